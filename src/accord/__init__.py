@@ -1,0 +1,1 @@
+"""Accord: everything between a coding agent and the program a person sits in front of."""

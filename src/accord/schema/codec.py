@@ -1,0 +1,133 @@
+"""Between wire types and bytes.  Native and strict first; tolerant only when that fails.
+
+Good input pays for nothing but msgspec's own decoder.  What that refuses is read a second time
+by `reader.py`, which knows the tolerances of each field, keeps unknown variants, and otherwise
+names the path of the bad field.
+
+Invariant: `decode` raises `Invalid` and nothing else, whatever the bytes.
+"""
+
+import re
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Raw
+
+from accord.schema.reader import Invalid, Reader
+from accord.schema.struct import UnknownVariant
+
+T = TypeVar("T")
+
+
+def _to_native(value: object) -> object:
+    if isinstance(value, UnknownVariant):
+        return Raw(value.raw)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_to_native)
+encode = _encoder.encode
+
+
+@cache
+def native(wanted: Any) -> msgspec.json.Decoder[Any]:
+    """The strict decoder of a type, made once."""
+    return msgspec.json.Decoder(wanted)
+
+
+@cache
+def _reader(wanted: Any) -> Reader:
+    return Reader(wanted)
+
+
+def decode(
+    wanted: type[T], raw: bytes | Raw, *, notes: list[str] | None = None, strict: bool = False
+) -> T:
+    """Read `raw` as `wanted`.
+
+    What had to be tolerated is appended to `notes`, one sentence each.  With `strict`, unknown
+    keys, unknown variants and everything else that would be a note is refused.
+
+    Raises:
+        Invalid: not JSON, or not of this type even with every tolerance; says where and why.
+    """
+    if not strict:
+        try:
+            value: T = native(cast("Any", wanted)).decode(raw)
+            return value
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+    return decode_slowly(wanted, bytes(raw), notes=notes, strict=strict)
+
+
+def decode_slowly(
+    wanted: type[T], raw: bytes, *, notes: list[str] | None = None, strict: bool = False
+) -> T:
+    """The second reading, for input that the native decoder refused."""
+    try:
+        repaired = repair_surrogates(raw)
+        msgspec.json.decode(repaired, type=Raw)
+        value: T = _reader(cast("Any", wanted)).read(repaired, notes, strict)
+        return value
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid("$", f"not JSON: {error}") from None
+    except RecursionError:
+        raise Invalid("$", "nested too deeply") from None
+
+
+# Every backslash of JSON text starts an escape of two or six characters, so a scan from left to
+# right over escapes cannot mistake an escaped backslash for the start of another one.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:(\\u[dD][c-fC-F][0-9a-fA-F]{2}))?"
+    rb"|(u[dD][c-fC-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def repair_surrogates(raw: bytes) -> bytes:
+    r"""Replace surrogate escapes that have no partner by U+FFFD.
+
+    JavaScript emits a lone "\ud83d" when it cuts a string inside an emoji; msgspec refuses it.
+    """
+    if b"\\ud" not in raw and b"\\uD" not in raw:
+        return raw
+    return _ESCAPE.sub(_repaired, raw)
+
+
+def _repaired(match: re.Match[bytes]) -> bytes:
+    text = match.group()
+    is_high = text[1:3] in (b"ud", b"uD") and text[3:4] in b"89abAB"
+    if (is_high and match.group(1) is None) or match.group(2) is not None:
+        return rb"\ufffd"
+    return text
+
+
+def to_python(raw: bytes | Raw) -> Any:
+    """The plain Python value of JSON text that is passed on unread otherwise."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return msgspec.json.decode(repair_surrogates(bytes(raw)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid("$", f"not JSON that fits Python: {error}") from None
+
+
+def to_raw(value: object) -> Raw:
+    """JSON text of a plain Python value, for a field that holds any JSON."""
+    return value if isinstance(value, Raw) else Raw(encode(value))
+
+
+__all__ = [
+    "Invalid",
+    "Raw",
+    "decode",
+    "decode_slowly",
+    "encode",
+    "native",
+    "repair_surrogates",
+    "to_python",
+    "to_raw",
+]

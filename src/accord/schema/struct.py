@@ -1,0 +1,108 @@
+"""The vocabulary in which wire types are written: the base struct and the marks of a field.
+
+A field of the protocol says three things: whether it must be there, whether null is legal, and
+what a reader does with a malformed value.  All three are spelled in its annotation, so that the
+native decoder, the tolerant reader and the comparison with the official schema read one source.
+
+    title: E[Patch[str]] = UNSET          absent, null or text; anything else is read as absent
+    entries: ES[list[PlanEntry]]          required; bad items are dropped, a bad list is empty
+    mcp_servers: Z[list[McpServer]]       required; null is the empty list, the rest is strict
+
+Must not know: any message of the protocol, and how bytes travel.
+"""
+
+from typing import Annotated, TypeAlias, TypeVar
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+T = TypeVar("T")
+
+# May be left out; null is not legal.
+Omit: TypeAlias = T | UnsetType
+# Left out, null, or a value: v2's keep, clear and replace.
+Patch: TypeAlias = T | None | UnsetType
+
+# The tolerance marks, read by `reader.py`.  E: malformed counts as absent.  S: bad items of a list
+# are dropped.  Z: null counts as empty.  A: a required list or map that is missing counts as empty.
+E = Annotated[T, Meta(extra={"tolerance": "E"})]
+S = Annotated[T, Meta(extra={"tolerance": "S"})]
+ES = Annotated[T, Meta(extra={"tolerance": "ES"})]
+Z = Annotated[T, Meta(extra={"tolerance": "Z"})]
+AZ = Annotated[T, Meta(extra={"tolerance": "AZ"})]
+# Part of the unstable schema only: never sent unless the program asked for it.
+U = Annotated[T, Meta(extra={"unstable": True})]
+
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Uint16 = Annotated[int, Meta(ge=0, le=2**16 - 1)]
+Uint32 = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+# msgspec cannot bound an int above 2**63 - 1; the tolerant reader checks the rest.
+Uint64 = Annotated[int, Meta(ge=0)]
+# POSIX, drive letter or UNC: what counts as absolute on the agent's machine, not on ours.
+AbsolutePath = Annotated[str, Meta(pattern=r"^(/|[A-Za-z]:[\\/]|\\\\)")]
+
+MetaMap: TypeAlias = dict[str, Raw]
+
+
+class WireStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """An object of the protocol.  Every one may carry `_meta`, which is kept as it was sent.
+
+    Subclasses repeat `frozen=True, kw_only=True`: msgspec does not pass them on.
+    """
+
+    meta: E[Patch[MetaMap]] = field(name="_meta", default=UNSET)
+
+
+class BareStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """An object that has no `_meta` of its own in the protocol."""
+
+
+class UnknownVariant:
+    """A member of an open union whose tag we do not know, kept whole so that it can be passed on.
+
+    Not a Struct: it encodes to exactly the bytes that it was read from.
+    """
+
+    __slots__ = ("raw", "tag", "tag_field")
+
+    def __init__(self, tag_field: str, tag: str, raw: bytes) -> None:
+        self.tag_field = tag_field
+        self.tag = tag
+        self.raw = raw
+
+    def __repr__(self) -> str:
+        return f"UnknownVariant({self.tag_field}={self.tag!r}, {len(self.raw)} bytes)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, UnknownVariant):
+            return NotImplemented
+        return (self.tag_field, self.tag, self.raw) == (other.tag_field, other.tag, other.raw)
+
+    def __hash__(self) -> int:
+        return hash((self.tag_field, self.tag, self.raw))
+
+
+__all__ = [
+    "AZ",
+    "ES",
+    "UNSET",
+    "AbsolutePath",
+    "BareStruct",
+    "E",
+    "Int32",
+    "Int64",
+    "MetaMap",
+    "Omit",
+    "Patch",
+    "Raw",
+    "S",
+    "U",
+    "Uint16",
+    "Uint32",
+    "Uint64",
+    "UnknownVariant",
+    "UnsetType",
+    "WireStruct",
+    "Z",
+    "field",
+]
