@@ -160,8 +160,14 @@ def add_accord(environment: Environment) -> None:
     A path file does what an editable install does, but needs no build backend.  The path is
     relative, so that a moved checkout still works.
     """
-    probe = [str(environment.python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    packages = Path(subprocess.run(probe, capture_output=True, text=True, check=True).stdout.strip())
+    probe = [
+        str(environment.python),
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('purelib'))",
+    ]
+    packages = Path(
+        subprocess.run(probe, capture_output=True, text=True, check=True).stdout.strip()
+    )
     source = os.path.relpath(ROOT / "src", packages)
     (packages / "accord-checkout.pth").write_text(f"{source}\n")
     launcher = environment.folder / "bin" / "accord"
@@ -196,7 +202,9 @@ def set_up_node() -> None:
 
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
-        say("node and npm are missing: pyright and the tests against the TypeScript SDK are skipped")
+        say(
+            "node and npm are missing: pyright and the tests against the TypeScript SDK are skipped"
+        )
         return
     if is_complete():
         return
