@@ -1,0 +1,66 @@
+# Every target sets up what it needs; a second run finds it done and starts at once.
+#
+#   make test      everything that must hold: check, coverage, unit, interop
+#   make check     format, lint, types, import contracts, lengths
+#   make rules     which rules of the protocol have a test
+#   make format    put the code into its form
+#   make lock      resolve the lock files anew (needs uv)
+
+PYTHON  := .venv/bin/python
+PYTEST  := $(PYTHON) -m pytest --hypothesis-profile=ci
+PYRIGHT := node_modules/.bin/pyright
+
+# These hold no I/O, so their own tests, and no others, must reach every branch of theirs.
+PURE := schema jsonrpc protocol transcript
+
+.DEFAULT_GOAL := test
+.PHONY: test check unit coverage interop rules bench format lock setup
+
+test: check coverage unit interop
+
+setup:
+	@sh scripts/setup.sh dev node
+
+check: setup
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+	@if [ -x $(PYRIGHT) ]; then echo $(PYRIGHT); $(PYRIGHT); fi
+	.venv/bin/lint-imports --no-logo
+	$(PYTHON) scripts/check_lengths.py
+
+# One folder at a time: a branch of schema/ that only a test of agent/ reaches counts as missed.
+coverage: setup
+	@set -e; for folder in $(PURE); do \
+	  echo "branches of $$folder/ reached by tests/$$folder/"; \
+	  COVERAGE_FILE=.coverage.$$folder $(PYTHON) -m coverage run --source=accord.$$folder \
+	    -m pytest --hypothesis-profile=ci -q tests/$$folder; \
+	  COVERAGE_FILE=.coverage.$$folder $(PYTHON) -m coverage report; \
+	done
+
+# All tests but those that `coverage` and `interop` run.
+unit: setup
+	$(PYTEST) -n 2 $(PURE:%=--ignore=tests/%) --ignore=tests/interop
+
+interop: setup
+	@sh scripts/setup.sh acp-0.12 acp-1.0rc
+	$(PYTEST) -n 2 tests/interop
+
+rules: setup
+	@$(PYTHON) scripts/rules.py
+
+bench: setup
+	@sh scripts/setup.sh acp-0.12 acp-1.0rc
+	$(PYTHON) benchmarks/run.py
+
+format: setup
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+lock:
+	$(COMPILE) --extra all pyproject.toml -o requirements.lock
+	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
+	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
+	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock
+	npm install --package-lock-only --ignore-scripts
