@@ -4,8 +4,8 @@ It is for a bare Python 3.11 with nothing installed and must not import anything
 library.  What always holds:
     * An environment whose stamp equals its lock file is complete; the stamp is written last.
     * Two set-ups at once wait for each other (a lock that the kernel drops with its process).
-    * What an installer prints goes into a log inside the environment, never to the screen: it
-      may name hosts, and it is long.  A failure is told in one sentence.
+    * What an installer prints goes into a log, never to the screen: it is long and may name
+      hosts.  A failure is told in one sentence.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LOG = ROOT / ".setup.log"
+
+# What installers print when they reach no package index.
+NO_INDEX = ("from versions: none", "NewConnectionError", "Max retries", "timed out", "EAI_AGAIN")
 
 LAUNCHER = """\
 import sys
@@ -53,10 +57,6 @@ class Environment:
         """A copy of the lock file as it was installed.  `./accord` compares the two."""
         return self.folder / f"installed-{self.lock.name}"
 
-    @property
-    def log(self) -> Path:
-        return self.folder / "install.log"
-
     def is_complete(self) -> bool:
         return (
             os.access(self.python, os.X_OK)
@@ -88,6 +88,7 @@ def only_one_setup() -> Iterator[None]:
         except BlockingIOError:
             say("another set-up is running; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
+        LOG.unlink(missing_ok=True)
         yield
 
 
@@ -95,9 +96,9 @@ def say(text: str) -> None:
     print(f"accord: {text}", file=sys.stderr, flush=True)
 
 
-def run(command: list[str], log: Path) -> bool:
+def run(command: list[str]) -> bool:
     """Run a command silently; its output is added to the log."""
-    with log.open("ab") as output:
+    with LOG.open("ab") as output:
         output.write(f"$ {' '.join(command)}\n".encode())
         output.flush()
         finished = subprocess.run(
@@ -108,18 +109,17 @@ def run(command: list[str], log: Path) -> bool:
 
 def make_folder(environment: Environment, uv: str | None) -> None:
     """Make the virtual environment unless there is one whose Python runs."""
-    if environment.python.exists():
-        probe = [str(environment.python), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
-        if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
-            return
-    environment.folder.mkdir(parents=True, exist_ok=True)
+    new_enough = "import sys; sys.exit(sys.version_info < (3, 11))"
+    if environment.python.exists() and run([str(environment.python), "-c", new_enough]):
+        return
+    shutil.rmtree(environment.folder, ignore_errors=True)
     # By its full name: when the system's python3 moves on, the link dangles and we start afresh
     # instead of running an interpreter that finds none of its packages.
     interpreter = os.path.realpath(sys.executable)
     folder = str(environment.folder)
-    if uv and run([uv, "venv", "--clear", "--python", interpreter, folder], environment.log):
+    if uv and run([uv, "venv", "--python", interpreter, folder]):
         return
-    if not run([interpreter, "-m", "venv", "--clear", folder], environment.log):
+    if not run([interpreter, "-m", "venv", "--clear", folder]):
         shutil.rmtree(environment.folder, ignore_errors=True)
         raise SetupFailed(
             "python3 cannot make virtual environments here; "
@@ -129,29 +129,25 @@ def make_folder(environment: Environment, uv: str | None) -> None:
 
 def install(environment: Environment, uv: str | None) -> None:
     """Install exactly what the lock file names, each file checked against its hash."""
-    lock, python, log = str(environment.lock), str(environment.python), environment.log
-    log.unlink(missing_ok=True)
-    if uv:
-        command = [uv, "pip", "install", "--python", python, "--require-hashes", "-r", lock]
-        if run(command, log):
-            return
-    if not run([python, "-m", "pip", "--version"], log):
-        run([python, "-m", "ensurepip"], log)
+    lock, python = str(environment.lock), str(environment.python)
+    if uv and run([uv, "pip", "install", "--python", python, "--require-hashes", "-r", lock]):
+        return
+    if not run([python, "-m", "pip", "--version"]):
+        run([python, "-m", "ensurepip"])
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
-    if not run([*pip, "--require-hashes", "-r", lock], log):
-        raise SetupFailed(why_install_failed(environment))
+    if not run([*pip, "--require-hashes", "-r", lock]):
+        raise SetupFailed(why_install_failed(environment.lock))
 
 
-def why_install_failed(environment: Environment) -> str:
-    text = environment.log.read_text(errors="replace")
-    log = environment.log.relative_to(ROOT)
-    if "DO NOT MATCH THE HASHES" in text or "Hash mismatch" in text:
-        return f"a downloaded package does not match its hash in the lock file; see {log}."
-    if any(sign in text for sign in ("NewConnectionError", "Max retries", "timed out", "resolve")):
-        return f"the network or the package index cannot be reached; see {log}."
+def why_install_failed(lock: Path) -> str:
+    text = LOG.read_text(errors="replace")
+    if "DO NOT MATCH THE HASHES" in text:
+        return f"a downloaded package does not match its hash in {lock.name}; see {LOG.name}."
     if "No space left" in text:
         return "there is no space left on the disk."
-    return f"the packages of {environment.lock.name} could not be installed; see {log}."
+    if any(sign in text for sign in NO_INDEX):
+        return f"no package index can be reached to install {lock.name} from; see {LOG.name}."
+    return f"the packages of {lock.name} could not be installed; see {LOG.name}."
 
 
 def add_accord(environment: Environment) -> None:
@@ -212,12 +208,8 @@ def set_up_node() -> None:
         if is_complete():
             return
         say("setting up node_modules from package-lock.json")
-        log = ROOT / ".venvs" / "npm.log"
-        log.parent.mkdir(exist_ok=True)
-        if not run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], log):
-            raise SetupFailed(
-                "the packages of package-lock.json could not be installed; see .venvs/npm.log."
-            )
+        if not run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]):
+            raise SetupFailed(why_install_failed(lock))
         shutil.copyfile(lock, stamp)
 
 
