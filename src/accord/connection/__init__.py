@@ -1,0 +1,6 @@
+"""The pump: one JSON-RPC conversation over one transport, in order, bounded and cancellable."""
+
+from accord.connection.connection import Connection, Handler, IncomingRequest
+from accord.connection.limits import Limits
+
+__all__ = ["Connection", "Handler", "IncomingRequest", "Limits"]

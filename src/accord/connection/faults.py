@@ -1,0 +1,43 @@
+"""From an exception in a handler to the error that the peer is told.
+
+Our own errors carry their text.  What nobody foresaw becomes a generic -32603 with an id, and its
+traceback goes to stderr with that id, so that a person can bring the two together.
+"""
+
+import secrets
+import sys
+import traceback
+from typing import Any
+
+from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed
+from accord.schema.codec import Invalid
+
+INTERNAL_ERROR = -32603
+INVALID_PARAMS = -32602
+
+
+def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
+    """The code, message and data to answer with."""
+    match error:
+        case RequestError():
+            return error.code, error.message, error.data
+        case Invalid():
+            data = {"path": error.path, "reason": error.reason}
+            return INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}", data
+        case RequestFailed():
+            return error.code, error.message, error.data
+        case ConnectionLost():
+            return INTERNAL_ERROR, error.message, None
+        case AccordError():
+            return INTERNAL_ERROR, str(error), None
+        case _:
+            return unforeseen(error, method)
+
+
+def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
+    """Report an exception on stderr and return what the peer may know of it: only an id."""
+    correlation_id = secrets.token_hex(8)
+    text = "".join(traceback.format_exception(error))
+    sys.stderr.write(f"accord: error {correlation_id} while handling {method}\n{text}")
+    sys.stderr.flush()
+    return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}

@@ -1,0 +1,27 @@
+"""The bounds of one connection, by name.  Every buffer, wait and queue has one."""
+
+from dataclasses import dataclass
+
+FRAME_BYTES_MAX = 32 * 1024 * 1024
+DEPTH_MAX = 128
+BACKLOG_BYTES_MAX = 1024 * 1024
+PENDING_REQUESTS_MAX = 1024
+# A sender that never waits gives way at least this often, so that a cancel can be read.
+YIELD_MESSAGES_MAX = 256
+YIELD_SECONDS_MAX = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one peer may cost us.  The defaults are the product's; a program may change any."""
+
+    frame_bytes: int = FRAME_BYTES_MAX
+    depth: int = DEPTH_MAX
+    backlog_bytes: int = BACKLOG_BYTES_MAX
+    pending_requests: int = PENDING_REQUESTS_MAX
+    initialize_seconds: float = 30.0
+    stall_seconds: float = 60.0
+    prompts_queued: int = 16
+    early_updates: int = 1024
+    turn_updates: int = 4096
+    close_seconds: float = 5.0

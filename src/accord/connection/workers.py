@@ -1,0 +1,59 @@
+"""Tasks that serve requests, kept and used again.
+
+A request needs a task of its own, since its handler may call the peer back and wait.  Starting
+one costs more than all else that happens to a small request, so a worker that is done waits for
+the next job.  A job runs in a cancel scope of its own and never raises out of its worker.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+IDLE_WORKERS_MAX = 8
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Workers:
+    """Runs jobs in tasks of one group."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._idle: list[_Worker] = []
+
+    def run(self, job: Job) -> None:
+        """Start the job soon, in a waiting worker or in a new one."""
+        if self._idle:
+            self._idle.pop().give(job)
+        else:
+            worker = _Worker(self._idle)
+            worker.job = job
+            self._tasks.start_soon(worker.work, name="accord request")
+
+    def release(self) -> None:
+        """Let the waiting workers go, so that the group can end."""
+        for worker in self._idle:
+            worker.give(None)
+        self._idle.clear()
+
+
+class _Worker:
+    def __init__(self, idle: "list[_Worker]") -> None:
+        self._idle = idle
+        self._wake = anyio.Event()
+        self.job: Job | None = None
+
+    def give(self, job: Job | None) -> None:
+        self.job = job
+        self._wake.set()
+
+    async def work(self) -> None:
+        while (job := self.job) is not None:
+            self.job = None
+            await job()
+            if len(self._idle) >= IDLE_WORKERS_MAX:
+                return
+            self._wake = anyio.Event()
+            self._idle.append(self)
+            await self._wake.wait()

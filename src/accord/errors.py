@@ -1,0 +1,238 @@
+"""Every exception that a caller of accord can catch.
+
+    AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller broke a rule; nothing was sent
+                 │                 ├─ RemoteProtocolError   the peer did; what it sent is attached
+                 │                 └─ VersionMismatch       no version that both sides speak
+                 ├─ RequestFailed ─┬─ AuthenticationRequired
+                 │                 ├─ NotFound
+                 │                 ├─ MethodMissing
+                 │                 ├─ RequestCancelled
+                 │                 └─ RateLimited           knows when to try again
+                 ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
+                 ├─ SpawnFailed                             the agent's program did not start
+                 └─ RequestError                            raise it in a handler to answer with it
+"""
+
+from typing import Any
+
+
+class AccordError(Exception):
+    """The root of all errors that accord raises on purpose."""
+
+
+class ProtocolError(AccordError):
+    """A rule of the protocol was broken."""
+
+
+class LocalProtocolError(ProtocolError):
+    """Our own caller asked for something that the protocol forbids.  Nothing was sent."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent something that the protocol forbids; `received` is what it sent, as text."""
+
+    def __init__(self, message: str, received: str | None = None) -> None:
+        super().__init__(message if received is None else f"{message}; it sent: {received[:500]}")
+        self.received = received
+
+
+class VersionMismatch(ProtocolError):
+    """The peer speaks no version that we speak.  `supported` lists what it offered, if it said."""
+
+    def __init__(self, message: str, supported: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.supported = supported
+
+
+class RequestFailed(AccordError):
+    """The peer answered our request with a JSON-RPC error object."""
+
+    def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
+        super().__init__(f"{method}: {message} (code {code})")
+        self.method = method
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def reason(self) -> str | None:
+        """The peer's `data.reason`, which says more than the code where it is given."""
+        return _text_of(self.data, "reason")
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the peer asked us to wait before trying again, if it said so."""
+        if not isinstance(self.data, dict):
+            return None
+        seconds = self.data.get("retryAfter")
+        return float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
+
+    @property
+    def detail(self) -> str:
+        """What the peer said about the place of the mistake, for a person."""
+        path, reason = _text_of(self.data, "path"), _text_of(self.data, "reason")
+        return " ".join(part for part in (reason, path and f"at {path}") if part)
+
+
+def _text_of(data: object, key: str) -> str | None:
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, str) else None
+
+
+class AuthenticationRequired(RequestFailed):
+    """The agent wants a login first; `session.client.authenticate(method)` is the way."""
+
+
+class NotFound(RequestFailed):
+    """The session, file or other thing that the request named does not exist there."""
+
+
+class MethodMissing(RequestFailed):
+    """The peer does not have this method, or did not offer the capability."""
+
+
+class RequestCancelled(RequestFailed):
+    """The request was cancelled before it was done."""
+
+
+class RateLimited(RequestFailed):
+    """Too many requests; `retry_after` has the seconds to wait where the peer gave them."""
+
+
+class ConnectionLost(AccordError):
+    """The connection ended while something still needed it.
+
+    `exit_status` and `stderr_tail` say how the agent's process ended, where there was one.
+    """
+
+    def __init__(
+        self, message: str, *, exit_status: str | None = None, stderr_tail: str = ""
+    ) -> None:
+        text = message
+        if stderr_tail.strip():
+            text = f"{message}\nits last words on stderr:\n{stderr_tail.rstrip()}"
+        super().__init__(text)
+        self.message = message
+        self.exit_status = exit_status
+        self.stderr_tail = stderr_tail
+
+
+class LimitExceeded(ConnectionLost):
+    """A bound with a name was passed and the connection had to end."""
+
+    def __init__(self, limit: str, value: int, message: str) -> None:
+        super().__init__(f"{message} (limit {limit} = {value})")
+        self.limit = limit
+        self.value = value
+
+
+class SpawnFailed(AccordError):
+    """A program could not be started; the message names it and says why."""
+
+
+class RequestError(AccordError):
+    """Raise this in a handler: the peer gets exactly this code, message and data."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @classmethod
+    def invalid_params(cls, reason: str, path: str | None = None) -> "RequestError":
+        """-32602 with the path of the bad field and why it is bad."""
+        data: dict[str, Any] = {"reason": reason}
+        if path is not None:
+            data["path"] = path
+        return cls(-32602, f"Invalid params: {reason}", data)
+
+    @classmethod
+    def invalid_request(cls, reason: str) -> "RequestError":
+        """-32600: this may not be asked now."""
+        return cls(-32600, reason)
+
+    @classmethod
+    def method_missing(cls, method: str, reason: str | None = None) -> "RequestError":
+        """-32601 with the name of the method."""
+        data: dict[str, Any] = {"method": method}
+        if reason is not None:
+            data["reason"] = reason
+        return cls(-32601, f"Method not found: {method}", data)
+
+    @classmethod
+    def session_missing(cls, session_id: str) -> "RequestError":
+        """-32002 for a session that is unknown or not active."""
+        return cls(-32002, f"No such session: {session_id}", {"sessionId": session_id})
+
+    @classmethod
+    def resource_missing(cls, uri: str) -> "RequestError":
+        """-32002 for a file or another resource."""
+        return cls(-32002, f"Not found: {uri}", {"uri": uri})
+
+    @classmethod
+    def authentication_required(
+        cls, message: str = "Authentication required", auth_methods: Any = None
+    ) -> "RequestError":
+        """-32000; the agent's methods ride along so that a client need not look them up."""
+        data: dict[str, Any] = {"reason": "auth_required"}
+        if auth_methods is not None:
+            data["authMethods"] = auth_methods
+        return cls(-32000, message, data)
+
+    @classmethod
+    def cancelled(cls, message: str = "Request cancelled") -> "RequestError":
+        """-32800."""
+        return cls(-32800, message)
+
+    @classmethod
+    def permission_denied(cls, message: str, scope: str | None = None) -> "RequestError":
+        """Our code for a thing that the user or a policy does not allow."""
+        data: dict[str, Any] = {"reason": "permission_denied"}
+        if scope is not None:
+            data["scope"] = scope
+        return cls(-32052, message, data)
+
+    @classmethod
+    def rate_limited(cls, message: str, retry_after: float | None = None) -> "RequestError":
+        """Our code for `try again later`."""
+        data: dict[str, Any] = {"reason": "rate_limited"}
+        if retry_after is not None:
+            data["retryAfter"] = retry_after
+        return cls(-32058, message, data)
+
+
+_BY_CODE: dict[int, type[RequestFailed]] = {
+    -32000: AuthenticationRequired,
+    -32002: NotFound,
+    -32601: MethodMissing,
+    -32800: RequestCancelled,
+    -32058: RateLimited,
+}
+
+
+def request_failed(method: str, code: int, message: str, data: Any = None) -> RequestFailed:
+    """The most telling class for an error answer: by `data.reason` first, then by code."""
+    if _text_of(data, "reason") == "rate_limited":
+        return RateLimited(method, code, message, data)
+    return _BY_CODE.get(code, RequestFailed)(method, code, message, data)
+
+
+__all__ = [
+    "AccordError",
+    "AuthenticationRequired",
+    "ConnectionLost",
+    "LimitExceeded",
+    "LocalProtocolError",
+    "MethodMissing",
+    "NotFound",
+    "ProtocolError",
+    "RateLimited",
+    "RemoteProtocolError",
+    "RequestCancelled",
+    "RequestError",
+    "RequestFailed",
+    "SpawnFailed",
+    "VersionMismatch",
+    "request_failed",
+]

@@ -1,0 +1,1 @@
+"""The turn of ACP v2."""

@@ -1,0 +1,1 @@
+"""How frames travel: memory, stdio and subprocess.  Bytes only; nothing here knows a message."""

@@ -1,0 +1,106 @@
+"""Two ends of a transport in one process: for tests, and for an agent inside its client.
+
+It has the same backlog and the same pauses as a pipe, so what deadlocks or overflows there does
+so here.  It runs on every backend of anyio.
+"""
+
+from collections import deque
+
+import anyio
+from anyio.abc import TaskGroup
+
+from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
+
+
+class MemoryTransport:
+    """One end; make two with `memory_pair`."""
+
+    def __init__(self) -> None:
+        self._peer: MemoryTransport | None = None
+        self._incoming: deque[bytes] = deque()
+        self._incoming_bytes = 0
+        self._wake = anyio.Event()
+        self._drained = anyio.Event()
+        self._receiver: Receiver | None = None
+        self._paused = False
+        self._closed = False
+        self._ended = False
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the other end has not taken yet."""
+        return self._peer._incoming_bytes if self._peer is not None else 0
+
+    async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
+        """Deliver from a task in `tasks` until either end closes."""
+        self._receiver = receiver
+        tasks.start_soon(self._deliver, name="memory transport")
+
+    async def _deliver(self) -> None:
+        assert self._receiver is not None
+        while True:
+            while self._incoming and not self._paused and not self._closed:
+                data = b"".join(self._incoming)
+                self._incoming.clear()
+                self._incoming_bytes = 0
+                self._peer_drained()
+                self._receiver.data_received(data)
+            if self._closed or (self._peer is None and not self._incoming):
+                break
+            self._wake = anyio.Event()
+            await self._wake.wait()
+        if not self._ended:
+            self._ended = True
+            reason = "closed here" if self._closed else "the peer closed the connection"
+            self._receiver.ended(Ended(reason, clean=True))
+
+    def _peer_drained(self) -> None:
+        if self._peer is not None:
+            self._peer._drained.set()
+
+    def write(self, data: bytes) -> None:
+        """Hand bytes to the other end; they are delivered by its task."""
+        peer = self._peer
+        if peer is None or self._closed or peer._closed:
+            return
+        peer._incoming.append(data)
+        peer._incoming_bytes += len(data)
+        peer._wake.set()
+
+    async def drain(self) -> None:
+        """Wait until the other end has taken most of what was written."""
+        while self.backlog > BACKLOG_BYTES_LOW and not self._closed:
+            self._drained = anyio.Event()
+            await self._drained.wait()
+
+    def pause(self) -> None:
+        """Stop delivering."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Deliver again."""
+        self._paused = False
+        self._wake.set()
+
+    async def aclose(self) -> None:
+        """Close both directions; the other end is told."""
+        if self._closed:
+            return
+        self._closed = True
+        peer, self._peer = self._peer, None
+        self._wake.set()
+        self._drained.set()
+        if peer is not None:
+            peer._peer = None
+            peer._wake.set()
+            peer._drained.set()
+
+
+def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
+    """Two ends that talk to each other."""
+    one, other = MemoryTransport(), MemoryTransport()
+    one._peer, other._peer = other, one
+    return one, other
+
+
+__all__ = ["MemoryTransport", "memory_pair"]

@@ -1,0 +1,335 @@
+"""A pair of file descriptors as a transport: the engine under stdio and subprocess.
+
+On asyncio it sits on the event loop's own callbacks: a chunk is read and handed over in the
+callback that found it readable, and a write goes to the descriptor at once.  On other backends a
+task does the same through anyio, slower and with the same order.
+
+What always holds
+    * One `os.write` per write while nothing waits; a full pipe makes the rest wait in order.
+    * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason.
+    * A regular file works in place of a pipe, so that a recorded session can be fed in.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import stat
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
+
+READ_BYTES = 256 * 1024
+PIPE_BYTES = 1024 * 1024
+_F_SETPIPE_SZ = 1031
+
+
+def widen_pipe(fd: int) -> None:
+    """Ask for a 1 MiB pipe: large frames need far fewer wake-ups.  Not being granted is fine."""
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _is_file(fd: int) -> bool:
+    return stat.S_ISREG(os.fstat(fd).st_mode)
+
+
+class PipeTransport:
+    """Reads one descriptor, writes another; owns both and closes them."""
+
+    def __init__(
+        self,
+        read_fd: int,
+        write_fd: int,
+        *,
+        stall_seconds: float = STALL_SECONDS_MAX,
+        on_end: Callable[[Ended], None] | None = None,
+    ) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._stall_seconds = stall_seconds
+        self._on_end = on_end
+        self._receiver: Receiver | None = None
+        self._waiting: deque[memoryview] = deque()
+        self._waiting_bytes = 0
+        self._taken_bytes = 0
+        self._drained: anyio.Event | None = None
+        self._flushed: anyio.Event | None = None
+        self._paused = False
+        self._reading = False
+        self._stall_watched = False
+        self._write_open = True
+        self._ended = False
+        self._driver: _Driver | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait because the pipe is full."""
+        return self._waiting_bytes
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether `ended` was told."""
+        return self._ended
+
+    async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
+        """Begin to read; the descriptors become non-blocking."""
+        self._receiver = receiver
+        for fd in (self._read_fd, self._write_fd):
+            os.set_blocking(fd, False)
+            widen_pipe(fd)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._driver = _TaskDriver(tasks)
+        else:
+            self._driver = _LoopDriver(loop)
+        self.resume()
+        if self._waiting:
+            self._driver.watch_write(self._write_fd, self._flush)
+
+    def resume(self) -> None:
+        """Deliver again."""
+        self._paused = False
+        if self._driver is not None and not self._reading and not self._ended:
+            self._reading = True
+            self._driver.watch_read(self._read_fd, self._readable)
+
+    def pause(self) -> None:
+        """Stop reading; the peer's pipe fills."""
+        self._paused = True
+        if self._reading:
+            self._reading = False
+            assert self._driver is not None
+            self._driver.unwatch_read(self._read_fd)
+
+    def _readable(self) -> None:
+        if not self._reading:
+            return
+        try:
+            data = os.read(self._read_fd, READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.end(Ended(f"reading failed: {error.strerror or error}"))
+            return
+        if data:
+            assert self._receiver is not None
+            self._receiver.data_received(data)
+        else:
+            self.end(Ended("the peer closed the connection", clean=True))
+
+    def write(self, data: bytes) -> None:
+        """Write through when nothing waits; keep what the pipe does not take."""
+        if not self._write_open:
+            return
+        if self._waiting or self._driver is None:
+            self._waiting.append(memoryview(data))
+            self._waiting_bytes += len(data)
+            return
+        try:
+            taken = os.write(self._write_fd, data)
+        except (BlockingIOError, InterruptedError):
+            taken = 0
+        except OSError:
+            self._stop_writing()
+            return
+        if taken < len(data):
+            self._waiting.append(memoryview(data)[taken:])
+            self._waiting_bytes = len(data) - taken
+            self._driver.watch_write(self._write_fd, self._flush)
+            if not self._stall_watched:
+                self._stall_watched = True
+                self._driver.later(self._stall_seconds, self._check_stall, self._taken_bytes)
+
+    def _flush(self) -> None:
+        waiting = self._waiting
+        try:
+            while waiting:
+                piece = waiting[0]
+                taken = os.write(self._write_fd, piece)
+                self._taken_bytes += taken
+                self._waiting_bytes -= taken
+                if taken < len(piece):
+                    waiting[0] = piece[taken:]
+                    break
+                waiting.popleft()
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            self._stop_writing()
+            return
+        if self._waiting_bytes <= BACKLOG_BYTES_LOW and self._drained is not None:
+            self._drained.set()
+        if not waiting:
+            assert self._driver is not None
+            self._driver.unwatch_write(self._write_fd)
+            if self._flushed is not None:
+                self._flushed.set()
+
+    def _check_stall(self, taken_then: int) -> None:
+        if not self._waiting or self._ended or self._driver is None:
+            self._stall_watched = False
+        elif self._taken_bytes == taken_then:
+            self.end(Ended(f"the peer took nothing for {self._stall_seconds:g} s"))
+        else:
+            self._driver.later(self._stall_seconds, self._check_stall, self._taken_bytes)
+
+    def _stop_writing(self) -> None:
+        """The peer reads no more.  What it still sends is read; the end of that tells the rest."""
+        self._write_open = False
+        if self._waiting and self._driver is not None:
+            self._driver.unwatch_write(self._write_fd)
+        self._waiting.clear()
+        self._waiting_bytes = 0
+        for event in (self._drained, self._flushed):
+            if event is not None:
+                event.set()
+
+    async def drain(self) -> None:
+        """Wait until most of the backlog is taken, or nothing will ever be."""
+        while self._waiting_bytes > BACKLOG_BYTES_LOW and self._write_open:
+            self._drained = anyio.Event()
+            await self._drained.wait()
+
+    async def flush(self) -> None:
+        """Wait until all of the backlog is taken, or nothing will ever be."""
+        while self._waiting and self._write_open:
+            self._flushed = anyio.Event()
+            await self._flushed.wait()
+
+    def close_write(self) -> None:
+        """Tell the peer that no more comes; reading goes on."""
+        if self._write_fd < 0:
+            return
+        self._stop_writing()
+        if self._write_fd != self._read_fd:
+            os.close(self._write_fd)
+        self._write_fd = -1
+
+    def end(self, why: Ended) -> None:
+        """Stop both directions and tell the receiver once."""
+        if self._ended:
+            return
+        self.pause()
+        self._ended = True
+        self._stop_writing()
+        if self._on_end is not None:
+            self._on_end(why)
+        elif self._receiver is not None:
+            self._receiver.ended(why)
+
+    async def aclose(self) -> None:
+        """Close both descriptors; what waits is given up."""
+        self.end(Ended("closed here", clean=True))
+        self.close_write()
+        if self._read_fd >= 0:
+            os.close(self._read_fd)
+            self._read_fd = -1
+        if self._driver is not None:
+            self._driver.close()
+
+
+class _Driver:
+    """Calls back when a descriptor is ready."""
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None: ...
+    def unwatch_read(self, fd: int) -> None: ...
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None: ...
+    def unwatch_write(self, fd: int) -> None: ...
+    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None: ...
+    def close(self) -> None: ...
+
+
+class _LoopDriver(_Driver):
+    """asyncio's own readiness callbacks; regular files are always ready."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._files: dict[int, asyncio.Handle] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
+        if _is_file(fd):
+            self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+        else:
+            self._loop.add_reader(fd, callback)
+
+    def _read_file(self, fd: int, callback: Callable[[], None]) -> None:
+        self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+        callback()
+
+    def unwatch_read(self, fd: int) -> None:
+        handle = self._files.pop(fd, None)
+        if handle is not None:
+            handle.cancel()
+        else:
+            self._loop.remove_reader(fd)
+
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
+        self._loop.add_writer(fd, callback)
+
+    def unwatch_write(self, fd: int) -> None:
+        self._loop.remove_writer(fd)
+
+    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None:
+        self._timer = self._loop.call_later(seconds, callback, argument)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class _TaskDriver(_Driver):
+    """The same on any backend: one task per watched direction, ended by its cancel scope."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._scopes: dict[tuple[str, int], anyio.CancelScope] = {}
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
+        wait = anyio.lowlevel.checkpoint if _is_file(fd) else lambda: anyio.wait_readable(fd)
+        self._start(("read", fd), wait, callback)
+
+    def unwatch_read(self, fd: int) -> None:
+        self._stop(("read", fd))
+
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
+        self._start(("write", fd), lambda: anyio.wait_writable(fd), callback)
+
+    def unwatch_write(self, fd: int) -> None:
+        self._stop(("write", fd))
+
+    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None:
+        scope = self._scopes[("timer", 0)] = anyio.CancelScope()
+
+        async def wait() -> None:
+            with scope:
+                await anyio.sleep(seconds)
+                callback(argument)
+
+        self._tasks.start_soon(wait)
+
+    def _start(self, key: tuple[str, int], wait: Callable[[], object], call: Callable[[], None]) -> None:
+        scope = self._scopes[key] = anyio.CancelScope()
+
+        async def watch() -> None:
+            with scope:
+                while not scope.cancel_called:
+                    await wait()  # type: ignore[misc]
+                    call()
+
+        self._tasks.start_soon(watch)
+
+    def _stop(self, key: tuple[str, int]) -> None:
+        scope = self._scopes.pop(key, None)
+        if scope is not None:
+            scope.cancel()
+
+    def close(self) -> None:
+        for scope in self._scopes.values():
+            scope.cancel()
