@@ -24,7 +24,15 @@ ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / ".setup.log"
 
 # What installers print when they reach no package index.
-NO_INDEX = ("from versions: none", "NewConnectionError", "Max retries", "timed out", "EAI_AGAIN")
+NO_INDEX = (
+    "from versions: none",
+    "NewConnectionError",
+    "Max retries",
+    "timed out",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+)
 
 LAUNCHER = """\
 import sys
