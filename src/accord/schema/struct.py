@@ -29,6 +29,8 @@ S = Annotated[T, Meta(extra={"tolerance": "S"})]
 ES = Annotated[T, Meta(extra={"tolerance": "ES"})]
 Z = Annotated[T, Meta(extra={"tolerance": "Z"})]
 AZ = Annotated[T, Meta(extra={"tolerance": "AZ"})]
+# N with E: malformed counts as null, for a patch field where keeping the old value would be unsafe.
+EN = Annotated[T, Meta(extra={"tolerance": "EN"})]
 # Part of the unstable schema only: never sent unless the program asked for it.
 U = Annotated[T, Meta(extra={"unstable": True})]
 
@@ -38,6 +40,7 @@ Uint16 = Annotated[int, Meta(ge=0, le=2**16 - 1)]
 Uint32 = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 # msgspec cannot bound an int above 2**63 - 1; the tolerant reader checks the rest.
 Uint64 = Annotated[int, Meta(ge=0)]
+NonEmpty = Annotated[list[T], Meta(min_length=1)]
 # POSIX, drive letter or UNC: what counts as absolute on the agent's machine, not on ours.
 AbsolutePath = Annotated[str, Meta(pattern=r"^(/|[A-Za-z]:[\\/]|\\\\)")]
 
@@ -84,6 +87,7 @@ class UnknownVariant:
 
 __all__ = [
     "AZ",
+    "EN",
     "ES",
     "UNSET",
     "AbsolutePath",
@@ -92,6 +96,7 @@ __all__ = [
     "Int32",
     "Int64",
     "MetaMap",
+    "NonEmpty",
     "Omit",
     "Patch",
     "Raw",
