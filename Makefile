@@ -2,6 +2,10 @@
 #
 #   make test      everything that must hold: check, coverage, unit, interop
 #   make check     format, lint, types, import contracts, lengths
+#   make coverage  the pure folders by their own tests, all branches
+#   make unit      all other tests but those of interop
+#   make interop   the official SDKs as peers
+#   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
 #   make format    put the code into its form
 #   make lock      resolve the lock files anew (needs uv)

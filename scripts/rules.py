@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -178,4 +179,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make rules | head` ends quietly
     sys.exit(main(sys.argv[1:]))
