@@ -1,0 +1,71 @@
+"""What the outcome in a response says, however badly it is put.
+
+Must not know: which calls are pending.
+Always holds: every response gives one event that settles the call, so that no caller waits for
+ever for an answer that came in a bad shape.
+"""
+
+import msgspec
+from msgspec import Raw
+
+from accord.jsonrpc.codes import INTERNAL_ERROR, text_of
+from accord.jsonrpc.envelope import Envelope, decode_error
+from accord.jsonrpc.events import CallAnswered, CallFailed
+from accord.schema.codec import repair_surrogates
+
+
+def settled(call_id: int, message: Envelope, note: str | None) -> CallAnswered | CallFailed:
+    """The end of our call: exactly one of result and error counts, a null error being none."""
+    result, error = message.result, message.error
+    if not error or bytes(error) == b"null":
+        if result:
+            return CallAnswered(call_id, result, note)
+        return malformed(call_id, "the answer has neither result nor error", error, note)
+    if result and bytes(result) != b"null":
+        return malformed(call_id, "the answer has both result and error", error, note)
+    code, text, data, is_malformed = read_error(error)
+    return CallFailed(call_id, code, text, data, is_malformed, note)
+
+
+def malformed(
+    call_id: int, reason: str, error: Raw | None = None, note: str | None = None
+) -> CallFailed:
+    """Our call failed because its answer cannot be used."""
+    return CallFailed(call_id, INTERNAL_ERROR, reason, error or None, True, note)
+
+
+def read_error(error: Raw) -> tuple[int, str, Raw | None, bool]:
+    """Code, message and data of an error member, and whether it was malformed.
+
+    Of a malformed one as much is taken as can be read, and the whole of it becomes the data.
+    """
+    try:
+        good = decode_error(error)
+    except ValueError:
+        return _read_malformed(error)
+    data = good.data if good.data and bytes(good.data) != b"null" else None
+    return good.code, good.message, data, False
+
+
+def _read_malformed(error: Raw) -> tuple[int, str, Raw | None, bool]:
+    value = _plain(repair_surrogates(bytes(error)))
+    code: object = value.get("code") if isinstance(value, dict) else None
+    text: object = value.get("message") if isinstance(value, dict) else value
+    if isinstance(code, float) and code.is_integer():
+        code = int(code)
+    # A bool is an int for Python, but not a code.
+    known_code = code if isinstance(code, int) and not isinstance(code, bool) else INTERNAL_ERROR
+    known_text = text if isinstance(text, str) and text else text_of(known_code)
+    return known_code, known_text, error, True
+
+
+def _plain(text: bytes) -> object:
+    try:
+        value: object = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        # Numbers beyond what Python holds; the frame as such was valid.
+        return None
+    return value
+
+
+__all__ = ["malformed", "read_error", "settled"]

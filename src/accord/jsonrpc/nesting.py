@@ -1,0 +1,106 @@
+"""How deeply JSON text is nested, found without recursion and mostly without looking.
+
+Must not know: what the text says.
+Always holds: linear in the length of the text, whatever the nesting; brackets inside strings do
+not count; on text that is valid JSON the answer is exact.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import Final
+
+DEPTH_MAX: Final = 128
+"""Levels of objects and arrays that a frame may have, the frame's own object included."""
+
+_NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STEP: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def is_deeper(text: bytes, depth_max: int) -> bool:
+    """Whether valid JSON nests deeper than `depth_max`."""
+    # Most frames are answered here: text with few brackets cannot be deep, in strings or not.
+    if text.count(b"{") + text.count(b"[") <= depth_max:
+        return False
+    brackets = outside_strings(text).translate(None, _NOT_BRACKETS)
+    if len(brackets) <= 2 * depth_max:
+        return False
+    return max(accumulate(map(_STEP.__getitem__, brackets))) > depth_max
+
+
+def outside_strings(text: bytes) -> bytes:
+    """Valid JSON without its strings.
+
+    Splitting at quotes runs in C and leaves one piece per string; a loop over characters would
+    cost more than all the rest of receiving a frame.
+    """
+    pieces = text.split(b'"')
+    if b"\\" not in text:
+        return b"".join(pieces[::2])
+    outside: list[bytes] = []
+    is_inside = False
+    for piece in pieces:
+        if not is_inside:
+            outside.append(piece)
+            is_inside = True
+        elif piece[-1:] != b"\\" or (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 0:
+            is_inside = False
+        # else the quote behind this piece was escaped, and the string goes on
+    return b"".join(outside)
+
+
+_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
+_KEY: Final = re.compile(rb"[{,]\s*+(" + _STRING + rb")\s*+:\s*+", re.DOTALL)
+_SCALAR: Final = re.compile(_STRING + rb'|[^\s,\[\]{}":]++', re.DOTALL)
+_SPACE: Final = re.compile(rb"\s*+")
+# Everything up to a run of brackets that all open or all close.
+_TO_BRACKETS: Final = re.compile(
+    rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[{]++|[\]}]++)", re.DOTALL
+)
+
+NESTED: Final = b"{}"
+"""Stands for a member that is an object or array, whose content nobody reads here."""
+
+
+def shallow_members(text: bytes) -> dict[bytes, bytes]:
+    """The members of an object that is too deep for any parser: key text to value text.
+
+    Reads as far as the text is sound, and stops early once it is known which request or answer
+    this is, because what follows will not be used.
+    """
+    members: dict[bytes, bytes] = {}
+    at = 0
+    while key_match := _KEY.match(text, at):
+        key, at = key_match.group(1), key_match.end()
+        if text[at : at + 1] in (b"{", b"["):
+            members[key] = NESTED
+            if b'"id"' in members and not members.keys().isdisjoint(_TELLING):
+                break
+            at = _end_of_nested(text, at)
+        elif scalar := _SCALAR.match(text, at):
+            members[key], at = scalar.group(), scalar.end()
+        else:
+            break
+        space = _SPACE.match(text, at)
+        assert space is not None  # it matches nothing, too
+        at = space.end()
+    return members
+
+
+_TELLING: Final = frozenset((b'"method"', b'"result"', b'"error"'))
+
+
+def _end_of_nested(text: bytes, at: int) -> int:
+    """Where the object or array that starts at `at` ends; the end of the text if it does not."""
+    depth = 0
+    while run := _TO_BRACKETS.match(text, at):
+        at, width = run.end(), run.end(1) - run.start(1)
+        depth += width if run.group(1)[:1] in (b"{", b"[") else -width
+        if depth <= 0:
+            # The run may also close what is around: step back by what it closed too much.
+            return at + depth
+    return len(text)
+
+
+__all__ = ["DEPTH_MAX", "NESTED", "is_deeper", "outside_strings", "shallow_members"]

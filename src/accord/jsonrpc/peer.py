@@ -1,0 +1,322 @@
+"""One end of a JSON-RPC 2.0 conversation, without I/O.
+
+Frames go in and events come out; calls and answers go in and frames to send come out.  Both ends
+of ACP are this class: an agent calls its client as often as the reverse.
+
+Must not know: any method of ACP, how frames travel, or who waits for what.
+
+Always holds
+    * `receive` never raises for bad input.  Bad input is an event.
+    * An id is pending from `call` until exactly one CallAnswered or CallFailed names it, or the
+      owner gives it up by `abandon` or `fail_all`.
+    * A request is unanswered from its event until exactly one `answer` or `refuse`; another
+      request with the same id is refused meanwhile and leaves the first alone.
+    * Neither a notification nor an answer is ever answered, and of bad lines in a row only the
+      first is.
+    * No clock, no lock, no task, no log: two runs over the same input are identical.
+"""
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from accord.errors import LocalProtocolError
+from accord.jsonrpc.answers import malformed, read_error, settled
+from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatches, array_frame, entries_of
+from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, text_of
+from accord.jsonrpc.envelope import (
+    Envelope,
+    Id,
+    decode_envelope,
+    error_frame,
+    notification_frame,
+    request_frame,
+    result_frame,
+)
+from accord.jsonrpc.events import (
+    Batch,
+    BlankSkipped,
+    Event,
+    FrameRejected,
+    NotificationReceived,
+    RequestReceived,
+    SingleEvent,
+    StrayAnswer,
+)
+from accord.jsonrpc.nesting import DEPTH_MAX, is_deeper
+from accord.jsonrpc.salvage import TOO_DEEP, Fault, Verdict, is_utf8, refusal, salvage
+
+PENDING_MAX = 1024
+"""Requests that may be open at once, per direction."""
+
+_BLANK = BlankSkipped()
+_TOO_MANY = b'{"reason":"too_many_requests"}'
+_UNVERSIONED = 'jsonrpc is not "2.0"'
+
+
+class Peer:
+    """Guards the two sets of open requests: ours that are pending, and theirs unanswered."""
+
+    def __init__(
+        self,
+        *,
+        null_ids_allowed: bool = True,
+        accept_batches: bool = False,
+        strict: bool = False,
+        depth_max: int = DEPTH_MAX,
+        pending_max: int = PENDING_MAX,
+    ) -> None:
+        self.null_ids_allowed = null_ids_allowed
+        """Whether a request may have the id null: in v1 it may.  Set when a version is agreed."""
+        self._accept_batches = accept_batches
+        self._strict = strict
+        self._depth_max = depth_max
+        # Each level takes two bytes, so that a shorter frame cannot be too deep.
+        self._shallow_bytes_max = 2 * depth_max
+        self._pending_max = pending_max
+        self._pending: set[int] = set()
+        self._last_call_id = 0
+        self._unanswered: set[Id] = set()
+        self._batches = OpenBatches()
+        self._noise_count = 0
+
+    # What we say
+
+    @property
+    def can_call(self) -> bool:
+        """Whether one more call fits; else wait until a pending one is settled."""
+        return len(self._pending) < self._pending_max
+
+    @property
+    def pending_count(self) -> int:
+        """How many of our calls wait for their answer."""
+        return len(self._pending)
+
+    @property
+    def unanswered_count(self) -> int:
+        """How many of the peer's requests wait for our answer."""
+        return len(self._unanswered)
+
+    def is_unanswered(self, request_id: Id) -> bool:
+        """Whether a request of the peer with this id still waits for our answer."""
+        return request_id in self._unanswered
+
+    def call(self, method: str, params: bytes | Raw | None) -> tuple[int, bytes]:
+        """A new request: its id, which is never used again, and its frame.
+
+        Raises:
+            LocalProtocolError: too many calls are pending; see `can_call`.
+        """
+        if len(self._pending) >= self._pending_max:
+            raise LocalProtocolError(f"{self._pending_max} calls are pending already")
+        self._last_call_id += 1
+        self._pending.add(self._last_call_id)
+        return self._last_call_id, request_frame(self._last_call_id, method, params)
+
+    def notify(self, method: str, params: bytes | Raw | None) -> bytes:
+        """The frame of a notification."""
+        return notification_frame(method, params)
+
+    def answer(self, request_id: Id, result: bytes | Raw) -> bytes:
+        """The frame that answers the peer's request; empty if it waits for the rest of its batch.
+
+        Raises:
+            LocalProtocolError: no such request is open, or it was answered already.
+        """
+        self._close(request_id)
+        return self._batches.settle(request_id, result_frame(request_id, result))
+
+    def refuse(
+        self, request_id: Id, code: int, message: str, data: bytes | Raw | None = None
+    ) -> bytes:
+        """The frame that answers the peer's request with an error; otherwise as `answer`."""
+        self._close(request_id)
+        return self._batches.settle(request_id, error_frame(request_id, code, message, data))
+
+    def abandon(self, call_id: int) -> None:
+        """Give up a pending call: its place is free, and an answer that still comes is stray."""
+        self._pending.discard(call_id)
+
+    def fail_all(self) -> list[int]:
+        """Give up all pending calls, because the connection ended; their ids in order."""
+        call_ids = sorted(self._pending)
+        self._pending.clear()
+        return call_ids
+
+    def _close(self, request_id: Id) -> None:
+        if request_id not in self._unanswered:
+            raise LocalProtocolError(f"no request with the id {request_id!r} is open")
+        self._unanswered.remove(request_id)
+
+    # What we hear
+
+    def receive(self, frame: bytes) -> Event:
+        """Advance by one frame and say what happened."""
+        try:
+            message = decode_envelope(frame)
+        except (ValueError, RecursionError):
+            return self._receive_odd(frame)
+        if not frame.isascii() and not is_utf8(frame):
+            return self._receive_garbled(message)
+        if len(frame) > self._shallow_bytes_max and is_deeper(frame, self._depth_max):
+            return self._reject(refusal(message, TOO_DEEP))
+        if message.id is UNSET and message.method is not UNSET and message.jsonrpc == "2.0":
+            self._noise_count = 0
+            return NotificationReceived(message.method, message.params)
+        return self._receive_message(message)
+
+    def _receive_odd(self, frame: bytes) -> Event:
+        """A frame that is no envelope, or only after a repair."""
+        found = salvage(frame, self._depth_max)
+        if isinstance(found, Envelope):
+            return self._receive_message(found)
+        if found.verdict is Verdict.ARRAY and self._accept_batches:
+            return self._receive_batch(frame)
+        return self._reject(found)
+
+    def _receive_garbled(self, message: Envelope) -> SingleEvent:
+        """JSON but for bytes that are not UTF-8; whom it answers is readable all the same."""
+        call_id = self._call_answered_by(message.id)
+        if call_id is not None and message.method is UNSET:
+            self._pending.remove(call_id)
+            return malformed(call_id, "the answer is not UTF-8")
+        return self._reject(Fault(Verdict.NOISE, PARSE_ERROR, "not UTF-8"))
+
+    def _receive_message(self, message: Envelope) -> SingleEvent:
+        note = None
+        if message.jsonrpc != "2.0":
+            if self._strict:
+                return self._reject(refusal(message, _UNVERSIONED))
+            note = _UNVERSIONED
+        if message.method is UNSET or message.result or message.error:
+            return self._receive_answer(message, note)
+        if message.id is UNSET:
+            self._noise_count = 0
+            return NotificationReceived(message.method, message.params, note)
+        return self._receive_request(message.id, message.method, message.params, note)
+
+    def _receive_request(
+        self, request_id: Id, method: str, params: Raw, note: str | None
+    ) -> SingleEvent:
+        self._noise_count = 0
+        if request_id is None and not self.null_ids_allowed:
+            return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, "the id is null"))
+        if request_id in self._unanswered:
+            reason = "a request with this id is open already"
+            return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, reason, request_id))
+        if len(self._unanswered) >= self._pending_max:
+            reason = f"more than {self._pending_max} requests are open"
+            answer = error_frame(request_id, INTERNAL_ERROR, f"Too many: {reason}", _TOO_MANY)
+            return FrameRejected(INTERNAL_ERROR, reason, answer)
+        self._unanswered.add(request_id)
+        return RequestReceived(request_id, method, params, note)
+
+    def _receive_answer(self, message: Envelope, note: str | None) -> SingleEvent:
+        """A message with an outcome, or with no method."""
+        call_id = self._call_answered_by(message.id)
+        if call_id is None:
+            return self._receive_stray(message, note)
+        self._noise_count = 0
+        self._pending.remove(call_id)
+        if message.id != call_id:
+            note = _joined(note, "the answer repeats the id as a string")
+        if message.method is not UNSET:
+            note = _joined(note, "the answer names a method")
+        return settled(call_id, message, note)
+
+    def _receive_stray(self, message: Envelope, note: str | None) -> SingleEvent:
+        """A message with an outcome, or with no method, that answers no call of ours."""
+        if not message.result and not message.error:
+            return self._reject(refusal(message, "neither a request nor an answer"))
+        if message.method is not UNSET:
+            if message.id is UNSET:
+                self._noise_count = 0
+                note = _joined(note, "the notification has a result or error")
+                return NotificationReceived(message.method, message.params, note)
+            reason = "both a request and an answer"
+            return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, reason, message.id))
+        if message.id is UNSET:
+            reason = "an answer without an id"
+            return self._reject(Fault(Verdict.DROPPED, INVALID_REQUEST, reason))
+        self._noise_count = 0
+        if not message.error:
+            return StrayAnswer(message.id, note=note)
+        code, text, _, _ = read_error(message.error)
+        return StrayAnswer(message.id, code, text, note)
+
+    def _call_answered_by(self, answer_id: Id | UnsetType) -> int | None:
+        """Our pending call that an answer with this id means.
+
+        Ids compare by type, but some peers turn numbers into strings, and a caller that waits
+        for ever helps nobody; our own ids are all numbers, so that this cannot be ambiguous.
+        """
+        if isinstance(answer_id, str) and answer_id.isascii() and answer_id.isdecimal():
+            # The length keeps a string of a million digits from being turned into a number.
+            as_number = int(answer_id) if len(answer_id) < 20 else 0
+            return as_number if as_number in self._pending else None
+        return answer_id if isinstance(answer_id, int) and answer_id in self._pending else None
+
+    def _reject(self, fault: Fault) -> SingleEvent:
+        match fault.verdict:
+            case Verdict.BLANK:
+                return _BLANK
+            case Verdict.NOISE:
+                self._noise_count += 1
+                answer = _error_answer(fault) if self._noise_count == 1 else None
+                return FrameRejected(fault.code, fault.reason, answer, self._noise_count)
+            case Verdict.ARRAY:
+                # Neither good nor noise: each is answered, and a storm around it goes on.
+                return FrameRejected(fault.code, fault.reason, _error_answer(fault))
+            case Verdict.ANSWERS | Verdict.MUTE:
+                call_id = self._call_answered_by(fault.id)
+                if call_id is not None:
+                    self._noise_count = 0
+                    self._pending.remove(call_id)
+                    return malformed(call_id, f"the answer is refused: {fault.reason}")
+            case Verdict.REFUSED | Verdict.DROPPED:
+                pass
+        self._noise_count = 0
+        is_answered = fault.verdict in (Verdict.REFUSED, Verdict.MUTE)
+        return FrameRejected(
+            fault.code, fault.reason, _error_answer(fault) if is_answered else None
+        )
+
+    def _receive_batch(self, frame: bytes) -> Event:
+        entries = entries_of(frame)
+        if not 0 < len(entries) <= BATCH_ENTRIES_MAX:
+            reason = f"a batch has 1 to {BATCH_ENTRIES_MAX} entries"
+            return self._reject(Fault(Verdict.ARRAY, INVALID_REQUEST, reason))
+        events: list[SingleEvent] = []
+        ready: list[bytes] = []
+        waiting: list[Id] = []
+        for entry in entries:
+            # Each bad entry has its own answer, so none may count as a further line of noise.
+            self._noise_count = 0
+            event = self._receive_entry(entry)
+            if isinstance(event, FrameRejected) and event.answer is not None:
+                ready.append(event.answer)
+                event = msgspec.structs.replace(event, answer=None)
+            elif isinstance(event, RequestReceived):
+                waiting.append(event.id)
+            events.append(event)
+        self._noise_count = 0
+        self._batches.open(ready, waiting)
+        is_ready = bool(ready) and not waiting
+        return Batch(tuple(events), array_frame(ready) if is_ready else None)
+
+    def _receive_entry(self, entry: bytes) -> SingleEvent:
+        if entry[:1] == b"[":
+            return self._reject(Fault(Verdict.ARRAY, INVALID_REQUEST, "a batch in a batch"))
+        event = self.receive(entry)
+        assert not isinstance(event, Batch)  # only an array gives one
+        return event
+
+
+def _error_answer(fault: Fault) -> bytes:
+    return error_frame(fault.id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
+
+
+def _joined(note: str | None, more: str) -> str:
+    return more if note is None else f"{note}; {more}"
+
+
+__all__ = ["PENDING_MAX", "Peer"]

@@ -1,0 +1,181 @@
+"""The second look at frames that the fast decoder refused or that must be refused as a whole.
+
+Says of any bytes whether they are a message after all, and if not, what kind of fault this is and
+whether an answer is due.
+Must not know: pending calls, or how many bad lines came before; the peer judges by those.
+Always holds: `salvage` returns for every input.  A bad notification or answer is never given a
+verdict by which it would be answered.
+"""
+
+import enum
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from accord.jsonrpc.codes import INVALID_REQUEST, PARSE_ERROR
+from accord.jsonrpc.envelope import ABSENT, NO_PARAMS, Envelope, Id, WireId
+from accord.jsonrpc.nesting import is_deeper, shallow_members
+from accord.schema.codec import repair_surrogates
+
+
+class Verdict(enum.Enum):
+    """What to do about a fault."""
+
+    BLANK = "nothing but whitespace: skip"
+    NOISE = "no message at all: answer the first in a row only"
+    ARRAY = "an array: answer once, or process as a batch"
+    REFUSED = "a bad request: answer with its id"
+    MUTE = "an id and nothing else: fails our call of that id, else a bad request"
+    ANSWERS = "a bad answer: fails our call of that id, and is never answered"
+    DROPPED = "a bad notification, or an answer to nobody: never answered"
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False):
+    """Why a frame is no message, and what follows from that."""
+
+    verdict: Verdict
+    code: int
+    reason: str
+    id: Id = None
+
+
+BLANK: Final = Fault(Verdict.BLANK, PARSE_ERROR, "blank line")
+TOO_DEEP: Final = "nested too deeply"
+
+# What Windows programs put before their first line; JSON texts must not have it, readers may
+# ignore it.
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+def is_utf8(frame: bytes) -> bool:
+    """Whether the bytes are UTF-8; the decoder does not check what it leaves encoded."""
+    try:
+        frame.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_whole(text: bytes) -> bool:
+    """Whether this is one complete JSON text, rather than the beginning of one."""
+    try:
+        msgspec.json.decode(repair_surrogates(text), type=Raw)
+    except msgspec.DecodeError:
+        return False
+    except RecursionError:
+        # Too deep to be seen through: it has an end if it ends like one.
+        return text.rstrip().endswith((b"}", b"]"))
+    return True
+
+
+def salvage(frame: bytes, depth_max: int) -> Envelope | Fault:
+    """The message in a frame that the fast decoder refused, or what is wrong with it."""
+    text = frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")
+    if not text:
+        return BLANK
+    if not is_utf8(text):
+        return Fault(Verdict.NOISE, PARSE_ERROR, "not UTF-8")
+    text = repair_surrogates(text)
+    try:
+        msgspec.json.decode(text, type=Raw)
+    except RecursionError:
+        is_deep, is_readable = True, False
+    except msgspec.DecodeError as error:
+        return Fault(Verdict.NOISE, PARSE_ERROR, f"not JSON: {error}")
+    else:
+        is_deep, is_readable = is_deeper(text, depth_max), True
+    if text[:1] == b"[":
+        if is_deep:
+            return Fault(Verdict.REFUSED, INVALID_REQUEST, TOO_DEEP)
+        return Fault(Verdict.ARRAY, INVALID_REQUEST, "an array is not a message")
+    if text[:1] != b"{":
+        return Fault(Verdict.NOISE, INVALID_REQUEST, "a bare value is not a message")
+    message = _message(_members(text) if is_readable else _shallow_members(text))
+    if is_deep and isinstance(message, Envelope):
+        return refusal(message, TOO_DEEP)
+    return message
+
+
+def refusal(message: Envelope, reason: str) -> Fault:
+    """The fault that refuses a readable message, by what kind of message it is."""
+    has_outcome = bool(message.result) or bool(message.error)
+    if message.id is UNSET:
+        is_message = message.method is not UNSET or has_outcome
+        return Fault(Verdict.DROPPED if is_message else Verdict.NOISE, INVALID_REQUEST, reason)
+    if has_outcome:
+        verdict = Verdict.ANSWERS
+    elif message.method is not UNSET:
+        verdict = Verdict.REFUSED
+    else:
+        verdict = Verdict.NOISE if message.id is None else Verdict.MUTE
+    return Fault(verdict, INVALID_REQUEST, reason, message.id)
+
+
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+def _shallow_members(text: bytes) -> dict[str, Raw]:
+    members: dict[str, Raw] = {}
+    for key, value in shallow_members(text).items():
+        name = _read(str, Raw(key))
+        if isinstance(name, str):
+            members[name] = Raw(value)
+    return members
+
+
+def _message(members: dict[str, Raw]) -> Envelope | Fault:
+    """Put an object's members together as a message where their types allow it."""
+    request_id = _read(WireId, members.get("id"))
+    method = _read(str, members.get("method"))
+    version = _read(str, members.get("jsonrpc"))
+    has_outcome = "result" in members or "error" in members
+    if request_id is BAD:
+        reason = "the id is neither a string nor a whole number of 64 bits"
+        if has_outcome:
+            return Fault(Verdict.DROPPED, INVALID_REQUEST, reason)
+        if "method" in members:
+            return Fault(Verdict.REFUSED, INVALID_REQUEST, reason)
+        return Fault(Verdict.NOISE, INVALID_REQUEST, reason)
+    if method is BAD and not has_outcome:
+        reason = "the method is not a string"
+        if request_id is UNSET:
+            return Fault(Verdict.DROPPED, INVALID_REQUEST, reason)
+        return Fault(Verdict.REFUSED, INVALID_REQUEST, reason, request_id)
+    return Envelope(
+        UNSET if version is BAD else version,
+        request_id,
+        UNSET if method is BAD else method,
+        members.get("params", NO_PARAMS),
+        members.get("result", ABSENT),
+        members.get("error", ABSENT),
+    )
+
+
+class _Bad:
+    """The type of BAD: a member that is there and has the wrong type."""
+
+
+BAD: Final = _Bad()
+
+
+def _read(wanted: Any, member: Raw | None) -> Any:
+    """A member of the wanted type, UNSET where it is missing, BAD where it is something else."""
+    if member is None:
+        return UNSET
+    try:
+        return msgspec.json.decode(member, type=wanted)
+    except msgspec.DecodeError:
+        return BAD
+
+
+__all__ = [
+    "BLANK",
+    "TOO_DEEP",
+    "Fault",
+    "Verdict",
+    "is_utf8",
+    "is_whole",
+    "refusal",
+    "salvage",
+]
