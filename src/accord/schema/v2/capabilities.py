@@ -1,0 +1,249 @@
+"""What either side of v2 says it can do, and what can be done to one tool call or terminal.
+
+Support is said by an object, and `{}` is a whole yes.  Absent, null and malformed all mean no, so
+a flag such as `"image": true` of v1 is no support.
+"""
+
+from typing import ClassVar
+
+from accord.schema.struct import UNSET, E, Patch, U, WireStruct
+
+
+class TerminalAuthCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The client can run the agent's command in a terminal that the user sees."""
+
+
+class ElicitationFormCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The client can show forms."""
+
+
+class ElicitationUrlCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The client can send the user to a URL."""
+
+
+class AuthStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `auth/status` and announces changes of it."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class McpStdioCapabilities(WireStruct, frozen=True, kw_only=True):
+    """MCP servers over stdio may be named."""
+
+
+class McpHttpCapabilities(WireStruct, frozen=True, kw_only=True):
+    """MCP servers over HTTP may be named."""
+
+
+class McpAcpCapabilities(WireStruct, frozen=True, kw_only=True):
+    """MCP servers that are reached through this connection may be named."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class PromptImageCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Prompts may hold images."""
+
+
+class PromptAudioCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Prompts may hold audio."""
+
+
+class PromptEmbeddedContextCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Prompts may hold embedded resources."""
+
+
+class ProvidersCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `providers/*`."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionAdditionalDirectoriesCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Sessions may have more roots than their `cwd`."""
+
+
+class SessionArchiveCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Sessions can be archived, and lists filtered by that."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionCancelCapabilities(WireStruct, frozen=True, kw_only=True):
+    """A child session may be cancelled by the client."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionDeleteCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `session/delete`."""
+
+
+class SessionForkCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `session/fork`."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `session/status`."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionSystemPromptOverrideCapabilities(WireStruct, frozen=True, kw_only=True):
+    """A system prompt may replace the agent's own."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class SessionTitleCapabilities(WireStruct, frozen=True, kw_only=True):
+    """The agent answers `session/set_title`."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class TerminalCancelCapabilities(WireStruct, frozen=True, kw_only=True):
+    """This terminal's process can be stopped."""
+
+
+class ToolCallCancelCapabilities(WireStruct, frozen=True, kw_only=True):
+    """This tool call can be stopped."""
+
+
+class ClientAuthCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Which kinds of login the client can carry out."""
+
+    terminal: E[Patch[TerminalAuthCapabilities]] = UNSET
+
+
+class ElicitationCapabilities(WireStruct, frozen=True, kw_only=True):
+    """How the client can ask the user something."""
+
+    form: E[Patch[ElicitationFormCapabilities]] = UNSET
+    url: E[Patch[ElicitationUrlCapabilities]] = UNSET
+
+
+class ClientCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Everything that a client says about itself."""
+
+    auth: E[Patch[ClientAuthCapabilities]] = UNSET
+    elicitation: E[Patch[ElicitationCapabilities]] = UNSET
+
+
+class AgentAuthCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Extras of authentication; login and logout follow from `authMethods` alone."""
+
+    status: U[E[Patch[AuthStatusCapabilities]]] = UNSET
+
+
+class PromptCapabilities(WireStruct, frozen=True, kw_only=True):
+    """What a prompt may hold besides text and links."""
+
+    image: E[Patch[PromptImageCapabilities]] = UNSET
+    audio: E[Patch[PromptAudioCapabilities]] = UNSET
+    embedded_context: E[Patch[PromptEmbeddedContextCapabilities]] = UNSET
+
+
+class McpCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Over what the agent can reach MCP servers."""
+
+    stdio: E[Patch[McpStdioCapabilities]] = UNSET
+    http: E[Patch[McpHttpCapabilities]] = UNSET
+    acp: U[E[Patch[McpAcpCapabilities]]] = UNSET
+
+
+class SessionSystemPromptModeCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Which modes besides `append` a system prompt may have."""
+
+    __unstable__: ClassVar[bool] = True
+
+    override: E[Patch[SessionSystemPromptOverrideCapabilities]] = UNSET
+
+
+class SessionSystemPromptCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Sessions may bring a system prompt."""
+
+    __unstable__: ClassVar[bool] = True
+
+    mode: E[Patch[SessionSystemPromptModeCapabilities]] = UNSET
+
+
+class SessionCapabilities(WireStruct, frozen=True, kw_only=True):
+    """`{}` is new, list, resume, close, prompt, cancel and update, all of them."""
+
+    prompt: E[Patch[PromptCapabilities]] = UNSET
+    mcp: E[Patch[McpCapabilities]] = UNSET
+    delete: E[Patch[SessionDeleteCapabilities]] = UNSET
+    additional_directories: E[Patch[SessionAdditionalDirectoriesCapabilities]] = UNSET
+    system_prompt: U[E[Patch[SessionSystemPromptCapabilities]]] = UNSET
+    fork: U[E[Patch[SessionForkCapabilities]]] = UNSET
+    archive: U[E[Patch[SessionArchiveCapabilities]]] = UNSET
+    status: U[E[Patch[SessionStatusCapabilities]]] = UNSET
+    title: U[E[Patch[SessionTitleCapabilities]]] = UNSET
+
+
+class AgentCapabilities(WireStruct, frozen=True, kw_only=True):
+    """Everything that an agent says about itself; without `session` it serves no `session/*`."""
+
+    session: E[Patch[SessionCapabilities]] = UNSET
+    auth: E[Patch[AgentAuthCapabilities]] = UNSET
+    providers: U[E[Patch[ProvidersCapabilities]]] = UNSET
+
+
+class ToolCallCapabilities(WireStruct, frozen=True, kw_only=True):
+    """What can be done to one tool call while it advertises it."""
+
+    cancel: E[Patch[ToolCallCancelCapabilities]] = UNSET
+
+
+class TerminalCapabilities(WireStruct, frozen=True, kw_only=True):
+    """What can be done to one terminal while it advertises it."""
+
+    cancel: E[Patch[TerminalCancelCapabilities]] = UNSET
+
+
+class SubagentSessionCapabilities(WireStruct, frozen=True, kw_only=True):
+    """What the client may do to a child session."""
+
+    __unstable__: ClassVar[bool] = True
+
+    cancel: E[Patch[SessionCancelCapabilities]] = UNSET
+
+
+__all__ = [
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AuthStatusCapabilities",
+    "ClientAuthCapabilities",
+    "ClientCapabilities",
+    "ElicitationCapabilities",
+    "ElicitationFormCapabilities",
+    "ElicitationUrlCapabilities",
+    "McpAcpCapabilities",
+    "McpCapabilities",
+    "McpHttpCapabilities",
+    "McpStdioCapabilities",
+    "PromptAudioCapabilities",
+    "PromptCapabilities",
+    "PromptEmbeddedContextCapabilities",
+    "PromptImageCapabilities",
+    "ProvidersCapabilities",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionArchiveCapabilities",
+    "SessionCancelCapabilities",
+    "SessionCapabilities",
+    "SessionDeleteCapabilities",
+    "SessionForkCapabilities",
+    "SessionStatusCapabilities",
+    "SessionSystemPromptCapabilities",
+    "SessionSystemPromptModeCapabilities",
+    "SessionSystemPromptOverrideCapabilities",
+    "SessionTitleCapabilities",
+    "SubagentSessionCapabilities",
+    "TerminalAuthCapabilities",
+    "TerminalCancelCapabilities",
+    "TerminalCapabilities",
+    "ToolCallCancelCapabilities",
+    "ToolCallCapabilities",
+]

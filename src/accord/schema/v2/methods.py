@@ -1,0 +1,290 @@
+"""The methods of v2 as data.
+
+Gates are paths in the capabilities of the side that handles the method, with three exceptions:
+`authMethods` is the list of that name in the answer to `initialize`, `toolCall.cancel` and
+`terminal.cancel` are advertised by the tool call or terminal in question, and `configOptions` by
+the session.
+"""
+
+from accord.schema.method import Method, table
+from accord.schema.struct import Raw
+from accord.schema.v2 import (
+    auth,
+    cancel,
+    config,
+    elicitation,
+    initialize,
+    mcp,
+    permissions,
+    prompt,
+    providers,
+    proxy,
+    sessions,
+    terminals,
+    tool_calls,
+    updates,
+)
+
+_CANCEL_REQUEST = "$/cancel_request"
+
+AGENT_METHODS: dict[str, Method] = table(
+    Method(
+        "initialize",
+        "agent",
+        "request",
+        initialize.InitializeRequest,
+        initialize.InitializeResponse,
+    ),
+    Method(
+        "auth/login",
+        "agent",
+        "request",
+        auth.LoginAuthRequest,
+        auth.LoginAuthResponse,
+        gate="authMethods",
+    ),
+    Method(
+        "auth/logout",
+        "agent",
+        "request",
+        auth.LogoutAuthRequest,
+        auth.LogoutAuthResponse,
+        gate="authMethods",
+    ),
+    Method(
+        "auth/status",
+        "agent",
+        "request",
+        auth.AuthStatusRequest,
+        auth.AuthStatusResponse,
+        gate="auth.status",
+        unstable=True,
+    ),
+    Method(
+        "session/new",
+        "agent",
+        "request",
+        sessions.NewSessionRequest,
+        sessions.NewSessionResponse,
+        gate="session",
+    ),
+    Method(
+        "session/list",
+        "agent",
+        "request",
+        sessions.ListSessionsRequest,
+        sessions.ListSessionsResponse,
+        gate="session",
+    ),
+    Method(
+        "session/resume",
+        "agent",
+        "request",
+        sessions.ResumeSessionRequest,
+        sessions.ResumeSessionResponse,
+        gate="session",
+    ),
+    Method(
+        "session/close",
+        "agent",
+        "request",
+        sessions.CloseSessionRequest,
+        sessions.CloseSessionResponse,
+        gate="session",
+    ),
+    Method(
+        "session/prompt",
+        "agent",
+        "request",
+        prompt.PromptRequest,
+        prompt.PromptResponse,
+        gate="session",
+    ),
+    Method(
+        "session/cancel",
+        "agent",
+        "notification",
+        cancel.CancelSessionNotification,
+        gate="session",
+    ),
+    Method(
+        "session/set_config_option",
+        "agent",
+        "request",
+        config.SetSessionConfigOptionRequest,
+        config.SetSessionConfigOptionResponse,
+        gate="configOptions",
+    ),
+    Method(
+        "session/delete",
+        "agent",
+        "request",
+        sessions.DeleteSessionRequest,
+        sessions.DeleteSessionResponse,
+        gate="session.delete",
+    ),
+    Method(
+        "tool_call/cancel",
+        "agent",
+        "request",
+        tool_calls.CancelToolCallRequest,
+        tool_calls.CancelToolCallResponse,
+        gate="toolCall.cancel",
+    ),
+    Method(
+        "terminal/cancel",
+        "agent",
+        "request",
+        terminals.CancelTerminalRequest,
+        terminals.CancelTerminalResponse,
+        gate="terminal.cancel",
+    ),
+    Method(
+        "session/fork",
+        "agent",
+        "request",
+        sessions.ForkSessionRequest,
+        sessions.ForkSessionResponse,
+        gate="session.fork",
+        unstable=True,
+    ),
+    Method(
+        "session/archive",
+        "agent",
+        "request",
+        sessions.ArchiveSessionRequest,
+        sessions.ArchiveSessionResponse,
+        gate="session.archive",
+        unstable=True,
+    ),
+    Method(
+        "session/unarchive",
+        "agent",
+        "request",
+        sessions.UnarchiveSessionRequest,
+        sessions.UnarchiveSessionResponse,
+        gate="session.archive",
+        unstable=True,
+    ),
+    Method(
+        "session/status",
+        "agent",
+        "request",
+        sessions.SessionStatusRequest,
+        sessions.SessionStatusResponse,
+        gate="session.status",
+        unstable=True,
+    ),
+    Method(
+        "session/set_title",
+        "agent",
+        "request",
+        sessions.SetSessionTitleRequest,
+        sessions.SetSessionTitleResponse,
+        gate="session.title",
+        unstable=True,
+    ),
+    Method(
+        "providers/list",
+        "agent",
+        "request",
+        providers.ListProvidersRequest,
+        providers.ListProvidersResponse,
+        gate="providers",
+        unstable=True,
+    ),
+    Method(
+        "providers/set",
+        "agent",
+        "request",
+        providers.SetProviderRequest,
+        providers.SetProviderResponse,
+        gate="providers",
+        unstable=True,
+    ),
+    Method(
+        "providers/disable",
+        "agent",
+        "request",
+        providers.DisableProviderRequest,
+        providers.DisableProviderResponse,
+        gate="providers",
+        unstable=True,
+    ),
+    Method(
+        "mcp/message",
+        "agent",
+        "notification",
+        mcp.MessageMcpNotification,
+        gate="session.mcp.acp",
+        unstable=True,
+    ),
+    Method(_CANCEL_REQUEST, "agent", "notification", cancel.CancelRequestNotification),
+)
+
+CLIENT_METHODS: dict[str, Method] = table(
+    Method("session/update", "client", "notification", updates.UpdateSessionNotification),
+    Method(
+        "session/request_permission",
+        "client",
+        "request",
+        permissions.RequestPermissionRequest,
+        permissions.RequestPermissionResponse,
+    ),
+    Method(
+        "elicitation/create",
+        "client",
+        "request",
+        elicitation.CreateElicitationRequest,
+        elicitation.CreateElicitationResponse,
+        gate="elicitation",
+    ),
+    Method(
+        "elicitation/complete",
+        "client",
+        "notification",
+        elicitation.CompleteElicitationNotification,
+        gate="elicitation.url",
+    ),
+    Method(
+        "auth/status_update",
+        "client",
+        "notification",
+        auth.AuthStatusUpdateNotification,
+        unstable=True,
+    ),
+    Method(
+        "mcp/message",
+        "client",
+        "request",
+        mcp.MessageMcpRequest,
+        mcp.MessageMcpResponse,
+        unstable=True,
+    ),
+    Method(_CANCEL_REQUEST, "client", "notification", cancel.CancelRequestNotification),
+)
+
+# What a proxy handles besides.  `proxy/successor` is a request or a notification, whichever it
+# wraps, so it stands in two tables.
+PROXY_METHODS: dict[str, Method] = table(
+    Method(
+        "proxy/initialize",
+        "agent",
+        "request",
+        proxy.InitializeProxyRequest,
+        proxy.InitializeProxyResponse,
+        unstable=True,
+    ),
+    Method("proxy/successor", "agent", "request", proxy.ProxySuccessorRequest, Raw, unstable=True),
+)
+PROXY_NOTIFICATIONS: dict[str, Method] = table(
+    Method(
+        "proxy/successor",
+        "agent",
+        "notification",
+        proxy.ProxySuccessorNotification,
+        unstable=True,
+    ),
+)
+
+__all__ = ["AGENT_METHODS", "CLIENT_METHODS", "PROXY_METHODS", "PROXY_NOTIFICATIONS"]

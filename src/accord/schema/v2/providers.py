@@ -1,0 +1,86 @@
+"""Which language models' services the agent uses.  Unstable."""
+
+from typing import ClassVar, Literal, TypeAlias
+
+from accord.schema.struct import ES, UNSET, Omit, Patch, WireStruct
+from accord.schema.v2.identifiers import ProviderId
+
+LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
+
+
+class ProviderCurrentConfig(WireStruct, frozen=True, kw_only=True):
+    """How a provider is reached now."""
+
+    __unstable__: ClassVar[bool] = True
+
+    api_type: LlmProtocol
+    base_url: str
+
+
+class ProviderInfo(WireStruct, frozen=True, kw_only=True):
+    """A slot for a provider; without `current` it is disabled."""
+
+    __unstable__: ClassVar[bool] = True
+
+    provider_id: ProviderId
+    supported: ES[list[LlmProtocol]]
+    required: bool
+    current: Patch[ProviderCurrentConfig] = UNSET
+
+
+class ListProvidersRequest(WireStruct, frozen=True, kw_only=True):
+    """Ask for all slots."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class ListProvidersResponse(WireStruct, frozen=True, kw_only=True):
+    """All slots."""
+
+    __unstable__: ClassVar[bool] = True
+
+    providers: list[ProviderInfo]
+
+
+class SetProviderRequest(WireStruct, frozen=True, kw_only=True):
+    """Replace the whole configuration of a slot; headers may hold secrets."""
+
+    __unstable__: ClassVar[bool] = True
+
+    provider_id: ProviderId
+    api_type: LlmProtocol
+    base_url: str
+    headers: Omit[dict[str, str]] = UNSET
+
+
+class SetProviderResponse(WireStruct, frozen=True, kw_only=True):
+    """Configured."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+class DisableProviderRequest(WireStruct, frozen=True, kw_only=True):
+    """Switch a slot off."""
+
+    __unstable__: ClassVar[bool] = True
+
+    provider_id: ProviderId
+
+
+class DisableProviderResponse(WireStruct, frozen=True, kw_only=True):
+    """Disabled."""
+
+    __unstable__: ClassVar[bool] = True
+
+
+__all__ = [
+    "DisableProviderRequest",
+    "DisableProviderResponse",
+    "ListProvidersRequest",
+    "ListProvidersResponse",
+    "LlmProtocol",
+    "ProviderCurrentConfig",
+    "ProviderInfo",
+    "SetProviderRequest",
+    "SetProviderResponse",
+]
