@@ -77,6 +77,8 @@ class _Field:
             return self.default
         if self.default_factory is not NODEFAULT:
             return self.default_factory()
+        if str in _members(self.wanted):
+            return ""
         return {} if _is_map(self.wanted) else []
 
 
@@ -136,6 +138,16 @@ def _members_kept(wanted: Any) -> tuple[Any, ...]:
     return (wanted,)
 
 
+def _min_length(*annotated: Any) -> int:
+    """The length that an annotation demands; it may stand around the union or around a member."""
+    lengths = [0]
+    for wanted in annotated:
+        while get_origin(wanted) is Annotated:
+            wanted, *metadata = get_args(wanted)
+            lengths += [mark.min_length or 0 for mark in metadata if isinstance(mark, msgspec.Meta)]
+    return max(lengths)
+
+
 def _is_map(wanted: Any) -> bool:
     return any(get_origin(_bare(member)) is dict for member in _members(wanted))
 
@@ -164,7 +176,10 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
     for member in members:
         bare = _bare(member)
         if get_origin(bare) is list and text[:1] == b"[":
-            return _read_list(raw, get_args(bare)[0], path, reading, skip=False)
+            items = _read_list(raw, get_args(bare)[0], path, reading, skip=False)
+            if not items and _min_length(wanted, member):
+                raise Invalid(path, refusal or "Expected `array` of length >= 1")
+            return items
         if get_origin(bare) is dict and text[:1] == b"{":
             return _read_map(raw, get_args(bare)[1], path, reading)
         if bare is bytes and text[:1] == b'"':
@@ -204,7 +219,8 @@ def _read_object(raw: bytes, structs: list[Any], path: str, reading: _Reading) -
     members = _split_object(raw, path)
     first = structs[0].__struct_config__
     if first.tag_field is None:
-        return _read_struct(members, structs[0], path, reading)
+        unknown = _unknown_kind(raw, members, structs[0], path, reading)
+        return unknown or _read_struct(members, structs[0], path, reading)
     tag_path = f"{path}.{first.tag_field}"
     default = getattr(structs[0], "__default_tag__", None)
     if first.tag_field not in members and default is not None:
@@ -223,6 +239,23 @@ def _read_object(raw: bytes, structs: list[Any], path: str, reading: _Reading) -
     return UnknownVariant(first.tag_field, tag, bytes(raw))
 
 
+def _unknown_kind(
+    raw: bytes, members: dict[str, Raw], cls: Any, path: str, reading: _Reading
+) -> UnknownVariant | None:
+    """The variant that a struct for several, one of them without a tag, does not stand for.
+
+    Such a struct names its tag and the tags it knows: `__kinds__ = ("type", {"string"})`.
+    """
+    key, known = getattr(cls, "__kinds__", ("", frozenset()))
+    if key not in members:
+        return None
+    tag = _decode_or_refuse(bytes(members[key]), str, f"{path}.{key}")
+    if tag in known:
+        return None
+    reading.tolerate(f"{path}.{key}", f"unknown variant {tag!r}")
+    return UnknownVariant(key, tag, raw)
+
+
 def _read_struct(members: dict[str, Raw], cls: Any, path: str, reading: _Reading) -> Any:
     for alias, key in getattr(cls, "__aliases__", {}).items():
         if alias in members and key not in members:
@@ -234,13 +267,15 @@ def _read_struct(members: dict[str, Raw], cls: Any, path: str, reading: _Reading
         for key in members:
             if key not in known:
                 raise Invalid(f"{path}.{key}", "unknown key")
+    # A key that older drafts did not have may be missing where the key that they had is there.
+    instead = getattr(cls, "__instead__", {})
     values = {}
     for entry in fields:
         member = members.get(entry.key)
         if member is None:
             if not entry.required:
                 continue
-            if "A" not in entry.tolerance:
+            if "A" not in entry.tolerance and instead.get(entry.key) not in members:
                 raise Invalid(f"{path}.{entry.key}", "missing required key")
             reading.tolerate(f"{path}.{entry.key}", "missing, read as empty")
             values[entry.name] = entry.empty()
@@ -266,6 +301,9 @@ def _read_field(raw: bytes, entry: _Field, path: str, reading: _Reading) -> Any:
     except Invalid as error:
         if "E" not in entry.tolerance or reading.strict:
             raise
+        if "N" in entry.tolerance:
+            reading.tolerate(error.path, f"malformed, read as null: {error.reason}")
+            return None
         reading.tolerate(error.path, f"malformed, read as absent: {error.reason}")
         return entry.empty()
 

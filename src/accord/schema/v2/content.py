@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from accord.schema.struct import ES, UNSET, E, Patch, Uint64, UnknownVariant, WireStruct
+from accord.schema.struct import (
+    ES,
+    UNSET,
+    E,
+    Patch,
+    Uint64,
+    UnknownVariant,
+    WireStruct,
+    check_uint64,
+)
 from accord.schema.v2.identifiers import MediaType
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -64,6 +73,9 @@ class ResourceLink(WireStruct, frozen=True, kw_only=True, tag_field="type", tag=
     mime_type: E[Patch[MediaType]] = UNSET
     size: E[Patch[Uint64]] = UNSET
     annotations: E[Patch[Annotations]] = UNSET
+
+    def __post_init__(self) -> None:
+        check_uint64(self.size)
 
 
 class EmbeddedResourceResource(WireStruct, frozen=True, kw_only=True):

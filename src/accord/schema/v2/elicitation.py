@@ -15,6 +15,7 @@ from accord.schema.struct import (
     Uint64,
     UnknownVariant,
     WireStruct,
+    check_uint64,
 )
 from accord.schema.v2.identifiers import ElicitationId, RequestId, SessionId, ToolCallId
 
@@ -114,6 +115,9 @@ class MultiSelectPropertySchema(
     max_items: Patch[Uint64] = UNSET
     items: MultiSelectItems
     default: ES[Patch[list[str]]] = UNSET
+
+    def __post_init__(self) -> None:
+        check_uint64(self.min_items, self.max_items)
 
 
 if TYPE_CHECKING:

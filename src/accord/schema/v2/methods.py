@@ -269,18 +269,18 @@ CLIENT_METHODS: dict[str, Method] = table(
 PROXY_METHODS: dict[str, Method] = table(
     Method(
         "proxy/initialize",
-        "agent",
+        "proxy",
         "request",
         proxy.InitializeProxyRequest,
         proxy.InitializeProxyResponse,
         unstable=True,
     ),
-    Method("proxy/successor", "agent", "request", proxy.ProxySuccessorRequest, Raw, unstable=True),
+    Method("proxy/successor", "proxy", "request", proxy.ProxySuccessorRequest, Raw, unstable=True),
 )
 PROXY_NOTIFICATIONS: dict[str, Method] = table(
     Method(
         "proxy/successor",
-        "agent",
+        "proxy",
         "notification",
         proxy.ProxySuccessorNotification,
         unstable=True,

@@ -7,7 +7,16 @@ and a state or reason that we do not know is simply another string.
 
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from accord.schema.struct import UNSET, E, Patch, U, Uint64, UnknownVariant, WireStruct
+from accord.schema.struct import (
+    UNSET,
+    E,
+    Patch,
+    U,
+    Uint64,
+    UnknownVariant,
+    WireStruct,
+    check_uint64,
+)
 from accord.schema.v2.errors import Error
 from accord.schema.v2.identifiers import SessionId, TerminalId, ToolCallId
 
@@ -29,6 +38,10 @@ class Usage(WireStruct, frozen=True, kw_only=True):
     thought_tokens: E[Patch[Uint64]] = UNSET
     cached_read_tokens: E[Patch[Uint64]] = UNSET
     cached_write_tokens: E[Patch[Uint64]] = UNSET
+
+    def __post_init__(self) -> None:
+        check_uint64(self.total_tokens, self.input_tokens, self.output_tokens)
+        check_uint64(self.thought_tokens, self.cached_read_tokens, self.cached_write_tokens)
 
 
 class BackgroundTerminal(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="terminal"):

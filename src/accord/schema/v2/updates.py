@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from accord.schema.struct import ES, UNSET, E, Patch, Uint64, UnknownVariant, WireStruct
+from accord.schema.struct import (
+    ES,
+    UNSET,
+    E,
+    Patch,
+    Uint64,
+    UnknownVariant,
+    WireStruct,
+    check_uint64,
+)
 from accord.schema.v2.commands import AvailableCommandsUpdate
 from accord.schema.v2.config import ConfigOptionUpdate
 from accord.schema.v2.content import ContentBlock
@@ -98,6 +107,9 @@ class UsageUpdate(
     used: Uint64
     size: Uint64
     cost: E[Patch[Cost]] = UNSET
+
+    def __post_init__(self) -> None:
+        check_uint64(self.used, self.size)
 
 
 class Notice(WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="notice"):

@@ -4,7 +4,9 @@ All but one are open: a word that starts with `_` belongs to whoever made it, ev
 one to a later version of the protocol.
 """
 
-from accord.schema.enumeration import Enumeration, listed
+from typing import get_args
+
+from accord.schema.enumeration import Enumeration, enumeration
 from accord.schema.v2.auth import AuthState
 from accord.schema.v2.config import SessionConfigOptionCategory
 from accord.schema.v2.content import IconTheme, Role
@@ -18,28 +20,28 @@ from accord.schema.v2.tool_calls import DiffFileType, DiffPatchFormat, ToolCallS
 from accord.schema.v2.updates import CompactionStatus, NoticeSeverity
 
 ENUMS: dict[str, Enumeration] = {
-    "AuthState": listed(AuthState),
-    "CompactionStatus": listed(CompactionStatus),
-    "DiffFileType": listed(DiffFileType),
-    "DiffPatchFormat": listed(DiffPatchFormat),
-    "ElicitationSchemaType": listed(ElicitationSchemaType, is_open=False),
-    "IconTheme": listed(IconTheme),
-    "LlmProtocol": listed(LlmProtocol),
-    "NoticeSeverity": listed(NoticeSeverity),
-    "PermissionOptionKind": listed(PermissionOptionKind),
-    "PlanEntryPriority": listed(PlanEntryPriority),
-    "PlanEntryStatus": listed(PlanEntryStatus),
-    "Role": listed(Role),
-    "SessionArchiveFilter": listed(SessionArchiveFilter),
-    "SessionConfigOptionCategory": listed(SessionConfigOptionCategory),
-    "SessionStatus": listed(SessionStatus),
-    # Tags in the protocol, words in our flat struct.
-    "StateKind": listed(StateKind, unstable=("unknown",)),
-    "StopReason": listed(StopReason),
-    "StringFormat": listed(StringFormat),
-    "SystemPromptMode": listed(SystemPromptMode),
-    "ToolCallStatus": listed(ToolCallStatus),
-    "ToolKind": listed(ToolKind),
+    "AuthState": enumeration(AuthState, open=True, unstable=True),
+    "CompactionStatus": enumeration(CompactionStatus, open=True),
+    "DiffFileType": enumeration(DiffFileType, open=True),
+    "DiffPatchFormat": enumeration(DiffPatchFormat, open=True),
+    "ElicitationSchemaType": Enumeration(get_args(ElicitationSchemaType), open=False),
+    "IconTheme": enumeration(IconTheme, open=True),
+    "LlmProtocol": enumeration(LlmProtocol, open=True, unstable=True),
+    "NoticeSeverity": enumeration(NoticeSeverity, open=True),
+    "PermissionOptionKind": enumeration(PermissionOptionKind, open=True),
+    "PlanEntryPriority": enumeration(PlanEntryPriority, open=True),
+    "PlanEntryStatus": enumeration(PlanEntryStatus, open=True),
+    "Role": enumeration(Role, open=True),
+    "SessionArchiveFilter": enumeration(SessionArchiveFilter, open=True, unstable=True),
+    "SessionConfigOptionCategory": enumeration(SessionConfigOptionCategory, open=True),
+    "SessionStatus": enumeration(SessionStatus, open=True, unstable=True),
+    # Tags in the protocol, words in our flat struct.  The state `unknown` is unstable.
+    "StateKind": enumeration(StateKind, open=True),
+    "StopReason": enumeration(StopReason, open=True),
+    "StringFormat": enumeration(StringFormat, open=True),
+    "SystemPromptMode": enumeration(SystemPromptMode, open=True, unstable=True),
+    "ToolCallStatus": enumeration(ToolCallStatus, open=True),
+    "ToolKind": enumeration(ToolKind, open=True),
 }
 
 __all__ = ["ENUMS"]
