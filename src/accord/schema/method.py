@@ -1,10 +1,14 @@
-"""One row of a version's method table."""
+"""One row of a version's method table, and how its params and its result are read."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from accord.schema.codec import Invalid, Raw, decode
+
 Kind = Literal["request", "notification"]
-Side = Literal["agent", "client"]
+Side = Literal["agent", "client", "proxy"]
+
+_EMPTY = b"{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +17,8 @@ class Method:
 
     `side` is the side that handles it.  `gate` is the capability that must have been advertised by
     the handling side, as a dotted path from the root of its capabilities (`fs.readTextFile`), or
-    None where the method needs none.  `params` and `result` are what the codec decodes to.
+    None where the method needs none.  `params` and `result` are what the codec decodes to; a
+    notification has no result.
     """
 
     name: str
@@ -24,9 +29,50 @@ class Method:
     gate: str | None = None
     unstable: bool = False
 
+    def decode_params(
+        self, raw: bytes | Raw | None, *, notes: list[str] | None = None, strict: bool = False
+    ) -> Any:
+        """Read the params; absent ones (None) count as an empty object, and so does null.
+
+        Raises:
+            Invalid: they are not of this method's type; says where and why.
+        """
+        if raw is None:
+            return decode(self.params, _EMPTY, notes=notes, strict=strict)
+        return _decode_nullable(self.params, raw, notes, strict)
+
+    def decode_result(
+        self, raw: bytes | Raw, *, notes: list[str] | None = None, strict: bool = False
+    ) -> Any:
+        """Read the result; null counts as an empty object where an empty object is a result.
+
+        Raises:
+            Invalid: it is not of this method's type; says where and why.
+        """
+        return _decode_nullable(self.result, raw, notes, strict)
+
+
+def _decode_nullable(wanted: Any, raw: bytes | Raw, notes: list[str] | None, strict: bool) -> Any:
+    """Older documents show null where the schema has an object, and peers still send it."""
+    try:
+        return decode(wanted, raw, notes=notes, strict=strict)
+    except Invalid:
+        if strict or bytes(raw).strip() != b"null":
+            raise
+    try:
+        value = decode(wanted, _EMPTY)
+    except Invalid as error:
+        raise Invalid("$", f"Expected `object`, got `null`; {error}") from None
+    if notes is not None:
+        notes.append("null, read as an empty object (at $)")
+    return value
+
 
 def table(*methods: Method) -> dict[str, Method]:
     """Index rows by name; two rows of one name would hide each other, so that is an error."""
     rows = {method.name: method for method in methods}
     assert len(rows) == len(methods), "a method is listed twice"
     return rows
+
+
+__all__ = ["Kind", "Method", "Side", "table"]

@@ -20,7 +20,7 @@ T = TypeVar("T")
 # May be left out; null is not legal.
 Omit: TypeAlias = T | UnsetType
 # Left out, null, or a value: v2's keep, clear and replace.
-Patch: TypeAlias = T | None | UnsetType
+Patch: TypeAlias = T | UnsetType | None
 
 # The tolerance marks, read by `reader.py`.  E: malformed counts as absent.  S: bad items of a list
 # are dropped.  Z: null counts as empty.  A: a required list or map that is missing counts as empty.
@@ -38,8 +38,9 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Uint16 = Annotated[int, Meta(ge=0, le=2**16 - 1)]
 Uint32 = Annotated[int, Meta(ge=0, le=2**32 - 1)]
-# msgspec cannot bound an int above 2**63 - 1; the tolerant reader checks the rest.
+# msgspec cannot bound an int above 2**63 - 1: a Struct with such a field calls `check_uint64`.
 Uint64 = Annotated[int, Meta(ge=0)]
+UINT64_MAX = 2**64 - 1
 NonEmpty = Annotated[list[T], Meta(min_length=1)]
 # POSIX, drive letter or UNC: what counts as absolute on the agent's machine, not on ours.
 AbsolutePath = Annotated[str, Meta(pattern=r"^(/|[A-Za-z]:[\\/]|\\\\)")]
@@ -58,6 +59,13 @@ class WireStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
 
 class BareStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """An object that has no `_meta` of its own in the protocol."""
+
+
+def check_uint64(*values: object) -> None:
+    """The upper bound of Uint64 fields, for the `__post_init__` of a Struct that has some."""
+    for value in values:
+        if isinstance(value, int) and value > UINT64_MAX:
+            raise ValueError("Expected `int` <= 2**64 - 1")
 
 
 class UnknownVariant:
@@ -89,6 +97,7 @@ __all__ = [
     "AZ",
     "EN",
     "ES",
+    "UINT64_MAX",
     "UNSET",
     "AbsolutePath",
     "BareStruct",
@@ -109,5 +118,6 @@ __all__ = [
     "UnsetType",
     "WireStruct",
     "Z",
+    "check_uint64",
     "field",
 ]
