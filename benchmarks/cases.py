@@ -1,0 +1,151 @@
+"""What is measured: the implementations, the scenarios, and the command line of each case.
+
+Knows nothing of results.  Every implementation is a set of programs that do the same work over
+the same wire, so any client can be paired with any agent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = ROOT / "benchmarks"
+OURS = "accord"
+OFFICIAL_PYTHON = "official-python"
+OFFICIAL_TYPESCRIPT = "official-typescript"
+
+STREAM_MESSAGES = 20_000
+REPLAY_MESSAGES = 20_000
+SESSIONS, MESSAGES_PER_SESSION = 100, 100
+CALLS = 3_000
+READ_MEGABYTES = 8
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One kind of work, as the first words of a client's command line."""
+
+    name: str
+    arguments: tuple[str, ...]
+    messages: int = 0
+
+
+SCENARIOS = (
+    Scenario("stream", ("stream", str(STREAM_MESSAGES), "40"), STREAM_MESSAGES),
+    Scenario(
+        "conc",
+        ("conc", str(SESSIONS), str(MESSAGES_PER_SESSION)),
+        SESSIONS * MESSAGES_PER_SESSION,
+    ),
+    Scenario("replay", ("replay", str(REPLAY_MESSAGES)), REPLAY_MESSAGES),
+    Scenario("rpc", ("rpc", str(CALLS))),
+    Scenario("read", ("read", str(READ_MEGABYTES))),
+    Scenario("cold", ()),
+)
+MESSAGES = {scenario.name: scenario.messages for scenario in SCENARIOS}
+# Pairs of different implementations are run on these only.
+CROSSED = ("stream", "rpc")
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """The programs of one implementation, and what must exist for them to run."""
+
+    name: str
+    client: tuple[str, ...]
+    agent: tuple[str, ...]
+    minimal_agent: tuple[str, ...]
+    needs: tuple[Path, ...]
+
+    def missing(self) -> Path | None:
+        """The first thing that is needed and not there."""
+        return next((path for path in self.needs if not path.exists()), None)
+
+
+def _python(name: str, interpreter: Path, folder: str) -> Implementation:
+    program = str(interpreter)
+    return Implementation(
+        name,
+        client=(program, "-m", f"benchmarks.{folder}.client"),
+        agent=(program, "-m", f"benchmarks.{folder}.agent"),
+        # As a user starts it: a file, no package around it.
+        minimal_agent=(program, str(HERE / folder / "minimal_agent.py")),
+        needs=(interpreter, HERE / folder / "client.py"),
+    )
+
+
+def _node(name: str, folder: str) -> Implementation:
+    node = shutil.which("node") or "node"
+    programs = {
+        program: (node, str(HERE / folder / f"{program}.mjs"))
+        for program in ("client", "agent", "minimal_agent")
+    }
+    return Implementation(
+        name,
+        **programs,
+        needs=(Path(node), ROOT / "node_modules" / "@agentclientprotocol" / "sdk"),
+    )
+
+
+def implementations() -> dict[str, Implementation]:
+    """All implementations, ours first, whether they can run here or not."""
+    official = os.environ.get(
+        "BENCH_OFFICIAL_PYTHON", str(ROOT / ".venvs" / "acp-0.12" / "bin" / "python")
+    )
+    return {
+        OURS: _python(OURS, Path(sys.executable), "accord"),
+        OFFICIAL_PYTHON: _python(OFFICIAL_PYTHON, Path(official), "official_python"),
+        OFFICIAL_TYPESCRIPT: _node(OFFICIAL_TYPESCRIPT, "official_typescript"),
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command whose single line of output is one result.
+
+    `label` is the implementation's name, or `client<-agent` where the two differ.
+    """
+
+    scenario: str
+    label: str
+    command: tuple[str, ...]
+
+
+def cases(chosen: list[Implementation], scenarios: list[str], *, cross: bool) -> list[Case]:
+    """Every case of a round; implementations alternate within a scenario."""
+    return [
+        _case(scenario, client, agent)
+        for scenario in SCENARIOS
+        if scenario.name in scenarios
+        for client in chosen
+        for agent in chosen
+        if client is agent or (cross and scenario.name in CROSSED)
+    ]
+
+
+def _case(scenario: Scenario, client: Implementation, agent: Implementation) -> Case:
+    label = client.name if client is agent else f"{client.name}<-{agent.name}"
+    if scenario.name == "cold":
+        start = (sys.executable, "-m", "benchmarks.cold", *agent.minimal_agent)
+        return Case(scenario.name, label, start)
+    return Case(scenario.name, label, (*client.client, *scenario.arguments, "--", *agent.agent))
+
+
+def limit_cases(scenarios: list[str]) -> list[Case]:
+    """What the machine and the interpreters allow, without any implementation of the protocol."""
+    python, node = sys.executable, shutil.which("node") or "node"
+    start = (python, "-m", "benchmarks.cold")
+    found = [
+        Case("cold", "limit:python", (*start, python, "-I", str(HERE / "limits" / "start.py"))),
+        Case("cold", "limit:node", (*start, node, str(HERE / "limits" / "start.mjs"))),
+        Case("rpc", "limit:blocking", (python, "-m", "benchmarks.limits.round_trip", str(CALLS))),
+    ]
+    found += [
+        Case("stream", f"limit:{mode}", (python, "-m", "benchmarks.limits.reader", mode))
+        for mode in ("split", "json", "msgspec", "accord")
+    ]
+    return [case for case in found if case.scenario in scenarios]
