@@ -129,7 +129,6 @@ from accord.schema.draft.updates import (
 )
 from accord.schema.draft.vocabulary import (
     ENUMS,
-    Enumeration,
 )
 
 __all__ = [
@@ -160,7 +159,6 @@ __all__ = [
     "DiffHunk",
     "DiffOutput",
     "EmbeddedResource",
-    "Enumeration",
     "ErrorCode",
     "FileSystemCapabilities",
     "ImageContent",
