@@ -1,16 +1,16 @@
 """Every exception that a caller of accord can catch.
 
-    AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller broke a rule; nothing was sent
-                 │                 ├─ RemoteProtocolError   the peer did; what it sent is attached
-                 │                 └─ VersionMismatch       no version that both sides speak
-                 ├─ RequestFailed ─┬─ AuthenticationRequired
-                 │                 ├─ NotFound
-                 │                 ├─ MethodMissing
-                 │                 ├─ RequestCancelled
-                 │                 └─ RateLimited           knows when to try again
-                 ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
-                 ├─ SpawnFailed                             the agent's program did not start
-                 └─ RequestError                            raise it in a handler to answer with it
+AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller broke a rule; nothing was sent
+             │                 ├─ RemoteProtocolError   the peer did; what it sent is attached
+             │                 └─ VersionMismatch       no version that both sides speak
+             ├─ RequestFailed ─┬─ AuthenticationRequired
+             │                 ├─ NotFound
+             │                 ├─ MethodMissing
+             │                 ├─ RequestCancelled
+             │                 └─ RateLimited           knows when to try again
+             ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
+             ├─ SpawnFailed                             the agent's program did not start
+             └─ RequestError                            raise it in a handler to answer with it
 """
 
 from typing import Any

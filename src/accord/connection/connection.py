@@ -24,7 +24,8 @@ from accord.connection.faults import error_for
 from accord.connection.limits import YIELD_MESSAGES_MAX, YIELD_SECONDS_MAX, Limits
 from accord.connection.workers import Workers
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, request_failed
-from accord.jsonrpc import events, framing
+from accord.jsonrpc import events
+from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -55,7 +56,7 @@ class Handler(Protocol):
 class IncomingRequest:
     """A request of the peer while it is served."""
 
-    __slots__ = ("_scope", "cancel_requested", "id", "method", "on_cancel", "params")
+    __slots__ = ("_scope", "cancel_requested", "id", "method", "on_answered", "on_cancel", "params")
 
     def __init__(self, request_id: RequestId, method: str, params: Raw) -> None:
         self.id = request_id
@@ -64,6 +65,8 @@ class IncomingRequest:
         self.cancel_requested = False
         # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
         self.on_cancel: Callable[[], None] | None = None
+        # What must follow right behind the answer, such as a list that belongs to it.
+        self.on_answered: Callable[[], None] | None = None
         self._scope: anyio.CancelScope | None = None
 
     def cancel(self) -> None:
@@ -100,7 +103,7 @@ class Connection:
         handler: Handler,
         *,
         limits: Limits | None = None,
-        content_length: bool | None = None,
+        framing: Framing | None = None,
         accept_batches: bool = False,
         strict: bool = False,
     ) -> None:
@@ -114,7 +117,7 @@ class Connection:
             pending_max=self.limits.pending_requests,
             strict=strict,
         )
-        self._splitter = framing.splitter(content_length, self.limits.frame_bytes)
+        self._splitter = splitter_for(framing, frame_bytes_max=self.limits.frame_bytes)
         self._calls: dict[int, _Call] = {}
         self._foreground_calls = 0
         self._requests: dict[RequestId, IncomingRequest] = {}
@@ -179,17 +182,28 @@ class Connection:
         """Split a chunk into frames and handle each, in order."""
         try:
             frames = self._splitter.feed(data)
-        except framing.FrameTooLong as error:
-            self._lose(LimitExceeded("frame_bytes", error.limit, "the peer sent too long a frame"))
+        except FrameTooLong as error:
+            self._frames_received(error.frames)
+            limit = error.frame_bytes_max
+            self._lose(LimitExceeded("frame_bytes", limit, "the peer sent too long a frame"))
+            self.tasks.start_soon(self._transport.aclose, name="close")
             return
+        self._frames_received(frames)
+
+    def _frames_received(self, frames: list[bytes]) -> None:
+        receive = self.peer.receive
         for frame in frames:
-            if frame:
-                self._frame_received(frame)
+            event = receive(frame)
+            if type(event) is events.NotificationReceived:
+                self._notification(event.method, event.params)
+            else:
+                self._event(event)
             if self.error is not None:
                 return
 
-    def _frame_received(self, frame: bytes) -> None:
-        event = self.peer.receive(frame)
+    def _event(self, event: events.Event) -> None:
+        if event.note is not None:
+            _log.info("tolerated: %s", event.note)
         match event:
             case events.NotificationReceived():
                 self._notification(event.method, event.params)
@@ -200,14 +214,18 @@ class Connection:
             case events.CallFailed():
                 self._call_failed(event)
             case events.Batch():
-                for one in event.entries:
-                    self._frame_received(one)
+                for one in event.events:
+                    self._event(one)
+                if event.answer is not None:
+                    self._write(event.answer)
             case events.FrameRejected():
                 _log.warning("bad frame: %s", event.reason)
                 if event.answer is not None:
                     self._write(event.answer)
             case events.StrayAnswer():
-                _log.warning("answer for %r, which is not open", event.id)
+                _log.warning("answer for %r, which is not open: %s", event.id, event.message)
+            case events.BlankSkipped():
+                pass
 
     def _notification(self, method: str, params: Raw) -> None:
         try:
@@ -215,7 +233,7 @@ class Connection:
                 self._cancel_requested(params)
             else:
                 self._handler.notification(method, params)
-        except Exception:
+        except Exception:  # noqa: BLE001 - one bad notification must not end the reading
             _log.exception("handling the notification %s failed", method)
 
     def _cancel_requested(self, params: Raw) -> None:
@@ -229,11 +247,11 @@ class Connection:
         request = IncomingRequest(request_id, method, params)
         try:
             outcome = self._handler.request(request)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
             self._refuse(request, error)
             return
         if isinstance(outcome, bytes):
-            self._write(self.peer.answer(request.id, outcome))
+            self._answer(request, outcome)
             return
         self._requests[request_id] = request
         self.run(lambda: self._serve(request, outcome))
@@ -254,13 +272,18 @@ class Connection:
                     raise
                 return
             self._requests.pop(request.id, None)
-            if self.error is None:
-                self._write(self.peer.answer(request.id, result))
-                if self._transport.backlog > self.limits.backlog_bytes:
-                    await self._transport.drain()
+            self._answer(request, result)
+            if self.error is None and self._transport.backlog > self.limits.backlog_bytes:
+                await self._transport.drain()
             return
         if self._requests.pop(request.id, None) is not None and self.error is None:
             self._write(self.peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None))
+
+    def _answer(self, request: IncomingRequest, result: bytes) -> None:
+        if self.error is None:
+            self._write(self.peer.answer(request.id, result))
+            if request.on_answered is not None:
+                request.on_answered()
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = error_for(error, request.method)
@@ -270,9 +293,8 @@ class Connection:
 
     def ended(self, why: Ended) -> None:
         """The transport's word that nothing more comes."""
-        for frame in self._splitter.finish():
-            if frame and self.error is None:
-                self._frame_received(frame)
+        if self.error is None:
+            self._frames_received(self._splitter.finish())
         self._lose(
             ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
         )
@@ -401,7 +423,7 @@ class Connection:
             call.answered.set()
 
     def _call_failed(self, event: events.CallFailed) -> None:
-        call = self._calls.get(event.id) if isinstance(event.id, int) else None
+        call = self._calls.get(event.id)
         method = call.method if call is not None else "?"
         data = None if event.data is None else to_python(event.data)
         self._settle(event.id, None, request_failed(method, event.code, event.message, data))

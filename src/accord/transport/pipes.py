@@ -314,7 +314,9 @@ class _TaskDriver(_Driver):
 
         self._tasks.start_soon(wait)
 
-    def _start(self, key: tuple[str, int], wait: Callable[[], object], call: Callable[[], None]) -> None:
+    def _start(
+        self, key: tuple[str, int], wait: Callable[[], object], call: Callable[[], None]
+    ) -> None:
         scope = self._scopes[key] = anyio.CancelScope()
 
         async def watch() -> None:

@@ -1,0 +1,69 @@
+"""What a store of sessions must do.  An agent works with any object that does it.
+
+A session is a record and an append-only log of updates in the form of v2, whatever version its
+clients speak.  An update is in the log before it is sent.
+"""
+
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """What is known of a session besides its log.  `updated_at` is RFC 3339 text."""
+
+    session_id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    title: str | None = None
+    updated_at: str | None = None
+    archived: bool = False
+    options: dict[str, str | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing; `next_cursor` is None on the last one."""
+
+    sessions: tuple[SessionRecord, ...]
+    next_cursor: str | None = None
+
+
+class BadCursor(ValueError):
+    """A cursor that this store did not hand out."""
+
+
+class SessionLog(Protocol):
+    """The log of one session."""
+
+    def append(self, update: Any) -> Awaitable[None] | None:
+        """Add one update of v2.  Where that takes time, what is returned must be awaited."""
+
+    def replay(self) -> AsyncIterator[Any]:
+        """All updates, oldest first."""
+
+
+class SessionStore(Protocol):
+    """Sessions by id."""
+
+    async def create(self, record: SessionRecord) -> SessionLog:
+        """Keep a new session and open its log."""
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """The record, or None when there is no such session."""
+
+    async def open(self, session_id: str) -> SessionLog | None:
+        """The log of a known session."""
+
+    async def put(self, record: SessionRecord) -> None:
+        """Replace the record of a known session; an unknown one is left alone."""
+
+    async def list(self, cwd: str | None, cursor: str | None) -> Page:
+        """Known sessions, newest first, of one directory if given.  Raises BadCursor."""
+
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session; False when there was none."""
+
+    async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
+        """Copy the log of a session under a new record; None when the source is unknown."""

@@ -1,0 +1,92 @@
+"""Sessions in this process's memory: gone with it, and bounded while it lives."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from accord.store.interface import BadCursor, Page, SessionLog, SessionRecord
+
+PAGE_SESSIONS = 50
+# The oldest updates of a very long session give way, so that a session cannot fill the memory.
+LOG_UPDATES_MAX = 200_000
+
+
+class MemoryLog:
+    """A list of updates."""
+
+    __slots__ = ("_updates",)
+
+    def __init__(self, updates: list[Any] | None = None) -> None:
+        self._updates: list[Any] = updates if updates is not None else []
+
+    def append(self, update: Any) -> None:
+        """Add one update; over the bound the older half is dropped at once, so cheaply."""
+        self._updates.append(update)
+        if len(self._updates) > LOG_UPDATES_MAX:
+            del self._updates[: LOG_UPDATES_MAX // 2]
+
+    async def replay(self) -> AsyncIterator[Any]:
+        """All updates as they were when the replay began."""
+        for update in tuple(self._updates):
+            yield update
+
+    def copy(self) -> "MemoryLog":
+        """An independent log with the same updates."""
+        return MemoryLog(list(self._updates))
+
+
+class MemoryStore:
+    """All sessions of one process.  Guards: a record and its log come and go together."""
+
+    def __init__(self, *, page_sessions: int = PAGE_SESSIONS) -> None:
+        self._page_sessions = page_sessions
+        self._records: dict[str, SessionRecord] = {}
+        self._logs: dict[str, MemoryLog] = {}
+
+    async def create(self, record: SessionRecord) -> SessionLog:
+        """Keep a new session."""
+        self._records[record.session_id] = record
+        log = self._logs[record.session_id] = MemoryLog()
+        return log
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """The record, if there is one."""
+        return self._records.get(session_id)
+
+    async def open(self, session_id: str) -> SessionLog | None:
+        """The log, if there is one."""
+        return self._logs.get(session_id)
+
+    async def put(self, record: SessionRecord) -> None:
+        """Replace a known record."""
+        if record.session_id in self._records:
+            self._records[record.session_id] = record
+
+    async def list(self, cwd: str | None, cursor: str | None) -> Page:
+        """Newest first; a cursor is the id after which the next page starts."""
+        ids = [key for key, record in self._records.items() if cwd in (None, record.cwd)]
+        ids.reverse()
+        start = 0
+        if cursor is not None:
+            after = cursor.removeprefix("after:")
+            if after == cursor or after not in ids:
+                raise BadCursor(cursor)
+            start = ids.index(after) + 1
+        page = ids[start : start + self._page_sessions]
+        more = start + self._page_sessions < len(ids)
+        return Page(
+            tuple(self._records[key] for key in page), f"after:{page[-1]}" if more else None
+        )
+
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session."""
+        self._logs.pop(session_id, None)
+        return self._records.pop(session_id, None) is not None
+
+    async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
+        """Copy a log under a new record."""
+        source = self._logs.get(session_id)
+        if source is None:
+            return None
+        self._records[record.session_id] = record
+        log = self._logs[record.session_id] = source.copy()
+        return log

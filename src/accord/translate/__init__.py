@@ -1,0 +1,1 @@
+"""Between the versions: what one says, in the words of another.  Pure."""

@@ -1,0 +1,104 @@
+"""File changes: two texts as v2's changes and git patch, and a patch as two texts where it can be.
+
+A patch is an illustration, so a file too large to compare in reasonable time gets none.
+"""
+
+import difflib
+
+from accord.schema import v2
+from accord.schema.struct import UNSET, UnsetType
+
+PATCH_LINES_MAX = 20_000
+
+
+def diff_of(path: str, old_text: str | None, new_text: str) -> v2.Diff:
+    """A change of one file.  It also keeps both texts, which v1 needs and v2 never sends."""
+    change = v2.DiffAdd(path=path) if old_text is None else v2.DiffModify(path=path)
+    return v2.Diff(
+        changes=[change],
+        patch=_patch(path, old_text, new_text),
+        path=path,
+        old_text=old_text,
+        new_text=new_text,
+    )
+
+
+def wire_diff(diff: v2.Diff) -> v2.Diff:
+    """The diff as v2 sends it: without the texts."""
+    return v2.Diff(changes=diff.changes, patch=diff.patch, meta=diff.meta)
+
+
+def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | UnsetType:
+    old, new = (old_text or "").splitlines(True), new_text.splitlines(True)
+    if len(old) + len(new) > PATCH_LINES_MAX:
+        return UNSET
+    name = quoted(path)
+    head = [f"diff --git {name} {name}\n"]
+    if old_text is None:
+        head.append("new file mode 100644\n")
+    before = "/dev/null" if old_text is None else name
+    body: list[str] = []
+    for line in difflib.unified_diff(old, new, before, name):
+        body.append(line)
+        if not line.endswith("\n"):
+            body.append("\n\\ No newline at end of file\n")
+    return v2.DiffPatch(format="git_patch", text="".join(head + body))
+
+
+def quoted(path: str) -> str:
+    """A path as git writes it: in quotes with octal escapes when it has odd characters."""
+    if all(" " <= char <= "~" and char not in '"\\' for char in path):
+        return path
+    named = {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n", 0x09: "\\t"}
+    parts = (
+        named.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}")
+        for byte in path.encode()
+    )
+    return f'"{"".join(parts)}"'
+
+
+def texts_of(diff: v2.Diff) -> list[tuple[str, str | None, str]]:
+    """(path, old text, new text) per file, as far as they are known.
+
+    Texts that came with the diff are exact.  From a patch the lines of its hunks are taken, which
+    is the whole file when the patch has all of its lines and an excerpt otherwise.
+    """
+    if diff.path is not UNSET and diff.new_text is not UNSET:
+        old = None if diff.old_text is UNSET else diff.old_text
+        return [(diff.path, old, diff.new_text)]
+    found: list[tuple[str, str | None, str]] = []
+    sections = _hunks(diff.patch.text) if isinstance(diff.patch, v2.DiffPatch) else {}
+    for change in diff.changes:
+        path = getattr(change, "path", None)
+        if path is None:
+            continue
+        old_lines, new_lines = sections.get(quoted(path), ([], []))
+        is_new = isinstance(change, v2.DiffAdd)
+        found.append((path, None if is_new else "".join(old_lines), "".join(new_lines)))
+    return found
+
+
+def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
+    sections: dict[str, tuple[list[str], list[str]]] = {}
+    old: list[str] = []
+    new: list[str] = []
+    in_hunk = False
+    previous = ""
+    for line in patch.splitlines(True):
+        if line.startswith("diff --git "):
+            in_hunk, old, new = False, [], []
+            paths = line[len("diff --git ") :].rstrip("\n")
+            sections[paths[: len(paths) // 2]] = (old, new)
+        elif line.startswith("@@"):
+            in_hunk = True
+        elif in_hunk and line.startswith("\\"):
+            for lines, marks in ((old, " -"), (new, " +")):
+                if previous in marks and lines:
+                    lines[-1] = lines[-1].removesuffix("\n")
+        elif in_hunk and line[:1] in (" ", "-", "+"):
+            if line[0] != "+":
+                old.append(line[1:])
+            if line[0] != "-":
+                new.append(line[1:])
+            previous = line[0]
+    return sections

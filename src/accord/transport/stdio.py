@@ -1,0 +1,87 @@
+"""This process's stdin and stdout as a transport, with stdout guarded.
+
+The wire gets private copies of descriptors 0 and 1.  Then 1 leads to stderr and 0 to nowhere, so
+that a stray `print`, a C library or a child process can neither write into the conversation nor
+read from it.  When the transport closes, everything is as it was.
+"""
+
+import os
+import sys
+
+from anyio.abc import TaskGroup
+
+from accord.transport.pipes import PipeTransport
+from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
+
+
+class StdioTransport:
+    """The transport of an agent that an editor started."""
+
+    def __init__(self, *, stall_seconds: float = STALL_SECONDS_MAX) -> None:
+        self._stall_seconds = stall_seconds
+        self._pipes: PipeTransport | None = None
+        self._saved: tuple[int, int] | None = None
+        self._blocking = (True, True)
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the client has not taken yet."""
+        return 0 if self._pipes is None else self._pipes.backlog
+
+    async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
+        """Take over the descriptors and begin to read."""
+        sys.stdout.flush()
+        self._blocking = (os.get_blocking(0), os.get_blocking(1))
+        wire_in, wire_out = os.dup(0), os.dup(1)
+        self._saved = (os.dup(0), os.dup(1))
+        nowhere = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nowhere, 0)
+        os.close(nowhere)
+        os.dup2(2, 1)
+        self._pipes = PipeTransport(wire_in, wire_out, stall_seconds=self._stall_seconds)
+        await self._pipes.start(receiver, tasks)
+
+    def write(self, data: bytes) -> None:
+        """Send to the client."""
+        assert self._pipes is not None
+        self._pipes.write(data)
+
+    async def drain(self) -> None:
+        """Wait until the client has taken most of what was written."""
+        assert self._pipes is not None
+        await self._pipes.drain()
+
+    async def flush(self) -> None:
+        """Wait until the client has taken everything."""
+        assert self._pipes is not None
+        await self._pipes.flush()
+
+    def pause(self) -> None:
+        """Stop reading."""
+        if self._pipes is not None:
+            self._pipes.pause()
+
+    def resume(self) -> None:
+        """Read again."""
+        if self._pipes is not None:
+            self._pipes.resume()
+
+    def end(self, why: Ended) -> None:
+        """End from our side with a reason."""
+        if self._pipes is not None:
+            self._pipes.end(why)
+
+    async def aclose(self) -> None:
+        """Close the wire and give the process its stdin and stdout back."""
+        if self._pipes is None or self._saved is None:
+            return
+        await self._pipes.aclose()
+        sys.stdout.flush()
+        for saved, fd, blocking in zip(self._saved, (0, 1), self._blocking, strict=True):
+            os.set_blocking(saved, blocking)
+            os.dup2(saved, fd)
+            os.close(saved)
+        self._saved = None
+
+
+__all__ = ["StdioTransport"]

@@ -1,0 +1,216 @@
+"""An agent's process as a transport: its stdin and stdout carry frames, its stderr is kept.
+
+The process leads a group of its own, and whatever ends us ends the group.  Its stderr is always
+drained, since a full pipe would stop it, and the last words are part of the reason of the end.
+
+What always holds
+    * The end is told with exit code or signal and the tail of stderr, as far as they are known.
+    * A process that is gone while a child of it holds stdout open does not keep us waiting.
+    * After `aclose` no process of the group is alive.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from accord.machine.process import Exit, GroupProcess, spawn
+from accord.transport.pipes import PipeTransport
+from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
+
+STDERR_BYTES_KEPT = 64 * 1024
+# How long the exit code may lag behind the end of stdout, and the last output behind the exit.
+EXIT_SECONDS_MAX = 1.0
+LAST_WORDS_SECONDS_MAX = 0.5
+
+StderrListener = Callable[[bytes], None]
+
+
+class _Tail:
+    """The last bytes of a stream, cut from the front."""
+
+    def __init__(self, listener: StderrListener | None) -> None:
+        self._kept = bytearray()
+        self._listener = listener
+        self.finished = anyio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self._kept += data
+        if len(self._kept) > 2 * STDERR_BYTES_KEPT:
+            del self._kept[:-STDERR_BYTES_KEPT]
+        if self._listener is not None:
+            self._listener(data)
+
+    def ended(self, why: Ended) -> None:
+        self.finished.set()
+
+    @property
+    def text(self) -> str:
+        return bytes(self._kept[-STDERR_BYTES_KEPT:]).decode("utf-8", "replace")
+
+
+class SubprocessTransport:
+    """Starts a command when it is started itself, and ends it when it is closed."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stderr: StderrListener | None = None,
+        stall_seconds: float = STALL_SECONDS_MAX,
+    ) -> None:
+        self._command = tuple(command)
+        self._cwd = cwd
+        self._env = env
+        self._stall_seconds = stall_seconds
+        self._tail = _Tail(stderr)
+        self._process: GroupProcess | None = None
+        self._pipes: PipeTransport | None = None
+        self._stderr: PipeTransport | None = None
+        self._receiver: Receiver | None = None
+        self._tasks: TaskGroup | None = None
+        self._told = False
+        self._closing = False
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What was started."""
+        return self._command
+
+    @property
+    def pid(self) -> int | None:
+        """The process and its group, once started."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def stderr_tail(self) -> str:
+        """What the process said on stderr last."""
+        return self._tail.text
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the process has not taken yet."""
+        return 0 if self._pipes is None else self._pipes.backlog
+
+    async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
+        """Start the process and begin to read.
+
+        Raises:
+            SpawnFailed: there is no such program or folder; the message says which.
+        """
+        self._receiver, self._tasks = receiver, tasks
+        stdin_read, stdin_write = os.pipe()
+        stdout_read, stdout_write = os.pipe()
+        stderr_read, stderr_write = os.pipe()
+        try:
+            self._process = await spawn(
+                self._command,
+                cwd=self._cwd,
+                env=self._env,
+                stdin=stdin_read,
+                stdout=stdout_write,
+                stderr=stderr_write,
+            )
+        except BaseException:
+            for fd in (stdin_write, stdout_read, stderr_read):
+                os.close(fd)
+            raise
+        finally:
+            for fd in (stdin_read, stdout_write, stderr_write):
+                os.close(fd)
+        self._pipes = PipeTransport(
+            stdout_read, stdin_write, stall_seconds=self._stall_seconds, on_end=self._pipes_ended
+        )
+        self._stderr = PipeTransport(stderr_read, stderr_read)
+        await self._stderr.start(self._tail, tasks)
+        await self._pipes.start(receiver, tasks)
+        tasks.start_soon(self._watch_exit, name="agent process")
+
+    def write(self, data: bytes) -> None:
+        """Send to the process's stdin."""
+        assert self._pipes is not None
+        self._pipes.write(data)
+
+    async def drain(self) -> None:
+        """Wait until the process has taken most of what was written."""
+        assert self._pipes is not None
+        await self._pipes.drain()
+
+    def pause(self) -> None:
+        """Stop reading stdout."""
+        if self._pipes is not None:
+            self._pipes.pause()
+
+    def resume(self) -> None:
+        """Read stdout again."""
+        if self._pipes is not None:
+            self._pipes.resume()
+
+    async def _watch_exit(self) -> None:
+        """The process may be gone while a child of it keeps stdout open."""
+        assert self._process is not None
+        assert self._pipes is not None
+        await self._process.wait()
+        if not self._pipes.has_ended:
+            with anyio.move_on_after(LAST_WORDS_SECONDS_MAX):
+                await self._tail.finished.wait()
+                await anyio.sleep(LAST_WORDS_SECONDS_MAX)
+            self._pipes.resume()
+            self._pipes.end(Ended("the agent ended"))
+
+    def _pipes_ended(self, why: Ended) -> None:
+        assert self._tasks is not None
+        if not self._closing:
+            self._tasks.start_soon(self._explain_end, why, name="agent end")
+
+    async def _explain_end(self, why: Ended) -> None:
+        assert self._process is not None
+        with anyio.move_on_after(EXIT_SECONDS_MAX):
+            await self._process.wait()
+            await self._tail.finished.wait()
+        self._tell(why, self._process.exit)
+
+    def _tell(self, why: Ended, status: Exit | None) -> None:
+        if self._told:
+            return
+        self._told = True
+        assert self._receiver is not None
+        name = Path(self._command[0]).name if self._command else "?"
+        if status is None:
+            reason = f"agent {name!r}: {why.reason}"
+        else:
+            reason = f"agent {name!r} ended: {status}"
+        self._receiver.ended(
+            Ended(reason, None if status is None else str(status), self._tail.text, why.clean)
+        )
+
+    async def aclose(self) -> None:
+        """Close stdin, then SIGTERM, then SIGKILL to the whole group, each within its bound."""
+        self._closing = True
+        if self._pipes is not None and self._process is not None:
+            self._pipes.close_write()
+            with anyio.CancelScope(shield=True):
+                with anyio.move_on_after(2.0):
+                    await self._process.wait()
+                await self._process.end()
+            await self._pipes.aclose()
+        if self._stderr is not None:
+            with contextlib.suppress(OSError):
+                await self._stderr.aclose()
+        if self._receiver is not None and self._process is not None:
+            self._tell(Ended("closed here", clean=True), self._process.exit)
+
+
+def forward_stderr(data: bytes) -> None:
+    """A listener that shows the agent's stderr on ours."""
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
+
+
+__all__ = ["SubprocessTransport", "forward_stderr"]
