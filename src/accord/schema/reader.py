@@ -90,7 +90,7 @@ def _native(wanted: Any) -> msgspec.json.Decoder[Any]:
 @cache
 def _fields(cls: Any) -> tuple[_Field, ...]:
     hints = get_type_hints(cls, include_extras=True)
-    found = []
+    found: list[_Field] = []
     for info in msgspec.structs.fields(cls):
         wanted = hints[info.name]
         found.append(
@@ -221,22 +221,40 @@ def _read_object(raw: bytes, structs: list[Any], path: str, reading: _Reading) -
     if first.tag_field is None:
         unknown = _unknown_kind(raw, members, structs[0], path, reading)
         return unknown or _read_struct(members, structs[0], path, reading)
-    tag_path = f"{path}.{first.tag_field}"
-    default = getattr(structs[0], "__default_tag__", None)
-    if first.tag_field not in members and default is not None:
-        tag = default
-        reading.tolerate(tag_path, f"missing tag, read as {default!r}")
-    elif first.tag_field not in members:
-        raise Invalid(tag_path, "missing tag")
-    else:
-        tag = _decode_or_refuse(bytes(members[first.tag_field]), str, tag_path)
+    closed = len(structs) == 1 and not getattr(structs[0], "__open__", False)
+    tag = _read_tag(members, structs[0], closed, path, reading)
     for struct in structs:
         if struct.__struct_config__.tag == tag:
             return _read_struct(members, struct, path, reading)
-    if len(structs) == 1 and not getattr(structs[0], "__open__", False):
+    tag_path = f"{path}.{first.tag_field}"
+    if closed:
         raise Invalid(tag_path, f"Invalid value {tag!r}")
     reading.tolerate(tag_path, f"unknown variant {tag!r}")
     return UnknownVariant(first.tag_field, tag, bytes(raw))
+
+
+def _read_tag(
+    members: dict[str, Raw], first: Any, closed: bool, path: str, reading: _Reading
+) -> str:
+    """The tag of an object, or the default that the first struct of its union names."""
+    key = first.__struct_config__.tag_field
+    default: str | None = getattr(first, "__default_tag__", None)
+    if key not in members:
+        if default is None:
+            raise Invalid(f"{path}.{key}", "missing tag")
+        reading.tolerate(f"{path}.{key}", f"missing tag, read as {default!r}")
+        return default
+    try:
+        tag: str = _decode_or_refuse(bytes(members[key]), str, f"{path}.{key}")
+    except Invalid:
+        if default is None or not closed:
+            raise
+        tag = ""
+    if default is None or not closed or tag == default:
+        return tag
+    # No choice between types: whatever it says, the object is of the only one there is.
+    reading.tolerate(f"{path}.{key}", f"malformed tag, read as {default!r}")
+    return default
 
 
 def _unknown_kind(
@@ -246,7 +264,8 @@ def _unknown_kind(
 
     Such a struct names its tag and the tags it knows: `__kinds__ = ("type", {"string"})`.
     """
-    key, known = getattr(cls, "__kinds__", ("", frozenset()))
+    kinds: tuple[str, frozenset[str]] = getattr(cls, "__kinds__", ("", frozenset()))
+    key, known = kinds
     if key not in members:
         return None
     tag = _decode_or_refuse(bytes(members[key]), str, f"{path}.{key}")
@@ -317,7 +336,7 @@ def _item(wanted: Any) -> Any:
 
 def _read_list(raw: bytes, item: Any, path: str, reading: _Reading, *, skip: bool) -> list[Any]:
     items: list[Raw] = _decode_or_refuse(raw, list[Raw], path)
-    values = []
+    values: list[Any] = []
     for index, one in enumerate(items):
         try:
             values.append(_read(bytes(one), item, f"{path}[{index}]", reading))

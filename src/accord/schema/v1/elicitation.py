@@ -75,23 +75,32 @@ class BooleanPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="ty
     default: E[Patch[bool]] = UNSET
 
 
-class MultiSelectItems(WireStruct, frozen=True, kw_only=True):
+class KnownMultiSelectItems(WireStruct, frozen=True, kw_only=True):
     """The choices: plain values (`type` "string", `enum`) or labelled ones (`any_of`, no type).
 
-    Of a type that we do not know nothing is kept but its name: it cannot be shown.
+    One struct for the protocol's two, because the labelled one has no tag.
     """
+
+    __kinds__: ClassVar[tuple[str, frozenset[str]]] = ("type", frozenset({"string"}))
 
     type: Omit[Literal["string"] | str] = UNSET
     enum: Omit[list[str]] = UNSET
     any_of: Omit[list[EnumOption]] = UNSET
 
     def __post_init__(self) -> None:
-        if self.any_of is not UNSET:
-            return
         if self.type is UNSET:
-            raise ValueError("choices need `type` or `anyOf`")
-        if self.type == "string" and self.enum is UNSET:
+            if self.any_of is UNSET:
+                raise ValueError("choices need `type` or `anyOf`")
+        elif self.type != "string":
+            raise ValueError(f"choices of type {self.type!r} are unknown")
+        elif self.enum is UNSET:
             raise ValueError("choices of type string need `enum`")
+
+
+if TYPE_CHECKING:
+    MultiSelectItems: TypeAlias = KnownMultiSelectItems | UnknownVariant
+else:
+    MultiSelectItems = KnownMultiSelectItems
 
 
 class MultiSelectPropertySchema(
@@ -230,6 +239,7 @@ __all__ = [
     "ElicitationUrlMode",
     "EnumOption",
     "IntegerPropertySchema",
+    "KnownMultiSelectItems",
     "MultiSelectItems",
     "MultiSelectPropertySchema",
     "NumberPropertySchema",
