@@ -1,0 +1,80 @@
+// How a scripted TypeScript-SDK client goes through its steps and prints what it saw.
+//
+// The twin of script.py.  A client hands over its app, its steps and the SDK's `ndJsonStream`.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable, Writable } from "node:stream";
+import { Seen } from "./seen.mjs";
+
+const SETTLE_MS = 10_000;
+
+/** The state that the handlers of a client and its steps share. */
+export class Script {
+  constructor() {
+    this.seen = new Seen("start");
+    this.answer = "allow_once";
+    this.session = "";
+    this.waiters = [];
+    this.arrived = 0;
+    this.handled = 0;
+  }
+
+  fold(update) {
+    this.handled++;
+    this.seen.fold(update);
+    this.waiters = this.waiters.filter((waiter) => !waiter());
+  }
+
+  /** Wait for updates that make the condition true. */
+  until(condition) {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`gave up: ${condition}`)), SETTLE_MS);
+      const waiter = () => condition() && (clearTimeout(timer), resolve(), true);
+      if (!waiter()) this.waiters.push(waiter);
+    });
+  }
+
+  /** Counts updates before the SDK hands them to their handler. */
+  watch({ readable, writable }) {
+    const transform = (message, controller) => {
+      if (message.method === "session/update") this.arrived++;
+      controller.enqueue(message);
+    };
+    return { writable, readable: readable.pipeThrough(new TransformStream({ transform })) };
+  }
+
+  hasSpoken() {
+    return this.seen.kinds.some((kind) => kind.startsWith("agent_message"));
+  }
+}
+
+/** Start the agent that follows `--`, run the steps that precede it, print the report. */
+export async function main(script, app, steps, ndJsonStream) {
+  const split = process.argv.indexOf("--");
+  const [command, ...rest] = process.argv.slice(split + 1);
+  const agent = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(agent, "exit");
+  const stream = ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout));
+  const reports = await app.connectWith(script.watch(stream), async (peer) => {
+    const done = [];
+    for (const step of ["start", "new", ...process.argv.slice(2, split)]) {
+      const [verb, ...argument] = step.split(":");
+      script.seen = new Seen(step);
+      try {
+        await steps[verb](peer, argument.join(":"));
+      } catch (error) {
+        if (error.code === undefined) throw error;
+        script.seen.facts.error = { code: error.code, message: error.message };
+      }
+      // Handlers may run after the answer that follows their update: wait for what has arrived.
+      await script.until(() => script.handled >= script.arrived);
+      done.push(script.seen.report());
+    }
+    return done;
+  });
+  agent.stdin.end();
+  const [exit] = await exited;
+  console.log(JSON.stringify({ steps: reports, exit }));
+  process.exit(0);
+}
