@@ -84,11 +84,14 @@ class IncomingRequest:
 
 
 class _Call:
-    __slots__ = ("answered", "background", "error", "method", "result")
+    __slots__ = ("answered", "background", "error", "method", "on_result", "result")
 
-    def __init__(self, method: str, background: bool) -> None:
+    def __init__(
+        self, method: str, background: bool, on_result: Callable[[Raw], None] | None
+    ) -> None:
         self.method = method
         self.background = background
+        self.on_result = on_result
         self.answered = anyio.Event()
         self.result: Raw | None = None
         self.error: Exception | None = None
@@ -139,9 +142,9 @@ class Connection:
         self._workers = Workers(tasks)
         try:
             await self._transport.start(self, tasks)
-        except BaseException as error:
+        except BaseException:
             tasks.cancel_scope.cancel()
-            await tasks.__aexit__(type(error), error, error.__traceback__)
+            await tasks.__aexit__(None, None, None)
             raise
         return self
 
@@ -150,15 +153,16 @@ class Connection:
         exc_type: type[BaseException] | None,
         exc: BaseException | None,
         traceback: TracebackType | None,
-    ) -> bool | None:
+    ) -> None:
         assert self._tasks is not None
         try:
             with anyio.CancelScope(shield=True):
                 await self.aclose()
         finally:
+            # The block's own exception goes its way as it is: inside the group it would come out
+            # wrapped, and nobody could catch it by its class.
             self._tasks.cancel_scope.cancel()
-            suppress = await self._tasks.__aexit__(exc_type, exc, traceback)
-        return suppress
+            await self._tasks.__aexit__(None, None, None)
 
     async def aclose(self) -> None:
         """End the conversation from our side.  Calls that wait fail with ConnectionLost."""
@@ -369,12 +373,21 @@ class Connection:
         self._sent_since_yield = 0
         self._yielded_at = monotonic()
 
-    async def call(self, method: str, params: bytes, *, background: bool = False) -> Raw:
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        background: bool = False,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
         """Send a request and wait for its result, still encoded.
 
         Cancelling the wait is safe: the peer is told by `$/cancel_request`, and the answer, if it
         still comes, is dropped.  A background call does not keep reading alive while a consumer
         is full; a prompt is one, since its answer comes after the updates that fill the consumer.
+        `on_result` sees the result in wire order, before anything that came after it; what it
+        raises is raised here.
 
         Raises:
             RequestFailed: the peer answered with an error.
@@ -386,7 +399,7 @@ class Connection:
         if self.error is not None:
             raise self.error
         call_id, frame = self.peer.call(method, params)
-        call = self._calls[call_id] = _Call(method, background)
+        call = self._calls[call_id] = _Call(method, background, on_result)
         self._write(frame)
         if not background:
             self._foreground_calls += 1
@@ -420,6 +433,11 @@ class Connection:
         if call is not None:
             call.result = result
             call.error = error
+            if result is not None and call.on_result is not None:
+                try:
+                    call.on_result(result)
+                except Exception as problem:  # noqa: BLE001  it is raised in the caller
+                    call.error = problem
             call.answered.set()
 
     def _call_failed(self, event: events.CallFailed) -> None:
