@@ -5,7 +5,12 @@ Issue 2 demands both: a validator that accepts too much would make every interop
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.interop import samples_v1, samples_v2
 from tests.interop.broken_messages import BROKEN, NEW, Broken, answer, notification, request, update
@@ -13,6 +18,7 @@ from tests.interop.samples_v1 import Sample
 from tests.interop.strict_schema import StrictSchema
 from tests.interop.validator import OTHER_SIDE, Side, Validator, load_schema, method_definitions
 
+Json = dict[str, Any]
 SAMPLES = {1: samples_v1.SAMPLES, 2: samples_v2.SAMPLES}
 UPDATES = {1: samples_v1.UPDATES, 2: samples_v2.UPDATES}
 VERSIONS = (1, 2)
@@ -82,6 +88,58 @@ def test_a_broken_message_fails(broken: Broken) -> None:
     found = validator.check(broken.side, broken.message)
     assert found
     assert any(broken.problem in problem for problem in found), found
+
+
+# Whatever stands under these keys, or in a variant of one's own, is nobody else's business.
+RAW_KEYS = {"_meta", "rawInput", "rawOutput"}
+TAGS = ("sessionUpdate", "state", "stopReason", "type", "operation")
+MAP_KEYS = {"properties", "content", "headers", "env"}
+
+
+def objects(value: Any, key: str = "") -> Iterator[Json]:
+    """Every object in a message whose keys the protocol decides."""
+    if isinstance(value, list):
+        for item in value:
+            yield from objects(item)
+    if not isinstance(value, dict) or key in RAW_KEYS:
+        return
+    if any(str(value.get(tag, "")).startswith("_") for tag in TAGS):
+        return
+    if key not in MAP_KEYS or "type" in value:
+        yield value
+    for name, member in value.items():
+        yield from objects(member, name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_unknown_key_fails_wherever_it_stands(version: int) -> None:
+    for good in UPDATES[version]:
+        fields = copy.deepcopy(good)
+        for place in objects(fields):
+            place["zzz"] = 1
+            found = Validator(version, unstable=True).check("agent", update(fields))
+            assert any("zzz" in problem or "variants" in problem for problem in found), place
+            del place["zzz"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_passes_here_passes_by_plain_json_schema_too(version: int) -> None:
+    """A second, lenient reading of the same files by a library that knows none of our habits."""
+    schema = load_schema(version, True)
+    definitions = method_definitions(schema)
+    for sample in SAMPLES[version]:
+        kinds = {"Notification": sample.params}
+        if sample.result is not None:
+            kinds = {"Request": sample.params, "Response": sample.result}
+        for kind, value in kinds.items():
+            name, _ = definitions[sample.method, kind]  # type: ignore[index]
+            plain_judge(schema, name).validate(value)
+    for fields in UPDATES[version]:
+        plain_judge(schema, "SessionUpdate").validate(fields)
+
+
+def plain_judge(schema: StrictSchema, name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema.definitions})
 
 
 def test_initialize_may_carry_the_keys_of_both_versions() -> None:
