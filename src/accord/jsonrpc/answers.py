@@ -5,12 +5,12 @@ Always holds: every response gives one event that settles the call, so that no c
 ever for an answer that came in a bad shape.
 """
 
-import msgspec
 from msgspec import Raw
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, text_of
 from accord.jsonrpc.envelope import Envelope, decode_error
 from accord.jsonrpc.events import CallAnswered, CallFailed
+from accord.jsonrpc.salvage import read_member, read_object
 from accord.schema.codec import repair_surrogates
 
 
@@ -48,24 +48,16 @@ def read_error(error: Raw) -> tuple[int, str, Raw | None, bool]:
 
 
 def _read_malformed(error: Raw) -> tuple[int, str, Raw | None, bool]:
-    value = _plain(repair_surrogates(bytes(error)))
-    code: object = value.get("code") if isinstance(value, dict) else None
-    text: object = value.get("message") if isinstance(value, dict) else value
-    if isinstance(code, float) and code.is_integer():
-        code = int(code)
-    # A bool is an int for Python, but not a code.
-    known_code = code if isinstance(code, int) and not isinstance(code, bool) else INTERNAL_ERROR
+    whole = Raw(repair_surrogates(bytes(error)))
+    members = read_object(whole)
+    code: object = read_member(int | float, members.get("code"))
+    text: object = read_member(str, members.get("message") if members else whole)
+    known_code = INTERNAL_ERROR
+    # Some languages know no whole numbers and write -32000.0.
+    if isinstance(code, int | float) and code == int(code):
+        known_code = int(code)
     known_text = text if isinstance(text, str) and text else text_of(known_code)
     return known_code, known_text, error, True
-
-
-def _plain(text: bytes) -> object:
-    try:
-        value: object = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        # Numbers beyond what Python holds; the frame as such was valid.
-        return None
-    return value
 
 
 __all__ = ["malformed", "read_error", "settled"]

@@ -41,6 +41,7 @@ class Splitter(Protocol):
     @property
     def lost_bytes(self) -> int:
         """After `finish`: how many bytes at the end were no whole message."""
+        ...
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The frames that this chunk completes.
@@ -48,12 +49,15 @@ class Splitter(Protocol):
         Raises:
             FrameTooLong: the stream cannot go on.
         """
+        ...
 
     def finish(self) -> list[bytes]:
         """The frame, if any, that the end of the stream completes."""
+        ...
 
     def encode(self, frame: bytes) -> bytes:
         """The bytes to send for a frame."""
+        ...
 
 
 class Lines:
@@ -225,6 +229,7 @@ class Detecting:
         self._frame_bytes_max = frame_bytes_max
         self._head = b""
         self._splitter: Splitter = Lines(frame_bytes_max=frame_bytes_max)
+        self._encoder: Splitter | None = None
         self.framing: Framing | None = None
 
     @property
@@ -250,8 +255,10 @@ class Detecting:
         return self._splitter.feed(self._head) + self._splitter.finish()
 
     def encode(self, frame: bytes) -> bytes:
-        """As for the framing that was found; lines while that is open."""
-        return self._splitter.encode(frame)
+        """As for the framing that was found; lines while that is open, and then for good."""
+        if self._encoder is None:
+            self._encoder = self._splitter
+        return self._encoder.encode(frame)
 
 
 def splitter_for(

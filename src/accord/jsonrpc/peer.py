@@ -16,6 +16,8 @@ Always holds
     * No clock, no lock, no task, no log: two runs over the same input are identical.
 """
 
+import re
+
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
@@ -43,12 +45,14 @@ from accord.jsonrpc.events import (
     StrayAnswer,
 )
 from accord.jsonrpc.nesting import DEPTH_MAX, is_deeper
-from accord.jsonrpc.salvage import TOO_DEEP, Fault, Verdict, is_utf8, refusal, salvage
+from accord.jsonrpc.salvage import Fault, Verdict, is_utf8, refusal, salvage, too_deep
 
 PENDING_MAX = 1024
 """Requests that may be open at once, per direction."""
 
 _BLANK = BlankSkipped()
+# Bounded, so that nobody makes us turn a string of a million digits into a number.
+_OUR_ID = re.compile("[1-9][0-9]{0,18}")
 _TOO_MANY = b'{"reason":"too_many_requests"}'
 _UNVERSIONED = 'jsonrpc is not "2.0"'
 
@@ -158,7 +162,7 @@ class Peer:
         if not frame.isascii() and not is_utf8(frame):
             return self._receive_garbled(message)
         if len(frame) > self._shallow_bytes_max and is_deeper(frame, self._depth_max):
-            return self._reject(refusal(message, TOO_DEEP))
+            return self._reject(refusal(message, too_deep(self._depth_max)))
         if message.id is UNSET and message.method is not UNSET and message.jsonrpc == "2.0":
             self._noise_count = 0
             return NotificationReceived(message.method, message.params)
@@ -205,7 +209,9 @@ class Peer:
             return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, reason, request_id))
         if len(self._unanswered) >= self._pending_max:
             reason = f"more than {self._pending_max} requests are open"
-            answer = error_frame(request_id, INTERNAL_ERROR, f"Too many: {reason}", _TOO_MANY)
+            answer = error_frame(
+                request_id, INTERNAL_ERROR, f"Too many requests: {reason}", _TOO_MANY
+            )
             return FrameRejected(INTERNAL_ERROR, reason, answer)
         self._unanswered.add(request_id)
         return RequestReceived(request_id, method, params, note)
@@ -249,9 +255,8 @@ class Peer:
         Ids compare by type, but some peers turn numbers into strings, and a caller that waits
         for ever helps nobody; our own ids are all numbers, so that this cannot be ambiguous.
         """
-        if isinstance(answer_id, str) and answer_id.isascii() and answer_id.isdecimal():
-            # The length keeps a string of a million digits from being turned into a number.
-            as_number = int(answer_id) if len(answer_id) < 20 else 0
+        if isinstance(answer_id, str):
+            as_number = int(answer_id) if _OUR_ID.fullmatch(answer_id) else 0
             return as_number if as_number in self._pending else None
         return answer_id if isinstance(answer_id, int) and answer_id in self._pending else None
 
@@ -272,7 +277,7 @@ class Peer:
                     self._noise_count = 0
                     self._pending.remove(call_id)
                     return malformed(call_id, f"the answer is refused: {fault.reason}")
-            case Verdict.REFUSED | Verdict.DROPPED:
+            case _:
                 pass
         self._noise_count = 0
         is_answered = fault.verdict in (Verdict.REFUSED, Verdict.MUTE)

@@ -41,7 +41,6 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
 
 
 BLANK: Final = Fault(Verdict.BLANK, PARSE_ERROR, "blank line")
-TOO_DEEP: Final = "nested too deeply"
 
 # What Windows programs put before their first line; JSON texts must not have it, readers may
 # ignore it.
@@ -87,14 +86,19 @@ def salvage(frame: bytes, depth_max: int) -> Envelope | Fault:
         is_deep, is_readable = is_deeper(text, depth_max), True
     if text[:1] == b"[":
         if is_deep:
-            return Fault(Verdict.REFUSED, INVALID_REQUEST, TOO_DEEP)
+            return Fault(Verdict.REFUSED, INVALID_REQUEST, too_deep(depth_max))
         return Fault(Verdict.ARRAY, INVALID_REQUEST, "an array is not a message")
     if text[:1] != b"{":
         return Fault(Verdict.NOISE, INVALID_REQUEST, "a bare value is not a message")
     message = _message(_members(text) if is_readable else _shallow_members(text))
     if is_deep and isinstance(message, Envelope):
-        return refusal(message, TOO_DEEP)
+        return refusal(message, too_deep(depth_max))
     return message
+
+
+def too_deep(depth_max: int) -> str:
+    """The reason that names the limit of nesting."""
+    return f"nested deeper than {depth_max} levels"
 
 
 def refusal(message: Envelope, reason: str) -> Fault:
@@ -118,7 +122,7 @@ _members = msgspec.json.Decoder(dict[str, Raw]).decode
 def _shallow_members(text: bytes) -> dict[str, Raw]:
     members: dict[str, Raw] = {}
     for key, value in shallow_members(text).items():
-        name = _read(str, Raw(key))
+        name = read_member(str, Raw(key))
         if isinstance(name, str):
             members[name] = Raw(value)
     return members
@@ -126,9 +130,9 @@ def _shallow_members(text: bytes) -> dict[str, Raw]:
 
 def _message(members: dict[str, Raw]) -> Envelope | Fault:
     """Put an object's members together as a message where their types allow it."""
-    request_id = _read(WireId, members.get("id"))
-    method = _read(str, members.get("method"))
-    version = _read(str, members.get("jsonrpc"))
+    request_id = read_member(WireId, members.get("id"))
+    method = read_member(str, members.get("method"))
+    version = read_member(str, members.get("jsonrpc"))
     has_outcome = "result" in members or "error" in members
     if request_id is BAD:
         reason = "the id is neither a string nor a whole number of 64 bits"
@@ -159,7 +163,7 @@ class _Bad:
 BAD: Final = _Bad()
 
 
-def _read(wanted: Any, member: Raw | None) -> Any:
+def read_member(wanted: Any, member: Raw | None) -> Any:
     """A member of the wanted type, UNSET where it is missing, BAD where it is something else."""
     if member is None:
         return UNSET
@@ -169,13 +173,23 @@ def _read(wanted: Any, member: Raw | None) -> Any:
         return BAD
 
 
+def read_object(member: Raw) -> dict[str, Raw]:
+    """The members of an object, each still encoded; of anything else there are none."""
+    try:
+        return _members(member)
+    except msgspec.DecodeError:
+        return {}
+
+
 __all__ = [
     "BLANK",
-    "TOO_DEEP",
     "Fault",
     "Verdict",
     "is_utf8",
     "is_whole",
+    "read_member",
+    "read_object",
     "refusal",
     "salvage",
+    "too_deep",
 ]
