@@ -75,6 +75,13 @@ def test_an_id_is_written_with_its_own_type(request_id: Id, text: bytes) -> None
     assert text in result_frame(request_id, b"{}")
 
 
+def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
+    """Ours: the name of a file in an error message must not keep the answer from being sent."""
+    frame = error_frame("\udc80", -32002, "no \udcff")
+    assert parsed(frame)["id"] == "\ufffd"
+    assert parsed(frame)["error"]["message"] == "no \ufffd"
+
+
 def test_what_is_still_encoded_may_be_raw() -> None:
     """Ours: a proxy hands on what it received without a copy."""
     assert parsed(notification_frame("x", Raw(b"[1]"))) == {
