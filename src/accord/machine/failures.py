@@ -21,6 +21,7 @@ import errno
 from accord.errors import AccordError
 
 __all__ = [
+    "OUTSIDE",
     "AccessDenied",
     "AlreadyThere",
     "FileFailure",
@@ -49,10 +50,13 @@ class FileFailure(MachineError):
         self.reason = reason
 
 
+OUTSIDE = "outside the allowed directories"
+
+
 class OutsideRoots(FileFailure):
     """The path leaves the allowed directories, by its text, a link or a mount."""
 
-    def __init__(self, path: str, reason: str = "outside the allowed directories") -> None:
+    def __init__(self, path: str, reason: str = OUTSIDE) -> None:
         super().__init__(path, reason)
 
 
@@ -116,7 +120,7 @@ _BY_NUMBER: dict[int, tuple[type[FileFailure], str]] = {
     errno.EISDIR: (NotAFile, "is a directory"),
     errno.ENXIO: (NotAFile, "not a regular file"),
     errno.ENODEV: (NotAFile, "not a regular file"),
-    errno.EXDEV: (OutsideRoots, "outside the allowed directories"),
+    errno.EXDEV: (OutsideRoots, OUTSIDE),
     errno.ELOOP: (OutsideRoots, "a link on the way leads nowhere allowed"),
     errno.EACCES: (AccessDenied, "permission denied"),
     errno.EPERM: (AccessDenied, "operation not permitted"),

@@ -216,7 +216,9 @@ class LocalFiles:
             status = os.fstat(opened)
             if not stat.S_ISREG(status.st_mode):
                 raise NotAFile(path, _kind_words(status))
-            return _Existing(status, style_of(os.read(opened, STYLE_SAMPLE_BYTES)))
+            sample = os.read(opened, STYLE_SAMPLE_BYTES)
+            whole = len(sample) == status.st_size
+            return _Existing(status, style_of(sample, whole=whole))
         finally:
             os.close(opened)
 

@@ -23,8 +23,6 @@ RESOLVE_NO_XDEV = 0x01
 RESOLVE_NO_MAGICLINKS = 0x02
 RESOLVE_BENEATH = 0x08
 
-_O_CREATES = os.O_CREAT | getattr(os, "O_TMPFILE", 0)
-
 
 @cache
 def _system_call() -> Callable[[int, bytes, int, int, int], int] | None:
@@ -76,7 +74,7 @@ def open_resolved(
     if not cross_mounts:
         resolve |= RESOLVE_NO_XDEV
     # openat2 refuses a mode that would not be used.
-    used_mode = mode if flags & _O_CREATES else 0
+    used_mode = mode if flags & os.O_CREAT else 0
     opened = call(directory, os.fsencode(path), flags | os.O_CLOEXEC, used_mode, resolve)
     if opened < 0:
         raise OSError(-opened, os.strerror(-opened), path)

@@ -153,8 +153,8 @@ class GroupProcess:
             await self.stop_group(terminate_seconds, kill_seconds)
         finally:
             with anyio.CancelScope(shield=True):
-                exit_ = await self.end_now(kill_seconds)
-        return exit_
+                await self.end_now(kill_seconds)
+        return self.exit or Exit()
 
     async def stop_group(
         self, terminate_seconds: float = TERMINATE_SECONDS, kill_seconds: float = KILL_SECONDS
@@ -226,6 +226,7 @@ async def spawn(
     """
     if not command:
         raise SpawnFailed("cannot start a program: the command is empty")
+    child: GroupProcess | None = None
     # Shielded, so that a cancellation never comes between fork and our knowing of it.
     with anyio.CancelScope(shield=True):
         try:
@@ -241,6 +242,7 @@ async def spawn(
         except (OSError, ValueError) as error:
             raise SpawnFailed(_why_not(command[0], cwd, error)) from error
         child = GroupProcess(process, track(process.pid))
+    assert child is not None
     try:
         await checkpoint_if_cancelled()
     except BaseException:

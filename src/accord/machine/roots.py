@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from accord.machine import openat2
 from accord.machine.beneath import Place, Root, Walk, open_root, open_step, parts_of
-from accord.machine.failures import OutsideRoots, file_failure
+from accord.machine.failures import OUTSIDE, OutsideRoots, file_failure
 
 __all__ = ["Roots"]
 
@@ -69,15 +69,16 @@ class Roots:
         flags |= os.O_CLOEXEC
         if not flags & getattr(os, "O_PATH", 0):
             flags |= os.O_NOCTTY | os.O_NONBLOCK
-        refusal: OutsideRoots | None = None
+        # The reason and not the exception: that would keep its own frame, and handles, alive.
+        reason = OUTSIDE
         for root, rest in self._candidates(text):
             try:
                 return self._open(text, root, rest, flags, mode)
             except OutsideRoots as outside:
-                refusal = outside
+                reason = outside.reason
             except OSError as error:
                 raise file_failure(text, error) from error
-        raise refusal or OutsideRoots(text)
+        raise OutsideRoots(text, reason)
 
     def locate(
         self, path: str | os.PathLike[str], *, follow: bool = True, create_parents: bool = False
@@ -92,7 +93,8 @@ class Roots:
             FileMissing: a directory on the way is missing.
         """
         text = os.fspath(path)
-        refusal: OutsideRoots | None = None
+        # The reason and not the exception: that would keep its own frame, and handles, alive.
+        reason = OUTSIDE
         for root, rest in self._candidates(text):
             walk = Walk(
                 text,
@@ -105,10 +107,10 @@ class Roots:
             try:
                 return walk.run(rest)
             except OutsideRoots as outside:
-                refusal = outside
+                reason = outside.reason
             except OSError as error:
                 raise file_failure(text, error) from error
-        raise refusal or OutsideRoots(text)
+        raise OutsideRoots(text, reason)
 
     def _open(self, text: str, root: Root, rest: list[str], flags: int, mode: int) -> int:
         try:

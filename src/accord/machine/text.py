@@ -12,6 +12,7 @@ What is promised
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -106,15 +107,15 @@ class FileStyle:
     utf8: bool = True
 
 
-def style_of(sample: bytes) -> FileStyle:
-    """Judge the beginning of a file; CRLF counts only where every line of it ends so."""
+def style_of(sample: bytes, *, whole: bool) -> FileStyle:
+    """Judge a file by its beginning, or its whole; CRLF counts where every line ends so."""
     newlines = sample.count(b"\n")
-    # The sample may end within a character; only what cannot become one is wrong.
     try:
-        sample.decode("utf-8")
+        # A part may end within a character; only what cannot become one is wrong.
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
         utf8 = True
-    except UnicodeDecodeError as error:
-        utf8 = error.reason == "unexpected end of data"
+    except UnicodeDecodeError:
+        utf8 = False
     return FileStyle(
         bom=sample.startswith(_BOM),
         crlf=newlines > 0 and sample.count(b"\r\n") == newlines,

@@ -1,0 +1,34 @@
+"""Tests of this computer run on both event loops: the code must not care."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accord.machine.groups import live_groups
+from tests.machine.lifeline import Lifeline
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Both loops."""
+    assert isinstance(request.param, str)
+    return request.param
+
+
+@pytest.fixture
+def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
+    """A pipe that processes hold open as long as they live."""
+    line = Lifeline(tmp_path / "lifeline")
+    yield line
+    line.close()
+
+
+@pytest.fixture(autouse=True)
+def no_group_is_left_behind() -> Iterator[None]:
+    """Whatever a test does, every process group that it tracked must be forgotten again."""
+    before = live_groups()
+    yield
+    assert live_groups() == before
