@@ -1,0 +1,118 @@
+"""The tables of v2: methods, words, exports, and what August 2026 had."""
+
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from accord.schema import v2
+from accord.schema.codec import decode, encode
+from accord.schema.struct import UnknownVariant
+from accord.schema.v2 import documents, next_edit, next_edit_capabilities, next_edit_methods
+
+BASELINE = ["new", "list", "resume", "close", "prompt", "cancel"]
+
+
+@pytest.mark.rule("V2-INIT-10", "V2-INIT-11")
+def test_the_baseline_of_sessions_has_one_gate() -> None:
+    """V2-INIT-10: `session` present means all of them, absent none."""
+    for name in BASELINE:
+        assert v2.AGENT_METHODS[f"session/{name}"].gate == "session"
+    assert v2.AGENT_METHODS["session/delete"].gate == "session.delete"
+
+
+@pytest.mark.rule("V2-AUTH-01", "V2-AUTH-02")
+def test_login_and_logout_are_gated_by_the_list_of_methods() -> None:
+    """V2-AUTH-01: there is no marker for either."""
+    gates = {v2.AGENT_METHODS[name].gate for name in ("auth/login", "auth/logout")}
+    assert gates == {"authMethods"}
+
+
+@pytest.mark.rule("V2-CANCEL-16")
+def test_entities_carry_the_gate_of_their_own_cancelling() -> None:
+    """V2-CANCEL-16: not the agent's capabilities."""
+    assert v2.AGENT_METHODS["tool_call/cancel"].gate == "toolCall.cancel"
+    assert v2.AGENT_METHODS["terminal/cancel"].gate == "terminal.cancel"
+
+
+def test_either_side_handles_cancelling_of_requests() -> None:
+    """The schema: `$/cancel_request` is the protocol's own."""
+    for rows in (v2.AGENT_METHODS, v2.CLIENT_METHODS):
+        assert rows["$/cancel_request"].params is v2.CancelRequestNotification
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["authenticate", "session/load", "session/set_mode", "fs/read_text_file", "terminal/create"],
+)
+@pytest.mark.rule("V2-GEN-04")
+def test_methods_of_v1_are_gone(name: str) -> None:
+    """V2-GEN-04: nothing of the other version on a connection."""
+    assert name not in v2.AGENT_METHODS
+    assert name not in v2.CLIENT_METHODS
+
+
+def test_rows_agree_with_their_types() -> None:
+    """Ours: a request has a result, a notification none, unstable rows have unstable types."""
+    for rows, side in [
+        (v2.AGENT_METHODS, "agent"),
+        (v2.CLIENT_METHODS, "client"),
+        (v2.PROXY_METHODS, "proxy"),
+        (v2.PROXY_NOTIFICATIONS, "proxy"),
+    ]:
+        for name, row in rows.items():
+            assert row.name == name
+            assert row.side == side
+            assert (row.result is None) == (row.kind == "notification")
+            assert getattr(row.params, "__unstable__", False) == row.unstable
+
+
+def test_all_words_are_open_but_one() -> None:
+    """The schema: only the type of a form is closed."""
+    assert [name for name, words in v2.ENUMS.items() if not words.open] == ["ElicitationSchemaType"]
+    assert v2.ENUMS["ToolCallStatus"].values == (
+        "pending",
+        "in_progress",
+        "paused",
+        "completed",
+        "failed",
+        "cancelled",
+    )
+
+
+def test_every_name_of_the_modules_is_exported_once() -> None:
+    """Ours: one place to import from."""
+    assert len(v2.__all__) == len(set(v2.__all__))
+    for name in v2.__all__:
+        assert getattr(v2, name) is not None
+
+
+def test_what_august_had_still_round_trips() -> None:
+    """Aug 2026: suggestions and documents, for peers of that time."""
+    raw = (
+        b'{"suggestions":[{"kind":"edit","suggestionId":"a","uri":"u","edits":[{"range":'
+        b'{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"newText":""}]},'
+        b'{"kind":"_x"}]}'
+    )
+    value = decode(next_edit.SuggestNesResponse, raw)
+    assert value.suggestions[1] == UnknownVariant("kind", "_x", b'{"kind":"_x"}')
+    assert encode(value) == raw
+    capabilities = decode(
+        next_edit_capabilities.NesCapabilities,
+        b'{"events":{"document":{"didChange":{"syncKind":"full"}}},"context":5}',
+    )
+    assert encode(capabilities) == (b'{"events":{"document":{"didChange":{"syncKind":"full"}}}}')
+
+
+def test_everything_that_august_had_is_unstable() -> None:
+    """Ours: nothing of it is ever sent unasked."""
+    for module in (next_edit, next_edit_capabilities, documents):
+        for name in module.__all__:
+            value: Any = getattr(module, name)
+            if isinstance(value, type) and issubclass(value, Struct):
+                assert value.__dict__["__unstable__"] is True
+    tables = (next_edit_methods.AGENT_METHODS, next_edit_methods.CLIENT_METHODS)
+    assert all(row.unstable for rows in tables for row in rows.values())
+    assert next_edit_methods.AGENT_METHODS["document/didOpen"].params.__name__ == (
+        "DidOpenDocumentNotification"
+    )
