@@ -8,6 +8,7 @@ from accord.schema.struct import (
     ES,
     UNSET,
     E,
+    Omit,
     Patch,
     Uint64,
     UnknownVariant,
@@ -86,12 +87,12 @@ class EmbeddedResourceResource(WireStruct, frozen=True, kw_only=True):
     """
 
     uri: str
-    text: Patch[str] = UNSET
-    blob: Patch[bytes] = UNSET
+    text: Omit[str] = UNSET
+    blob: Omit[bytes] = UNSET
     mime_type: E[Patch[MediaType]] = UNSET
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str) and not isinstance(self.blob, bytes):
+        if self.text is UNSET and self.blob is UNSET:
             raise ValueError("Expected `text` or `blob`")
 
 

@@ -84,7 +84,7 @@ class KnownMultiSelectItems(WireStruct, frozen=True, kw_only=True):
 
     __kinds__: ClassVar[tuple[str, frozenset[str]]] = ("type", frozenset({"string"}))
 
-    type: Omit[str] = UNSET
+    type: Omit[Literal["string"] | str] = UNSET
     enum: Omit[NonEmpty[str]] = UNSET
     any_of: Omit[NonEmpty[EnumOption]] = UNSET
 

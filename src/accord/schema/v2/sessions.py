@@ -144,7 +144,7 @@ class ForkSessionRequest(WireStruct, frozen=True, kw_only=True):
     cwd: AbsolutePath
     additional_directories: Z[Omit[list[AbsolutePath]]] = UNSET
     mcp_servers: Z[Omit[list[McpServer]]] = UNSET
-    system_prompt: U[Patch[SystemPrompt]] = UNSET
+    system_prompt: Patch[SystemPrompt] = UNSET
 
 
 class ForkSessionResponse(WireStruct, frozen=True, kw_only=True):
