@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from accord.errors import SpawnFailed
 from accord.machine.failures import MachineError, TerminalUnknown, TooManyTerminals
@@ -238,6 +239,53 @@ async def test_cancelling_any_step_leaves_no_command(
                 await terminal.wait()
                 owner.cancel_scope.cancel()
         assert await terminal.wait() == Exit(signal="SIGKILL")
+        await lifeline.all_dead()
+
+
+async def test_cancelling_after_any_number_of_steps_leaves_no_command(lifeline: Lifeline) -> None:
+    """Issue: a walk through a whole life, cancelled one turn of the loop later each time."""
+    program, *args = lifeline.shell("echo printed; exec sleep 1000")
+
+    async def live(terminals: Terminals) -> None:
+        terminal = await terminals.create(program, args)
+        await terminals.kill(terminal.id)
+        await terminals.wait(terminal.id)
+        await terminals.release(terminal.id)
+
+    async def cancel_after(steps: int, scope: anyio.CancelScope) -> None:
+        for _ in range(steps):
+            await checkpoint()
+        scope.cancel()
+
+    with anyio.fail_after(DEADLINE):
+        before = live_groups()
+        for steps in range(0, 60, 2):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(cancel_after, steps, tasks.cancel_scope)
+                tasks.start_soon(live, Terminals(tasks))
+            assert live_groups() == before
+        await lifeline.all_dead()
+
+
+async def test_a_command_that_starts_while_all_are_closed_is_ended(lifeline: Lifeline) -> None:
+    """Ours: close_all means all, also the one that is just being started."""
+    program, *args = lifeline.shell("exec sleep 1000")
+    refused: list[str] = []
+
+    async def create(terminals: Terminals) -> None:
+        try:
+            await terminals.create(program, args)
+        except MachineError as error:
+            refused.append(str(error))
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            terminals = Terminals(tasks)
+            tasks.start_soon(create, terminals)
+            while not terminals._starting:
+                await checkpoint()
+            await terminals.close_all()
+        assert refused == ["the terminals were closed"]
         await lifeline.all_dead()
 
 
