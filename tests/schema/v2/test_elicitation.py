@@ -21,7 +21,7 @@ FORM = b'"mode":"form","message":"m","requestedSchema":{"type":"object","propert
 def test_a_form_round_trips_in_either_scope(scope: bytes) -> None:
     """The schema: for a session, or for a pending request."""
     value = read(v2.CreateElicitationRequest, b"{" + FORM + b"," + scope + b"}")
-    assert isinstance(value, v2.CreateFormElicitationRequest)
+    assert isinstance(value, v2.ElicitationFormMode)
     assert read(v2.CreateElicitationRequest, encode(value)) == value
 
 
@@ -160,10 +160,12 @@ def test_an_inner_answer_has_a_result_or_an_error() -> None:
     null = decode(wanted, b'{"result":null}')
     assert isinstance(null.result, Raw)
     assert bytes(null.result) == b"null"
-    failed = decode(wanted, b'{"error":{"code":1,"message":"m","data":null}}')
-    assert failed.result is UNSET
-    assert isinstance(failed.error, v2.McpError)
-    assert encode(failed) == b'{"error":{"code":1,"message":"m","data":null}}'
+    raw = b'{"error":{"code":1,"message":"m","data":null,"more":1}}'
+    failed = decode(wanted, raw)
+    assert isinstance(failed.failure, v2.McpError)
+    assert (failed.failure.code, failed.result) == (1, UNSET)
+    assert encode(failed) == raw
+    assert null.failure is None
     assert decode(wanted, b'{"result":1,"error":{"code":1,"message":"m"}}').result is not UNSET
     for bad in (b"{}", b'{"error":null}', b'{"error":{"code":1}}'):
         with pytest.raises(Invalid):

@@ -149,7 +149,7 @@ class ElicitationSchema(WireStruct, frozen=True, kw_only=True):
     required: Patch[list[str]] = UNSET
 
 
-class ElicitationScope(WireStruct, frozen=True, kw_only=True):
+class ElicitationFields(WireStruct, frozen=True, kw_only=True):
     """What is asked, and for what: a session (perhaps one tool call of it) or a pending request.
 
     Exactly one of `session_id` and `request_id` is there.  The request must be one that the client
@@ -166,17 +166,15 @@ class ElicitationScope(WireStruct, frozen=True, kw_only=True):
             raise ValueError("Expected exactly one of `sessionId` and `requestId`")
 
 
-class CreateFormElicitationRequest(
-    ElicitationScope, frozen=True, kw_only=True, tag_field="mode", tag="form"
+class ElicitationFormMode(
+    ElicitationFields, frozen=True, kw_only=True, tag_field="mode", tag="form"
 ):
     """Show a form and return what the user filled in."""
 
     requested_schema: ElicitationSchema
 
 
-class CreateUrlElicitationRequest(
-    ElicitationScope, frozen=True, kw_only=True, tag_field="mode", tag="url"
-):
+class ElicitationUrlMode(ElicitationFields, frozen=True, kw_only=True, tag_field="mode", tag="url"):
     """Show a URL and, if the user agrees, open it; agreeing is not completing."""
 
     elicitation_id: ElicitationId
@@ -184,11 +182,9 @@ class CreateUrlElicitationRequest(
 
 
 if TYPE_CHECKING:
-    CreateElicitationRequest: TypeAlias = (
-        CreateFormElicitationRequest | CreateUrlElicitationRequest | UnknownVariant
-    )
+    CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownVariant
 else:
-    CreateElicitationRequest = CreateFormElicitationRequest | CreateUrlElicitationRequest
+    CreateElicitationRequest = ElicitationFormMode | ElicitationUrlMode
 
 
 class ElicitationAcceptAction(
@@ -235,16 +231,16 @@ __all__ = [
     "CompleteElicitationNotification",
     "CreateElicitationRequest",
     "CreateElicitationResponse",
-    "CreateFormElicitationRequest",
-    "CreateUrlElicitationRequest",
     "ElicitationAcceptAction",
     "ElicitationCancelAction",
     "ElicitationContentValue",
     "ElicitationDeclineAction",
+    "ElicitationFields",
+    "ElicitationFormMode",
     "ElicitationPropertySchema",
     "ElicitationSchema",
     "ElicitationSchemaType",
-    "ElicitationScope",
+    "ElicitationUrlMode",
     "EnumOption",
     "IntegerPropertySchema",
     "KnownMultiSelectItems",

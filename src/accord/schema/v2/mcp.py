@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from accord.schema.codec import decode
 from accord.schema.struct import (
     UNSET,
     AbsolutePath,
@@ -86,7 +87,7 @@ class MessageMcpNotification(WireStruct, frozen=True, kw_only=True):
 
 
 class McpError(BareStruct, frozen=True, kw_only=True):
-    """The error object of the inner MCP answer; who passes it on passes on the bytes."""
+    """The error object of the inner MCP answer; a null `data` is not the same as none."""
 
     __unstable__: ClassVar[bool] = True
 
@@ -98,17 +99,25 @@ class McpError(BareStruct, frozen=True, kw_only=True):
 class MessageMcpResponse(WireStruct, frozen=True, kw_only=True):
     """The inner answer: a result, which may be JSON null, or else an error.
 
-    A peer that sends both means the result, so the error is there to be ignored.
+    A peer that sends both means the result.  The error is kept as it came, because MCP may put
+    more into it than we know; that it is one at all is checked.
     """
 
     __unstable__: ClassVar[bool] = True
 
     result: Omit[Raw] = UNSET
-    error: Omit[McpError] = UNSET
+    error: Omit[Raw] = UNSET
 
     def __post_init__(self) -> None:
-        if self.result is UNSET and self.error is UNSET:
+        if self.result is UNSET and self.failure is None:
             raise ValueError("Expected `result` or `error`")
+
+    @property
+    def failure(self) -> McpError | None:
+        """The error that counts, read; None if there is a result."""
+        if isinstance(self.error, Raw) and self.result is UNSET:
+            return decode(McpError, self.error)
+        return None
 
 
 __all__ = [
