@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from accord.machine import openat2
-from accord.machine.beneath import LINKS_MAX
+from accord.machine.beneath import DEPTH_MAX, LINKS_MAX
 from accord.machine.failures import FileFailure, FileMissing, NotAFile, OutsideRoots
 from accord.machine.local_files import LocalFiles
 from accord.machine.roots import Roots
@@ -312,3 +312,12 @@ def test_no_descriptor_is_leaked(root: Path) -> None:
                 pass
     files.roots.replace([root])
     assert len(os.listdir(fd_directory)) == before
+
+
+def test_the_walk_goes_down_only_so_far(root: Path) -> None:
+    """Ours: every step holds a descriptor for a moment, and a peer chooses the path."""
+    deep = "/".join(["d"] * (DEPTH_MAX + 1))
+    with pytest.raises(FileMissing, match="deep"):
+        LocalFiles([root]).write_text(root / deep / "file.txt", "x")
+    LocalFiles([root]).write_text(root / deep[2:] / "file.txt", "x")
+    assert read(Roots([root]), root / deep[2:] / "file.txt") == "x"

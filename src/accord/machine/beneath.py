@@ -22,6 +22,7 @@ from accord.machine import openat2
 from accord.machine.failures import FileFailure, FileMissing, OutsideRoots, file_failure
 
 __all__ = [
+    "DEPTH_MAX",
     "LINKS_MAX",
     "PATH_BYTES_MAX",
     "Place",
@@ -33,10 +34,16 @@ __all__ = [
 ]
 
 LINKS_MAX = 40
-"""Links followed for one path; the kernel's own bound."""
+"""Links followed and steps tried again for one path; the kernel's own bound."""
+
+DEPTH_MAX = 256
+"""Directories below a root that the walk goes down; each costs a descriptor for a moment."""
 
 PATH_BYTES_MAX = 4096
 """Longest path, as PATH_MAX."""
+
+_CHANGED = frozenset({errno.EINVAL, errno.ENOTDIR, errno.ELOOP, errno.ENOENT})
+"""What a step meets when a link and a directory were swapped since the look."""
 
 DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -120,7 +127,7 @@ class Walk:
         self._create_parents = create_parents
         self._opened: list[int] = []
         self._names: list[str] = []
-        self._links = 0
+        self._turns = 0
 
     def run(self, parts: list[str]) -> Place:
         """Walk the components and return the place they lead to.
@@ -147,12 +154,21 @@ class Walk:
             if not pending and not self._follow:
                 return name
             status = self._look(name, ahead=pending)
-            if status is not None and stat.S_ISLNK(status.st_mode):
-                self._follow_link(name, pending)
-            elif not pending:
+            is_link = status is not None and stat.S_ISLNK(status.st_mode)
+            if not is_link and not pending:
                 return name
-            else:
-                self._step_into(name)
+            try:
+                if is_link:
+                    self._follow_link(name, pending)
+                else:
+                    self._step_into(name)
+            except OSError as error:
+                was_fine = is_link or (status is not None and stat.S_ISDIR(status.st_mode))
+                if error.errno not in _CHANGED or not was_fine:
+                    raise
+                # It has become something else since the look, so look again.
+                self._count_turn()
+                pending.append(name)
         return "."
 
     @property
@@ -176,7 +192,14 @@ class Walk:
             pass
         return os.stat(name, dir_fd=self._here, follow_symlinks=False)
 
+    def _count_turn(self) -> None:
+        self._turns += 1
+        if self._turns > LINKS_MAX:
+            raise OutsideRoots(self._path, "too many links on the way")
+
     def _step_into(self, name: str) -> None:
+        if len(self._opened) >= DEPTH_MAX:
+            raise FileMissing(self._path, f"more than {DEPTH_MAX} directories deep")
         # Swapped for a link since the look: O_NOFOLLOW makes this fail, never follow.
         opened = open_step(
             self._root, self._here, name, DIRECTORY_FLAGS, cross_mounts=self._cross_mounts
@@ -191,9 +214,7 @@ class Walk:
         self._names.pop()
 
     def _follow_link(self, name: str, pending: list[str]) -> None:
-        self._links += 1
-        if self._links > LINKS_MAX:
-            raise OutsideRoots(self._path, "too many links on the way")
+        self._count_turn()
         # The text may have changed since the look; it is only ever walked, never trusted.
         target = os.readlink(name, dir_fd=self._here)
         if not target.startswith("/"):

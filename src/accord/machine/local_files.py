@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -235,7 +234,7 @@ class LocalFiles:
         return data
 
     def _replace(self, place: Place, data: bytes, existing: _Existing | None) -> None:
-        temporary = f".accord-{secrets.token_hex(8)}.tmp"
+        temporary = f".accord-{os.urandom(8).hex()}.tmp"
         mode = 0o666 if existing is None else 0o600
         opened = os.open(temporary, _TEMPORARY_FLAGS, mode, dir_fd=place.parent)
         try:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -252,7 +251,7 @@ class Terminals:
             )
         finally:
             self._starting -= 1
-        terminal = Terminal(f"term_{secrets.token_hex(16)}", process, buffer, on_output)
+        terminal = Terminal(f"term_{os.urandom(16).hex()}", process, buffer, on_output)
         try:
             if self._closed:
                 raise MachineError("the terminals were closed")
