@@ -133,7 +133,6 @@ def test_items_that_we_build_ourselves_are_checked_too() -> None:
         )
 
 
-@pytest.mark.rule("V2-ELIC-04")
 def test_answers_of_the_user_are_read() -> None:
     """V2-ELIC-04: an unknown action arrives as unknown, which is treated as cancel."""
     accepted = read(

@@ -13,7 +13,6 @@ from accord.schema.v2 import documents, next_edit, next_edit_capabilities, next_
 BASELINE = ["new", "list", "resume", "close", "prompt", "cancel"]
 
 
-@pytest.mark.rule("V2-INIT-10", "V2-INIT-11")
 def test_the_baseline_of_sessions_has_one_gate() -> None:
     """V2-INIT-10: `session` present means all of them, absent none."""
     for name in BASELINE:
@@ -21,14 +20,12 @@ def test_the_baseline_of_sessions_has_one_gate() -> None:
     assert v2.AGENT_METHODS["session/delete"].gate == "session.delete"
 
 
-@pytest.mark.rule("V2-AUTH-01", "V2-AUTH-02")
 def test_login_and_logout_are_gated_by_the_list_of_methods() -> None:
     """V2-AUTH-01: there is no marker for either."""
     gates = {v2.AGENT_METHODS[name].gate for name in ("auth/login", "auth/logout")}
     assert gates == {"authMethods"}
 
 
-@pytest.mark.rule("V2-CANCEL-16")
 def test_entities_carry_the_gate_of_their_own_cancelling() -> None:
     """V2-CANCEL-16: not the agent's capabilities."""
     assert v2.AGENT_METHODS["tool_call/cancel"].gate == "toolCall.cancel"
@@ -45,7 +42,6 @@ def test_either_side_handles_cancelling_of_requests() -> None:
     "name",
     ["authenticate", "session/load", "session/set_mode", "fs/read_text_file", "terminal/create"],
 )
-@pytest.mark.rule("V2-GEN-04")
 def test_methods_of_v1_are_gone(name: str) -> None:
     """V2-GEN-04: nothing of the other version on a connection."""
     assert name not in v2.AGENT_METHODS

@@ -87,7 +87,6 @@ def test_every_update_is_decoded_natively_and_encodes_back(tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["user_message", "agent_message", "agent_thought"])
-@pytest.mark.rule("V2-UPS-02")
 def test_absent_null_empty_and_given_content_differ(tag: str) -> None:
     """V2-UPS-02: keep, clear, clear, replace; and each goes out as it came in."""
     head = b'{"sessionUpdate":"%s","messageId":"m"' % tag.encode()
@@ -139,7 +138,6 @@ def test_a_chunk_with_a_block_of_an_unknown_type_is_kept() -> None:
     assert encode(value) == raw
 
 
-@pytest.mark.rule("V2-CFG-11")
 def test_cost_has_three_states() -> None:
     """V2-CFG-11: left out keeps it, null clears it."""
     head = b'{"sessionUpdate":"usage_update","used":1,"size":2'
@@ -163,7 +161,6 @@ def test_a_notice_needs_a_title() -> None:
         update(b'{"sessionUpdate":"notice","severity":"info","title":""}')
 
 
-@pytest.mark.rule("V2-GEN-12")
 def test_metadata_keeps_absent_null_and_empty_apart() -> None:
     """V2-GEN-12: that is what the patch rule of upserts works on; a malformed one is absent."""
     head = b'{"sessionUpdate":"agent_message"'
