@@ -1,0 +1,119 @@
+"""Content that grows block by block: the body of messages and of compaction summaries.
+
+Must not know: which version a block came from.  A text block is one that has a `text`.
+
+Invariant: appending costs the same however much is there already.  Chunks are laid aside as they
+come and joined when somebody looks, so a message of many chunks is joined once, not once a chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from accord.schema.struct import UNSET, Patch, Raw
+from accord.transcript.meta import patch_meta
+
+# A content block of whatever version the connection speaks, as it was received.
+Block: TypeAlias = Any
+
+
+def text_of(block: Block) -> str:
+    """The text of a text block, and nothing of any other."""
+    text: str = getattr(block, "text", "")
+    return text
+
+
+def joined_text(blocks: Iterable[Block]) -> str:
+    """The text of several blocks, one after the other."""
+    return "".join([text_of(block) for block in blocks])
+
+
+def _is_plain_text(block: Block) -> bool:
+    # Text with annotations or metadata stays a block of its own: joined, they would say
+    # something about words that they were not meant for.
+    return (
+        hasattr(block, "text")
+        and block.meta is UNSET
+        and getattr(block, "annotations", UNSET) is UNSET
+    )
+
+
+class Content:
+    """An ordered body of content blocks with metadata.
+
+    Guards: `text` is always the concatenation of the text of all blocks, and blocks that came as
+    one array stay apart while text that came in chunks is one block.
+    """
+
+    __slots__ = ("_blocks", "_fresh", "_joinable", "_text", "meta")
+
+    def __init__(self) -> None:
+        self.meta: dict[str, Raw] = {}
+        self._blocks: list[Block] = []
+        self._fresh: list[Block] = []
+        # Whether the last of `_blocks` came in chunks, so that more text may be joined to it.
+        self._joinable = False
+        self._text: str | None = ""
+
+    def append(self, block: Block) -> None:
+        """Put one block at the end."""
+        self._fresh.append(block)
+
+    def replace(self, blocks: Iterable[Block]) -> None:
+        """Forget everything and hold these blocks."""
+        self._blocks = list(blocks)
+        self._fresh = []
+        self._joinable = False
+        self._text = None
+
+    def patch(self, blocks: Patch[Iterable[Block]]) -> None:
+        """Keep the blocks when nothing is given, clear them for null, replace them otherwise."""
+        if blocks is not UNSET:
+            self.replace(blocks or ())
+
+    def patch_meta(self, patch: Patch[dict[str, Raw]]) -> None:
+        """Merge metadata by its top-level keys."""
+        patch_meta(self.meta, patch)
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """All blocks in order.  Text that came in adjacent chunks is one block."""
+        if self._fresh:
+            self._settle()
+        return self._blocks
+
+    @property
+    def text(self) -> str:
+        """The text of all blocks.  Looking costs its length; looking again costs nothing."""
+        if self._fresh:
+            self._settle()
+        if self._text is None:
+            self._text = joined_text(self._blocks)
+        return self._text
+
+    def _settle(self) -> None:
+        blocks, run = self._blocks, list[str]()
+        if self._joinable:
+            run.append(blocks[-1].text)
+        for block in self._fresh:
+            if not _is_plain_text(block):
+                self._close(run)
+                run = []
+                blocks.append(block)
+            elif run:
+                run.append(block.text)
+            else:
+                blocks.append(block)
+                run.append(block.text)
+        self._close(run)
+        self._joinable = bool(run)
+        self._fresh = []
+        self._text = None
+
+    def _close(self, run: list[str]) -> None:
+        if len(run) > 1:
+            self._blocks[-1] = type(self._blocks[-1])(text="".join(run))
+
+
+__all__ = ["Block", "Content", "joined_text", "text_of"]

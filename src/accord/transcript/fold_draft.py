@@ -1,0 +1,220 @@
+"""Folds the updates of the 2026-02 draft dialect into a view.
+
+The draft has no message ids: a chunk with index 0, or the one after a final chunk, starts a
+message, and otherwise a change of kind does.  A tool call has one output, and its title and kind
+are read out of the name of the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from accord.schema import draft
+from accord.schema.struct import UNSET, Raw
+from accord.transcript.folding import Fold, Setup, or_none
+from accord.transcript.message import Role
+from accord.transcript.options import Command, ConfigOption
+from accord.transcript.plan import PlanEntry
+from accord.transcript.terminal import ExitStatus
+from accord.transcript.tool_call import FileDiff, Location
+from accord.transcript.update import Kind, Update
+from accord.transcript.variants import plain
+from accord.transcript.view import View
+
+# By the start of the tool's name; the first that fits decides.
+KINDS_BY_TOOL: tuple[tuple[str, str], ...] = (
+    ("fs/read", "read"),
+    ("fs/write", "edit"),
+    ("fs/delete", "delete"),
+    ("terminal/", "execute"),
+    ("web/", "fetch"),
+    ("http", "fetch"),
+    ("search", "search"),
+    ("grep", "search"),
+)
+# Words of the draft that the official versions do not have.
+STATUSES: dict[str, str] = {"awaiting_permission": "pending", "denied": "cancelled"}
+DEFAULT_PRIORITY = "medium"
+
+
+# Messages
+
+
+def _agent_message_chunk(view: View, update: draft.AgentMessageChunk) -> Update:
+    return _chunk(view, update, "agent", "message", ends=update.final is True)
+
+
+def _thought_chunk(view: View, update: draft.ThoughtMessageChunk) -> Update:
+    return _chunk(view, update, "thought", "thought", ends=False)
+
+
+def _chunk(
+    view: View,
+    update: draft.MessageChunk | draft.ThoughtMessageChunk,
+    role: Role,
+    kind: Kind,
+    *,
+    ends: bool,
+) -> Update:
+    if update.index == 0:
+        view.open = None
+    message = view.chunk_target(role, None)
+    message.append(draft.TextContent(text=update.content))
+    if ends:
+        view.open = None
+    return Update(kind, message, update.content, update)
+
+
+def _user_message_chunk(view: View, update: draft.UserMessageChunk) -> Update:
+    if update.index == 0:
+        view.open = None
+    message, text = view.user_chunk(None, draft.TextContent(text=update.content))
+    if update.final is True:
+        view.open = None
+    return Update("user_message", message, text, update)
+
+
+# Tool calls
+
+
+def _tool_call(view: View, update: draft.ToolCall) -> Update:
+    view.open = None
+    call = view.tool_call(update.id)
+    call.patch(
+        title=_title(update.tool, update.input),
+        name=update.tool,
+        kind=next(
+            (kind for start, kind in KINDS_BY_TOOL if update.tool.startswith(start)), "other"
+        ),
+        raw_input=update.input,
+        meta=update.meta,
+    )
+    if update.status is not UNSET:
+        call.report(STATUSES.get(update.status, update.status))
+    if update.location is not UNSET:
+        call.locations = [Location(update.location.path, update.location.line or None)]
+    return Update("tool_call", call, "", update)
+
+
+def _title(tool: str, given: Raw) -> str:
+    value = plain(given)
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        for key in ("path", "command"):
+            subject = members.get(key)
+            if isinstance(subject, str):
+                return f"{tool} {subject}"
+    return tool
+
+
+def _tool_call_update(view: View, update: draft.ToolCallUpdate) -> Update:
+    view.open = None
+    call = view.tool_call(update.id)
+    if update.status is not UNSET:
+        call.report(STATUSES.get(update.status, update.status))
+    if update.output is not UNSET:
+        call.replace_content([update.output], _diffs)
+        if isinstance(update.output, draft.TerminalOutput):
+            _show_terminal(view, update.output)
+    if update.error is not UNSET:
+        call.append_content(draft.TextOutput(text=update.error), _diffs)
+    call.patch(meta=update.meta)
+    return Update("tool_call", call, "", update)
+
+
+def _diffs(item: draft.ToolCallOutput) -> Iterable[FileDiff]:
+    if not isinstance(item, draft.DiffOutput):
+        return ()
+    patch = "".join(
+        f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@\n"
+        + hunk.content.removesuffix("\n")
+        + "\n"
+        for hunk in item.hunks
+    )
+    return (FileDiff(item.path, patch=patch),)
+
+
+def _show_terminal(view: View, output: draft.TerminalOutput) -> None:
+    terminal = view.terminal(output.terminal_id)
+    terminal.patch(command=output.command)
+    terminal.replace(f"{output.stdout or ''}{output.stderr or ''}".encode())
+    exit_code = or_none(output.exit_code)
+    if exit_code is not None:
+        terminal.patch(exit_status=ExitStatus(exit_code))
+
+
+# The rest
+
+
+def _plan(view: View, update: draft.Plan) -> Update:
+    view.open = None
+    plan = view.plan(update.plan_id)
+    plan.show_items(
+        PlanEntry(step.description, DEFAULT_PRIORITY, step.status) for step in update.steps
+    )
+    return Update("plan", plan, "", update)
+
+
+def _available_commands(view: View, update: draft.AvailableCommands) -> Update:
+    view.commands[:] = [Command(command.name, command.description) for command in update.commands]
+    return Update("commands", view.commands, "", update)
+
+
+def _current_mode(view: View, update: draft.CurrentModeUpdate) -> Update:
+    view.modes.current = update.current_mode
+    return Update("mode", view.modes, "", update)
+
+
+def _config_option(view: View, update: draft.ConfigOptionUpdate) -> Update:
+    view.options.set_value(_option(update.key, update.current_value))
+    return Update("config_options", view.options.items, "", update)
+
+
+def _option(key: str, raw: Raw) -> ConfigOption:
+    # The draft never says which values there are, so only a switch can be offered.
+    value = plain(raw)
+    return ConfigOption(key, key, "boolean" if isinstance(value, bool) else "unknown", value)
+
+
+# Answers to requests
+
+
+def _load_setup(view: View, result: draft.LoadSessionResponse) -> None:
+    view.modes.current = result.mode
+    view.options.replace(_option(key, raw) for key, raw in result.config_options.items())
+
+
+def _mode_setup(view: View, result: draft.SetSessionModeResponse) -> None:
+    view.modes.current = result.current_mode
+
+
+def _option_setup(view: View, result: draft.SetSessionConfigOptionResponse) -> None:
+    view.options.set_value(_option(result.key, result.current_value))
+
+
+def _nothing(view: View, result: draft.NewSessionResponse) -> None:
+    # A new session of the draft says nothing but its id.
+    del view, result
+
+
+FOLDS: dict[type, Fold] = {
+    draft.AgentMessageChunk: _agent_message_chunk,
+    draft.ThoughtMessageChunk: _thought_chunk,
+    draft.UserMessageChunk: _user_message_chunk,
+    draft.ToolCall: _tool_call,
+    draft.ToolCallUpdate: _tool_call_update,
+    draft.Plan: _plan,
+    draft.AvailableCommands: _available_commands,
+    draft.CurrentModeUpdate: _current_mode,
+    draft.ConfigOptionUpdate: _config_option,
+}
+
+SETUPS: dict[type, Setup] = {
+    draft.NewSessionResponse: _nothing,
+    draft.LoadSessionResponse: _load_setup,
+    draft.SetSessionModeResponse: _mode_setup,
+    draft.SetSessionConfigOptionResponse: _option_setup,
+}
+
+__all__ = ["FOLDS", "SETUPS"]

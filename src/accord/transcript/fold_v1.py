@@ -1,0 +1,158 @@
+"""Folds the updates of v1 into a view: the conversation, and the tables of the whole version.
+
+In v1 message ids are optional: without one, whatever else is shown ends a message.  Null in a
+`tool_call_update` means the same as leaving the field out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from accord.schema import v1
+from accord.schema.struct import UNSET, Omit, Patch, Raw, UnknownVariant
+from accord.transcript import fold_v1_session
+from accord.transcript.folding import Fold, Setup, or_none
+from accord.transcript.meta import NULL
+from accord.transcript.plan import MAIN_PLAN_ID, PlanEntry
+from accord.transcript.tool_call import FileDiff, Location
+from accord.transcript.update import Update
+from accord.transcript.variants import fields_of
+from accord.transcript.view import View
+
+T = TypeVar("T")
+
+
+def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update:
+    content = update.content
+    message = view.open
+    message_id = update.message_id
+    # The common case first: more of the message that is being written.
+    if (
+        message is None
+        or message.role != "agent"
+        or (message_id is not UNSET and message_id != message.message_id)
+    ):
+        message = view.chunk_target("agent", or_none(message_id))
+    message.append(content)
+    return Update(
+        "message", message, content.text if type(content) is v1.TextContent else "", update
+    )
+
+
+def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update:
+    content = update.content
+    message = view.chunk_target("thought", or_none(update.message_id))
+    message.append(content)
+    return Update(
+        "thought", message, content.text if type(content) is v1.TextContent else "", update
+    )
+
+
+def _user_message_chunk(view: View, update: v1.UserMessageChunk) -> Update:
+    message, text = view.user_chunk(or_none(update.message_id), update.content)
+    return Update("user_message", message, text, update)
+
+
+# Tool calls
+
+
+def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
+    view.open = None
+    call = view.tool_call(update.tool_call_id)
+    call.patch(
+        title=_given(update.title),
+        name=_given(update.name),
+        kind=_given(update.kind),
+        status=_given(update.status),
+        raw_input=_given_raw(update.raw_input),
+        raw_output=_given_raw(update.raw_output),
+        meta=_given(update.meta),
+    )
+    locations = _given(update.locations)
+    if locations is not UNSET:
+        call.locations = [Location(place.path, place.line or None) for place in locations]
+    call.replace_content(_given(update.content), _diffs)
+    return Update("tool_call", call, "", update)
+
+
+def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
+    if not isinstance(item, v1.Diff):
+        return ()
+    old_text = or_none(item.old_text)
+    return (
+        FileDiff(
+            path=item.path,
+            operation="add" if old_text is None else "modify",
+            old_text=old_text,
+            new_text=item.new_text,
+        ),
+    )
+
+
+# Plans
+
+
+def _plan(view: View, update: v1.Plan) -> Update:
+    view.open = None
+    plan = view.plan(MAIN_PLAN_ID)
+    plan.show_items(_entries(update.entries))
+    return Update("plan", plan, "", update)
+
+
+def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
+    view.open = None
+    content = update.plan
+    if isinstance(content, UnknownVariant):
+        plan_id = fields_of(content).get("planId")
+        if plan_id is None:
+            return view.add_unknown(content)
+        plan = view.plan(plan_id)
+        plan.show_unknown(content.tag, content)
+        return Update("plan", plan, "", update)
+    plan = view.plan(content.plan_id)
+    if isinstance(content, v1.PlanItems):
+        plan.show_items(_entries(content.entries))
+    elif isinstance(content, v1.PlanMarkdown):
+        plan.show_markdown(content.content)
+    else:
+        plan.show_file(content.uri)
+    return Update("plan", plan, "", update)
+
+
+def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
+    view.open = None
+    plan = view.remove_plan(update.plan_id)
+    return None if plan is None else Update("plan", plan, "", update)
+
+
+def _entries(entries: Iterable[v1.PlanEntry]) -> Iterable[PlanEntry]:
+    return (PlanEntry(entry.content, entry.priority, entry.status) for entry in entries)
+
+
+# In a tool call of v1, null means the same as leaving the field out.
+
+
+def _given(value: Patch[T]) -> Omit[T]:
+    return UNSET if value is None else value
+
+
+def _given_raw(value: Omit[Raw]) -> Omit[Raw]:
+    return UNSET if value == NULL else value
+
+
+FOLDS: dict[type, Fold] = {
+    v1.AgentMessageChunk: _agent_message_chunk,
+    v1.AgentThoughtChunk: _agent_thought_chunk,
+    v1.UserMessageChunk: _user_message_chunk,
+    v1.ToolCall: _tool_call,
+    v1.ToolCallUpdate: _tool_call,
+    v1.ToolCallPatch: _tool_call,
+    v1.Plan: _plan,
+    v1.PlanUpdate: _plan_update,
+    v1.PlanRemoved: _plan_removed,
+    **fold_v1_session.FOLDS,
+}
+SETUPS: dict[type, Setup] = fold_v1_session.SETUPS
+
+__all__ = ["FOLDS", "SETUPS"]

@@ -1,0 +1,87 @@
+"""Plans: what the agent intends to do.  Each report of a plan replaces the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+# The id of the only plan where the protocol has no ids.
+MAIN_PLAN_ID = "main"
+
+PlanForm: TypeAlias = Literal["items", "markdown", "file"] | str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEntry:
+    """One task."""
+
+    content: str
+    priority: str
+    status: str
+
+
+class Plan:
+    """One plan as it was reported last.
+
+    Guards: it has exactly one form.  `entries` belongs to "items", `markdown` to "markdown",
+    `uri` to "file"; a form that we do not know leaves them empty and is kept in `received`.
+    """
+
+    __slots__ = ("entries", "form", "markdown", "plan_id", "received", "removed", "uri")
+
+    def __init__(self, plan_id: str) -> None:
+        self.plan_id = plan_id
+        self.removed = False
+        self.form: PlanForm = "items"
+        self.entries: tuple[PlanEntry, ...] = ()
+        self.markdown: str | None = None
+        self.uri: str | None = None
+        self.received: Any = None
+
+    def __repr__(self) -> str:
+        return f"Plan({self.plan_id!r}, {self.form!r}, {len(self.entries)} entries)"
+
+    def show_items(self, entries: Iterable[PlanEntry]) -> None:
+        """Be a list of tasks."""
+        self._become("items")
+        self.entries = tuple(entries)
+
+    def show_markdown(self, text: str) -> None:
+        """Be free text."""
+        self._become("markdown")
+        self.markdown = text
+
+    def show_file(self, uri: str) -> None:
+        """Be kept in a file."""
+        self._become("file")
+        self.uri = uri
+
+    def show_unknown(self, form: str, received: object) -> None:
+        """Be something that we do not know."""
+        self._become(form)
+        self.received = received
+
+    def _become(self, form: PlanForm) -> None:
+        self.form = form
+        self.entries = ()
+        self.markdown = self.uri = self.received = None
+
+    def dump(self) -> dict[str, object]:
+        """Plain values and wire structs."""
+        return {
+            "type": "plan",
+            "planId": self.plan_id,
+            "form": self.form,
+            "removed": self.removed,
+            "entries": [
+                {"content": entry.content, "priority": entry.priority, "status": entry.status}
+                for entry in self.entries
+            ],
+            "markdown": self.markdown,
+            "uri": self.uri,
+            "received": self.received,
+        }
+
+
+__all__ = ["MAIN_PLAN_ID", "Plan", "PlanEntry", "PlanForm"]

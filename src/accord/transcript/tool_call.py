@@ -1,0 +1,224 @@
+"""Tool calls as they stand, whatever version reported them.
+
+Must not know: wire structs.  Content items are kept as received; the folds say which diffs they
+hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from accord.schema.struct import UNSET, Omit, Patch, Raw
+from accord.transcript.content import text_of
+from accord.transcript.meta import NULL, patch_meta
+
+KINDS_OF_TOOL: frozenset[str] = frozenset(
+    {
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    }
+)
+FINAL_STATUSES: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+STATUSES: frozenset[str] = frozenset({"pending", "in_progress", "paused"}) | FINAL_STATUSES
+DEFAULT_KIND = "other"
+DEFAULT_STATUS = "pending"
+
+# A content item of whatever version the connection speaks, as it was received.
+ContentItem: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines count from one."""
+
+    path: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What a tool call changed, or would change, in one file.
+
+    Either both texts are known (no old text means a new file), or `patch` is, or neither: then
+    all that is known is that the file changed.
+    """
+
+    path: str
+    operation: str = "modify"
+    old_path: str | None = None
+    old_text: str | None = None
+    new_text: str | None = None
+    patch: str | None = None
+
+    def dump(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "path": self.path,
+            "operation": self.operation,
+            "oldPath": self.old_path,
+            "oldText": self.old_text,
+            "newText": self.new_text,
+            "patch": self.patch,
+        }
+
+
+# What a fold hands over so that diffs can be read out of its content items.
+DiffReader: TypeAlias = Callable[[ContentItem], Iterable[FileDiff]]
+
+
+def text_of_item(item: ContentItem) -> str:
+    """The text of a content item that is text, and nothing of any other."""
+    return text_of(getattr(item, "content", item))
+
+
+class ToolCall:
+    """One thing that the agent does.
+
+    Guards: a final status never changes again, `status` and `kind` are always words of the
+    protocol (an unknown status counts as in progress, an unknown kind as other; the words that
+    came are kept in `reported_status` and `reported_kind`), and `diffs` belongs to `content`.
+    """
+
+    __slots__ = (
+        "cancellable",
+        "cancelled",
+        "content",
+        "diffs",
+        "kind",
+        "locations",
+        "meta",
+        "name",
+        "raw_input",
+        "raw_output",
+        "reported_kind",
+        "reported_status",
+        "status",
+        "title",
+        "tool_call_id",
+    )
+
+    def __init__(self, tool_call_id: str) -> None:
+        self.tool_call_id = tool_call_id
+        self.title = ""
+        self.name: str | None = None
+        self.kind = self.reported_kind = DEFAULT_KIND
+        self.status = self.reported_status = DEFAULT_STATUS
+        self.content: list[ContentItem] = []
+        self.diffs: list[FileDiff] = []
+        self.locations: list[Location] = []
+        self.raw_input: Raw | None = None
+        self.raw_output: Raw | None = None
+        # Whether the client may ask for the end of this one call.
+        self.cancellable = False
+        # Its turn was cancelled before it was finished, or it says so itself.
+        self.cancelled = False
+        self.meta: dict[str, Raw] = {}
+
+    def __repr__(self) -> str:
+        return f"ToolCall({self.tool_call_id!r}, {self.title!r}, {self.status!r})"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing but content may follow."""
+        return self.status in FINAL_STATUSES
+
+    @property
+    def text(self) -> str:
+        """The text among the content, a line break between the items."""
+        return "\n".join(filter(None, map(text_of_item, self.content)))
+
+    def patch(
+        self,
+        *,
+        title: Patch[str] = UNSET,
+        name: Patch[str] = UNSET,
+        kind: Patch[str] = UNSET,
+        status: Patch[str] = UNSET,
+        locations: Patch[Iterable[Location]] = UNSET,
+        raw_input: Omit[Raw] = UNSET,
+        raw_output: Omit[Raw] = UNSET,
+        meta: Patch[dict[str, Raw]] = UNSET,
+    ) -> None:
+        """Keep what is not given, clear what is null, replace the rest."""
+        if title is not UNSET:
+            self.title = title or ""
+        if name is not UNSET:
+            self.name = name
+        if kind is not UNSET:
+            self.reported_kind = kind or DEFAULT_KIND
+            self.kind = kind if kind in KINDS_OF_TOOL else DEFAULT_KIND
+        if status is not UNSET:
+            self.report(status or DEFAULT_STATUS)
+        if locations is not UNSET:
+            self.locations = list(locations or ())
+        if raw_input is not UNSET:
+            self.raw_input = None if raw_input == NULL else raw_input.copy()
+        if raw_output is not UNSET:
+            self.raw_output = None if raw_output == NULL else raw_output.copy()
+        patch_meta(self.meta, meta)
+
+    def report(self, status: str) -> None:
+        """Take a status, unless a final one was reported before."""
+        if self.is_final:
+            return
+        self.reported_status = status
+        self.status = status if status in STATUSES else "in_progress"
+        if status == "cancelled":
+            self.cancelled = True
+        elif status == "completed":
+            # It was faster than the cancellation.
+            self.cancelled = False
+
+    def replace_content(self, items: Patch[Iterable[ContentItem]], diffs_of: DiffReader) -> None:
+        """Keep the content when nothing is given, clear it for null, replace it otherwise."""
+        if items is UNSET:
+            return
+        self.content = list(items or ())
+        self.diffs = [diff for item in self.content for diff in diffs_of(item)]
+
+    def append_content(self, item: ContentItem, diffs_of: DiffReader) -> None:
+        """Put one item at the end."""
+        self.content.append(item)
+        self.diffs.extend(diffs_of(item))
+
+    def dump(self) -> dict[str, object]:
+        """Plain values and wire structs."""
+        return {
+            "type": "tool_call",
+            "toolCallId": self.tool_call_id,
+            "title": self.title,
+            "name": self.name,
+            "kind": self.kind,
+            "status": self.status,
+            "cancelled": self.cancelled,
+            "cancellable": self.cancellable,
+            "content": self.content,
+            "diffs": [diff.dump() for diff in self.diffs],
+            "locations": [{"path": place.path, "line": place.line} for place in self.locations],
+            "rawInput": self.raw_input,
+            "rawOutput": self.raw_output,
+            "meta": self.meta,
+        }
+
+
+__all__ = [
+    "FINAL_STATUSES",
+    "KINDS_OF_TOOL",
+    "STATUSES",
+    "ContentItem",
+    "DiffReader",
+    "FileDiff",
+    "Location",
+    "ToolCall",
+    "text_of_item",
+]
