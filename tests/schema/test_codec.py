@@ -1,0 +1,116 @@
+"""The codec: native first, tolerant second, `Invalid` and nothing else for bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from accord.schema.codec import (
+    Invalid,
+    decode,
+    decode_slowly,
+    encode,
+    repair_surrogates,
+    to_python,
+    to_raw,
+)
+from accord.schema.struct import Raw, UnknownVariant
+from tests.schema.samples import Note, Outer
+
+# Pieces that JavaScript may leave behind, between pieces that only look like them.
+PIECES = st.sampled_from(
+    [
+        "\\ud83d",
+        "\\uDE00",
+        "\\uD83D\\uDE00",
+        "\\\\ud83d",
+        "\\\\",
+        "\\n",
+        '\\"',
+        "\\u00e9",
+        "\\ud800\\ud800",
+        "\\\\\\udc00",
+        "ud83d",
+        "x",
+        "ü",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+@example("\\ud83d\\\\uDE00")
+def test_surrogates_without_a_partner_become_the_replacement_character(inner: str) -> None:
+    text = f'"{inner}"'
+    repaired = repair_surrogates(text.encode())
+    expected = "".join("\ufffd" if 0xD800 <= ord(one) < 0xE000 else one for one in json.loads(text))
+    assert to_python(repaired) == expected
+    assert to_python(text.encode()) == expected
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner)))
+def test_good_text_is_never_changed(value: Any) -> None:
+    for ascii_only in (True, False):
+        raw = json.dumps(value, ensure_ascii=ascii_only).encode()
+        assert repair_surrogates(raw) == raw
+
+
+def test_a_message_with_half_an_emoji_is_read() -> None:
+    """Demanded by agents in JavaScript, which cut strings inside emoji while they stream."""
+    assert decode(Note, b'{"text":"a\\ud83d b"}').text == "a\ufffd b"
+
+
+@given(st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
+def test_whatever_the_bytes_only_invalid_is_raised(raw: bytes) -> None:
+    for strict in (False, True):
+        with pytest.raises(Invalid):
+            decode(Note, raw, strict=strict)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b'{"text":"\xff"}', "not JSON"),
+        (b'{"text":"a"} x', "not JSON"),
+        (b"[" * 5000 + b"]" * 5000, "nested too deeply"),
+        (b"[]", "Expected `object`"),
+        (b"null", "Expected `object`"),
+        (b"{}", "missing required key"),
+    ],
+)
+def test_the_reason_says_what_is_wrong(raw: bytes, reason: str) -> None:
+    with pytest.raises(Invalid, match=reason):
+        decode(Note, raw)
+
+
+def test_an_unknown_variant_is_written_as_it_was_read() -> None:
+    text = b'{"block":{"type":"video", "length":1e400}}'
+    value = decode(Outer, text)
+    assert value.block == UnknownVariant("type", "video", b'{"type":"video", "length":1e400}')
+    assert encode(value) == text
+
+
+def test_what_has_no_json_form_is_the_callers_mistake() -> None:
+    with pytest.raises(TypeError, match="object has no JSON form"):
+        encode(object())
+
+
+def test_raw_and_bytes_are_read_alike() -> None:
+    assert decode(Note, Raw(b'{"text":"a"}')) == decode(Note, b'{"text":"a"}')
+    assert decode_slowly(Note, b'{"text":"a"}') == decode(Note, b'{"text":"a"}')
+
+
+def test_raw_json_goes_in_and_out_of_python() -> None:
+    assert bytes(to_raw({"a": 1})) == b'{"a":1}'
+    raw = Raw(b" 1")
+    assert to_raw(raw) is raw
+    assert to_python(raw) == 1
+    with pytest.raises(Invalid, match="not JSON"):
+        to_python(b"nope")
+    with pytest.raises(Invalid):
+        to_python(b"[" * 100_000)
