@@ -1,0 +1,127 @@
+"""What a client is asked to permit, and what it decides: values of no version.
+
+It must not know the wire, tasks or rules; who asks builds a `PermissionRequest`, who decides
+returns a `Decision`.
+
+Always holds
+    * A decision without an option is never an approval.
+    * `options` are what was offered; an option whose id was offered twice is no answer to
+      anything (`usable_options`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from accord.client.policy import Rule
+    from accord.transcript.tool_call import ToolCall
+
+ALLOWING_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
+REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
+LASTING_KINDS: frozenset[str] = frozenset({"allow_always", "reject_always"})
+
+Origin: TypeAlias = Literal["agent", "write", "terminal"]
+Scope: TypeAlias = Literal["once", "session", "workspace", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOption:
+    """One answer that is offered.  Kinds other than the protocol's four never count as approval."""
+
+    option_id: str
+    name: str
+    kind: str
+
+    @property
+    def allows(self) -> bool:
+        """Whether choosing it approves."""
+        return self.kind in ALLOWING_KINDS
+
+    @property
+    def rejects(self) -> bool:
+        """Whether choosing it refuses."""
+        return self.kind in REJECTING_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A question to the user, with all that is known about what would happen.
+
+    `paths`, `command`, `hosts` and `mcp_tool` (server/tool) are what rules look at; `cwd` is
+    where the command would run.  `origin` says who asks: the agent, or we because a write or a
+    terminal came without a grant.
+    """
+
+    session_id: str
+    title: str
+    options: tuple[PermissionOption, ...]
+    reason: str | None = None
+    tool_call: ToolCall | None = None
+    kind: str = "other"
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    cwd: str | None = None
+    mcp_tool: str | None = None
+    hosts: tuple[str, ...] = ()
+    origin: Origin = "agent"
+
+    @property
+    def usable_options(self) -> tuple[PermissionOption, ...]:
+        """The options whose id means one of them only."""
+        counts = Counter(option.option_id for option in self.options)
+        return tuple(option for option in self.options if counts[option.option_id] == 1)
+
+    def option(self, option_id: str) -> PermissionOption | None:
+        """The offered option of this id; None when there is none, or more than one."""
+        for option in self.usable_options:
+            if option.option_id == option_id:
+                return option
+        return None
+
+    def of_kind(self, *kinds: str) -> PermissionOption | None:
+        """The first usable option of the first of these kinds that was offered."""
+        for kind in kinds:
+            for option in self.usable_options:
+                if option.kind == kind:
+                    return option
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer: the id of an offered option, or None for cancelled, which approves nothing.
+
+    `scope` says how long the answer is remembered.  `rule` says for what, where the user chose
+    something wider or narrower than just this request.
+    """
+
+    option_id: str | None
+    scope: Scope = "once"
+    rule: Rule | None = None
+
+
+CANCELLED = Decision(None)
+
+# What we offer where we ask ourselves; the ids are the kinds.
+OWN_OPTIONS: tuple[PermissionOption, ...] = (
+    PermissionOption("allow_once", "Allow once", "allow_once"),
+    PermissionOption("allow_always", "Always allow", "allow_always"),
+    PermissionOption("reject_once", "Reject", "reject_once"),
+    PermissionOption("reject_always", "Always reject", "reject_always"),
+)
+
+__all__ = [
+    "ALLOWING_KINDS",
+    "CANCELLED",
+    "LASTING_KINDS",
+    "OWN_OPTIONS",
+    "REJECTING_KINDS",
+    "Decision",
+    "Origin",
+    "PermissionOption",
+    "PermissionRequest",
+    "Scope",
+]
