@@ -342,7 +342,9 @@ class Connection:
     # ---- writing
 
     def _write(self, frame: bytes) -> None:
-        self._transport.write(self._splitter.encode(frame))
+        # An answer inside a batch waits for the others and has no frame yet.
+        if frame:
+            self._transport.write(self._splitter.encode(frame))
 
     def post(self, method: str, params: bytes) -> None:
         """Send a notification now, without waiting for anything."""

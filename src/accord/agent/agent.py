@@ -1,0 +1,281 @@
+"""`Agent`: what a program writes to be an agent.
+
+    agent = Agent("hello", version="1.0.0")
+
+    @agent.on_prompt
+    async def greet(turn: Turn) -> None:
+        await turn.say(f"You said: {turn.text}")
+
+    agent.run()
+
+One agent object may serve any number of connections, in any mix of versions.
+"""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
+from typing import Any, Literal, TypeVar, get_type_hints
+
+import anyio
+
+from accord.agent.options import (
+    Choice,
+    CommandHandler,
+    Mode,
+    Offer,
+    Option,
+    SlashCommand,
+    choices_of,
+)
+from accord.agent.serving import Serving
+from accord.agent.session import AgentSession
+from accord.agent.turn import Turn
+from accord.connection import Connection, Limits
+from accord.errors import LocalProtocolError
+from accord.store import MemoryStore, SessionStore
+from accord.transport.transport import Transport
+
+PromptHandler = Callable[[Turn], Awaitable[str | None]]
+PromptType = Literal["image", "audio", "embedded_context"]
+F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+_PROMPT_TAGS = {"image": "image", "audio": "audio", "embedded_context": "resource"}
+
+
+@dataclass(frozen=True, slots=True)
+class AuthMethod:
+    """A way to log in.  With `terminal_args` the client runs our program with them instead."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    terminal_args: tuple[str, ...] | None = None
+    terminal_env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the client does it in a terminal rather than by asking us."""
+        return self.terminal_args is not None
+
+    def described(self) -> dict[str, Any]:
+        """For the data of an error."""
+        return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A method or notification of the agent's own."""
+
+    method: str
+    params: Any
+    handler: Callable[[Any], Awaitable[Any]]
+    is_notification: bool
+
+
+class Agent:
+    """An agent: its name, what it offers, and the functions that do the work."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        title: str | None = None,
+        accepts: Iterable[PromptType] = (),
+        mcp: Iterable[str] = (),
+        requires: Sequence[str] = (),
+        versions: Iterable[int] = (1, 2),
+        store: SessionStore | None = None,
+        unstable: bool = False,
+        strict: bool | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """`accepts` names prompt content beyond text and links; `mcp` names transports beyond
+        stdio; `requires` names client capabilities that the agent cannot do without.
+        """
+        if not name or not version:
+            raise LocalProtocolError("an agent needs a name and a version")
+        self.name, self.version, self.title = name, version, title
+        self.accepts = frozenset(accepts)
+        unknown = self.accepts - _PROMPT_TAGS.keys()
+        if unknown:
+            raise LocalProtocolError(f"no such prompt content: {', '.join(sorted(unknown))}")
+        self.prompt_types = frozenset({"text", "resource_link"}) | {
+            _PROMPT_TAGS[one] for one in self.accepts
+        }
+        self.mcp = frozenset(mcp) | {"stdio"}
+        self.requires = tuple(requires)
+        self.versions = frozenset(versions)
+        if not self.versions or not self.versions <= {1, 2}:
+            raise LocalProtocolError("an agent serves version 1, 2 or both")
+        self.store: SessionStore = store if store is not None else MemoryStore()
+        self.unstable = unstable
+        self.strict = os.environ.get("ACCORD_STRICT") == "1" if strict is None else strict
+        self.limits = limits or Limits()
+        self.offer = Offer()
+        self.auth_methods: dict[str, AuthMethod] = {}
+        self.login_required = False
+        self.extensions: dict[str, Extension] = {}
+        self.prompt_handler: PromptHandler | None = None
+        self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
+        self.authenticate_hook: Callable[[str], Awaitable[None]] | None = None
+        self.logout_hook: Callable[[], Awaitable[None]] | None = None
+
+    # ---- what it does
+
+    def on_prompt(self, handler: PromptHandler) -> PromptHandler:
+        """Register the function that answers prompts.  What it returns is the stop reason."""
+        self.prompt_handler = _coroutine(handler)
+        return handler
+
+    def on_session(self, handler: F) -> F:
+        """Register a function that sees every session when it is made, loaded or resumed."""
+        self.session_hook = _coroutine(handler)
+        return handler
+
+    def command(
+        self, name: str, description: str, *, hint: str | None = None
+    ) -> Callable[[CommandHandler], CommandHandler]:
+        """Register a slash command: `/name argument` runs the function instead of `on_prompt`."""
+
+        def register(handler: CommandHandler) -> CommandHandler:
+            self.offer.add_command(SlashCommand(name, description, hint, _coroutine(handler)))
+            return handler
+
+        return register
+
+    # ---- what its sessions can be set to
+
+    def add_mode(
+        self, mode_id: str, name: str, description: str | None = None, *, allow: Iterable[str] = ()
+    ) -> None:
+        """Add a mode; sessions start in the first.  Tool kinds in `allow` are not asked for."""
+        self.offer.add_mode(Mode(mode_id, name, description, frozenset(allow)))
+
+    def add_option(
+        self,
+        option_id: str,
+        name: str,
+        choices: Sequence[str | tuple[str, str] | Choice],
+        *,
+        default: str | None = None,
+        description: str | None = None,
+        category: str | None = None,
+    ) -> None:
+        """Add a choice out of a list; `category="model"` makes it the model picker."""
+        listed = choices_of(choices)
+        if not listed:
+            raise LocalProtocolError(f"option {option_id!r} needs at least one choice")
+        start = listed[0].value if default is None else default
+        self.offer.add_option(Option(option_id, name, start, listed, description, category))
+
+    def add_switch(
+        self, option_id: str, name: str, *, default: bool = False, description: str | None = None
+    ) -> None:
+        """Add an option that is on or off."""
+        self.offer.add_option(Option(option_id, name, default, (), description))
+
+    # ---- who may use it
+
+    def add_auth_method(
+        self,
+        method_id: str,
+        name: str,
+        description: str | None = None,
+        *,
+        terminal_args: Sequence[str] | None = None,
+        terminal_env: dict[str, str] | None = None,
+        required: bool = True,
+    ) -> None:
+        """Offer a way to log in; with `required`, sessions need a login first."""
+        args = None if terminal_args is None else tuple(terminal_args)
+        self.auth_methods[method_id] = AuthMethod(
+            method_id, name, description, args, dict(terminal_env or {})
+        )
+        self.login_required = self.login_required or required
+
+    def on_authenticate(self, handler: F) -> F:
+        """Register the login: it gets the method's id, and raises when the login fails."""
+        self.authenticate_hook = _coroutine(handler)
+        return handler
+
+    def on_logout(self, handler: F) -> F:
+        """Register what happens at logout."""
+        self.logout_hook = _coroutine(handler)
+        return handler
+
+    # ---- extensions
+
+    def method(self, name: str) -> Callable[[F], F]:
+        """Register a method of your own; its name starts with `_`, its parameter is typed."""
+        return self._extension(name, is_notification=False)
+
+    def notification(self, name: str) -> Callable[[F], F]:
+        """Register a notification of your own."""
+        return self._extension(name, is_notification=True)
+
+    def _extension(self, name: str, *, is_notification: bool) -> Callable[[F], F]:
+        if not name.startswith("_"):
+            raise LocalProtocolError(f"the name of an extension starts with `_`: {name!r}")
+        if name in self.extensions:
+            raise LocalProtocolError(f"{name} is registered already")
+
+        def register(handler: F) -> F:
+            hints = get_type_hints(_coroutine(handler))
+            hints.pop("return", None)
+            wanted = next(iter(hints.values()), dict[str, Any])
+            self.extensions[name] = Extension(name, wanted, handler, is_notification)
+            return handler
+
+        return register
+
+    # ---- serving
+
+    async def serve(self, transport: Transport, *, accept_batches: bool = False) -> None:
+        """Serve one client until it goes away."""
+        serving = Serving(self)
+        connection = Connection(
+            transport,
+            serving,
+            limits=self.limits,
+            accept_batches=accept_batches,
+            strict=self.strict,
+        )
+        serving.connection = connection
+        async with connection:
+            await connection.closed.wait()
+
+    async def serve_stdio(self) -> None:
+        """Serve the client that started this process."""
+        from accord.transport.stdio import StdioTransport
+
+        await self.serve(StdioTransport(stall_seconds=self.limits.stall_seconds))
+
+    def run(self) -> None:
+        """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
+        try:
+            anyio.run(self.serve_stdio)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except BaseExceptionGroup as group:
+            exits = group.subgroup(SystemExit)
+            if exits is None:
+                raise
+            raise _first(exits) from None
+
+
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _coroutine(handler: F) -> F:
+    is_coroutine: bool = iscoroutinefunction(handler)
+    if not is_coroutine:
+        name = getattr(handler, "__name__", repr(handler))
+        raise LocalProtocolError(f"{name} must be an `async def` function")
+    return handler

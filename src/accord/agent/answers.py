@@ -1,0 +1,52 @@
+"""Pieces of answers that the versions have in common."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from accord.connection.connection import Work
+from accord.errors import RequestError
+from accord.schema.codec import decode, encode, to_raw
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+EMPTY = b"{}"
+
+
+def directories_of(wanted: Any) -> tuple[str, ...]:
+    """The additional folders of a session request."""
+    directories = wanted.additional_directories
+    return () if directories is UNSET else tuple(directories)
+
+
+def empty_after(work: Callable[[], Awaitable[None]]) -> Work:
+    """Work that has nothing to say but that it is done."""
+
+    async def run() -> bytes:
+        await work()
+        return EMPTY
+
+    return run
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """A struct as the plain object that it is on the wire."""
+    plain: dict[str, Any] = decode(dict, encode(value))
+    return plain
+
+
+def extension_meta(agent: "Agent") -> Any:
+    """What the agent has beyond the protocol, for the `_meta` of its capabilities."""
+    if not agent.extensions:
+        return UNSET
+    return {"accord.extensions": to_raw({"methods": sorted(agent.extensions)})}
+
+
+def missing_capabilities(missing: list[str]) -> RequestError:
+    """The refusal of a client that cannot do what the agent needs."""
+    return RequestError(
+        -32601,
+        f"this agent needs client capabilities that are missing: {', '.join(missing)}",
+        {"reason": "capability_not_supported", "missing": missing},
+    )

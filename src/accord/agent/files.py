@@ -1,0 +1,103 @@
+"""Files of a session: through the client where it offers them, else our own, within the roots."""
+
+import os
+from typing import TYPE_CHECKING
+
+from accord.errors import LocalProtocolError, RequestFailed
+from accord.machine import FileMissing, Files, Roots
+from accord.schema.codec import decode, encode
+from accord.translate.diffs import diff_of
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
+    from accord.agent.turn import Turn
+
+READ = "fs/read_text_file"
+WRITE = "fs/write_text_file"
+
+
+def absolute(session: "AgentSession", path: str) -> str:
+    """A path as the protocol wants it: absolute, relative ones from the session's folder."""
+    return os.path.normpath(os.path.join(session.cwd, path))
+
+
+def relative(session: "AgentSession", path: str) -> str:
+    """A path as a person wants to see it."""
+    return os.path.relpath(path, session.cwd)
+
+
+async def read_text(session: "AgentSession", path: str, line: int | None, limit: int | None) -> str:
+    """The text of a file; raises FileNotFoundError when there is none."""
+    full = absolute(session, path)
+    if not session.wire.features.read_files:
+        with _OwnFiles(session) as files:
+            try:
+                return await files.read_text(full, line, limit)
+            except FileMissing as error:
+                raise FileNotFoundError(full) from error
+    params: dict[str, object] = {"sessionId": session.id, "path": full}
+    if line is not None:
+        params["line"] = line
+    if limit is not None:
+        params["limit"] = limit
+    try:
+        result = await session.connection.call(READ, encode(params))
+    except RequestFailed as error:
+        if error.code == -32002:
+            raise FileNotFoundError(full) from error
+        raise
+    content = decode(dict, result).get("content")
+    if not isinstance(content, str):
+        raise LocalProtocolError(f"the client answered {READ} without a text")
+    return content
+
+
+async def write_text(session: "AgentSession", path: str, text: str) -> None:
+    """Write a file, creating it where it is missing."""
+    full = absolute(session, path)
+    if session.wire.features.write_files:
+        params = {"sessionId": session.id, "path": full, "content": text}
+        await session.connection.call(WRITE, encode(params))
+        return
+    with _OwnFiles(session) as files:
+        await files.write_text(full, text)
+
+
+async def edit_file(
+    turn: "Turn", path: str, text: str, title: str | None, reason: str | None
+) -> bool:
+    """A whole edit: announced with its diff, asked for, written, final."""
+    session = turn.session
+    full = absolute(session, path)
+    try:
+        old: str | None = await read_text(session, full, None, None)
+    except FileNotFoundError:
+        old = None
+    shown = relative(session, full)
+    call = turn.tool_call(
+        title or (f"Create {shown}" if old is None else f"Edit {shown}"),
+        kind="edit",
+        name="edit",
+        locations=[full],
+        content=[diff_of(full, old, text)],
+        raw_input={"path": full},
+    )
+    async with call:
+        if not await call.ask(reason or f"Change {shown}"):
+            return False
+        await call.start()
+        await write_text(session, full, text)
+    return True
+
+
+class _OwnFiles:
+    """The session's own files for one operation; the handles are closed behind it."""
+
+    def __init__(self, session: "AgentSession") -> None:
+        self._roots = Roots(session.roots)
+
+    def __enter__(self) -> Files:
+        return Files(self._roots)
+
+    def __exit__(self, *exc: object) -> None:
+        self._roots.close()

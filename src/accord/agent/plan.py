@@ -1,0 +1,63 @@
+"""A plan that an agent shows and ticks off.  Every change sends the whole plan."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from accord.errors import LocalProtocolError
+from accord.schema import v2
+
+Emit = Callable[[Any], Awaitable[None]]
+
+
+def as_entry(entry: str | v2.PlanEntry) -> v2.PlanEntry:
+    """An entry as a program may write it: its text, or the whole."""
+    if isinstance(entry, str):
+        return v2.PlanEntry(content=entry, priority="medium", status="pending")
+    return entry
+
+
+class PlanHandle:
+    """The entries of one plan."""
+
+    def __init__(self, emit: Emit, plan_id: str, entries: list[v2.PlanEntry]) -> None:
+        self._emit = emit
+        self._plan_id = plan_id
+        self._entries = entries
+
+    @property
+    def entries(self) -> tuple[v2.PlanEntry, ...]:
+        """The entries as they stand."""
+        return tuple(self._entries)
+
+    async def show(self) -> None:
+        """Send the plan."""
+        items = v2.PlanItems(plan_id=self._plan_id, entries=list(self._entries))
+        await self._emit(v2.PlanUpdate(plan=items))
+
+    async def start(self, index: int) -> None:
+        """The entry is being worked on."""
+        await self._mark(index, "in_progress")
+
+    async def complete(self, index: int) -> None:
+        """The entry is done."""
+        await self._mark(index, "completed")
+
+    async def drop(self, index: int) -> None:
+        """The entry will not be done."""
+        await self._mark(index, "cancelled")
+
+    async def replace(self, entries: Sequence[str | v2.PlanEntry]) -> None:
+        """Think again: other entries from now on."""
+        self._entries = [as_entry(entry) for entry in entries]
+        await self.show()
+
+    async def _mark(self, index: int, status: str) -> None:
+        if not -len(self._entries) <= index < len(self._entries):
+            raise LocalProtocolError(
+                f"the plan has {len(self._entries)} entries, none of them is number {index}"
+            )
+        old = self._entries[index]
+        self._entries[index] = v2.PlanEntry(
+            content=old.content, priority=old.priority, status=status, meta=old.meta
+        )
+        await self.show()

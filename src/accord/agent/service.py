@@ -1,0 +1,293 @@
+"""What an agent does for one client, in no version's words: sessions, turns, logins, extensions.
+
+`v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from accord.agent.session import AgentSession
+from accord.agent.turn import Turn, describe
+from accord.agent.wire import Wire
+from accord.connection import Connection
+from accord.connection.faults import error_for
+from accord.errors import ConnectionLost, LocalProtocolError, RequestError
+from accord.schema import v2
+from accord.schema.codec import Invalid, decode, encode
+from accord.schema.struct import Raw
+from accord.store import Page, SessionRecord
+from accord.store.interface import BadCursor
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+# How long a handler may go on after its turn was cancelled before it is left behind.
+CANCEL_SECONDS_MAX = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a turn ended.  `error` is (code, message, data) when it failed."""
+
+    stop_reason: str
+    error: tuple[int, str, Any] | None = None
+
+
+class Service:
+    """Everything of one connection.  Guards: a session is served by one object at a time."""
+
+    def __init__(self, agent: "Agent", connection: Connection, wire: Wire) -> None:
+        self.agent = agent
+        self.connection = connection
+        self.wire = wire
+        self.sessions: dict[str, AgentSession] = {}
+        self.authenticated = False
+
+    # ---- sessions
+
+    def session(self, session_id: str) -> AgentSession:
+        """An active session of this connection."""
+        session = self.sessions.get(session_id)
+        if session is None or session.closed:
+            raise RequestError.session_missing(session_id)
+        return session
+
+    def require_login(self) -> None:
+        """Refuse until the client has logged in, where the agent wants that."""
+        if self.agent.login_required and not self.authenticated:
+            raise RequestError.authentication_required(
+                auth_methods=[method.described() for method in self.agent.auth_methods.values()]
+            )
+
+    async def new_session(
+        self, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+    ) -> AgentSession:
+        """Make a session and let the agent's own hook see it."""
+        record = SessionRecord(secrets.token_hex(16), cwd, directories)
+        log = await self.agent.store.create(record)
+        session = self._serve(record, log, mcp_servers)
+        try:
+            await session.touch()
+            await self._hook(self.agent.session_hook, session)
+        except BaseException:
+            self.sessions.pop(session.id, None)
+            with anyio.CancelScope(shield=True):
+                await self.agent.store.delete(session.id)
+            raise
+        return session
+
+    def _serve(self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]) -> AgentSession:
+        session = AgentSession(
+            self.connection,
+            self.wire,
+            self.agent.store,
+            self.agent.offer,
+            record,
+            log,
+            mcp_servers,
+        )
+        self.sessions[session.id] = session
+        return session
+
+    async def attach(
+        self, session_id: str, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+    ) -> AgentSession:
+        """Go on with a stored session, with the folders and servers that were sent, no others."""
+        active = self.sessions.get(session_id)
+        if active is not None and active.foreground.is_busy:
+            active.mcp_servers = mcp_servers
+            return active
+        record = await self.agent.store.get(session_id)
+        log = await self.agent.store.open(session_id)
+        if record is None or log is None:
+            raise RequestError.session_missing(session_id)
+        record = replace(record, cwd=cwd, additional_directories=directories)
+        await self.agent.store.put(record)
+        session = self._serve(record, log, mcp_servers)
+        await self._hook(self.agent.session_hook, session)
+        return session
+
+    async def fork(
+        self, session_id: str, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+    ) -> AgentSession:
+        """A new session with the same past; the old one is not touched."""
+        source = await self.agent.store.get(session_id)
+        if source is None:
+            raise RequestError.session_missing(session_id)
+        record = replace(
+            source, session_id=secrets.token_hex(16), cwd=cwd, additional_directories=directories
+        )
+        log = await self.agent.store.fork(session_id, record)
+        if log is None:
+            raise RequestError.session_missing(session_id)
+        session = self._serve(record, log, mcp_servers)
+        await session.touch()
+        await self._hook(self.agent.session_hook, session)
+        return session
+
+    async def replay(self, session: AgentSession) -> None:
+        """Send the past of a session again; notices and states are of the moment only."""
+        self.wire.forget(session.id)
+        async for update in session.log.replay():
+            if isinstance(update, v2.Notice | v2.StateUpdate):
+                continue
+            for params in self.wire.updates(session.id, update):
+                self.connection.post("session/update", params)
+            await self.connection.give_way()
+
+    async def list_sessions(self, cwd: str | None, cursor: str | None) -> Page:
+        """One page of what the store knows."""
+        try:
+            return await self.agent.store.list(cwd, cursor)
+        except BadCursor:
+            raise RequestError.invalid_params("unknown cursor", "$.cursor") from None
+
+    async def close_session(self, session: AgentSession) -> None:
+        """Cancel its work, wait for the end of it, and let it go."""
+        session.foreground.cancel_all()
+        with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
+            await session.foreground.wait_idle()
+        session.closed = True
+        self.wire.forget(session.id)
+        if self.sessions.get(session.id) is session:
+            del self.sessions[session.id]
+
+    async def delete_session(self, session_id: str) -> None:
+        """Forget a session; one that is unknown is as good as forgotten."""
+        session = self.sessions.get(session_id)
+        if session is not None:
+            await self.close_session(session)
+        await self.agent.store.delete(session_id)
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone: everything stops."""
+        for session in self.sessions.values():
+            session.foreground.cancel_all()
+            session.closed = True
+
+    # ---- turns
+
+    def check_prompt(self, blocks: list[Any]) -> None:
+        """Refuse content that this agent does not take, before anything happens."""
+        takes = self.agent.prompt_types
+        for index, block in enumerate(blocks):
+            kind = describe(block)
+            if kind not in takes:
+                raise RequestError.invalid_params(
+                    f"this agent takes no {kind!r} content", f"$.prompt[{index}].type"
+                )
+
+    async def run_turn(self, turn: Turn) -> Outcome:
+        """Run the handler of one prompt to its end, whatever it does on the way."""
+        session = turn.session
+        session.turn = turn
+        over = anyio.Event()
+        outcome: list[Outcome] = []
+
+        async def work() -> None:
+            try:
+                with turn.scope:
+                    outcome.append(await self._handle(turn))
+            finally:
+                over.set()
+
+        async def give_up() -> None:
+            # A handler that shields itself or sits in a thread does not see the cancellation.
+            with anyio.move_on_after(CANCEL_SECONDS_MAX):
+                await over.wait()
+            over.set()
+
+        tasks = self.connection.tasks
+
+        def cancelled() -> None:
+            tasks.start_soon(give_up, name="end of a cancelled turn")
+
+        turn.on_cancel = cancelled
+        tasks.start_soon(work, name=f"turn of {session.id}")
+        try:
+            await over.wait()
+        finally:
+            turn.cancel_quietly()
+            session.turn = None
+        result = outcome[0] if outcome else Outcome("cancelled")
+        if turn.is_cancelled:
+            result = Outcome("cancelled")
+        with anyio.CancelScope(shield=True):
+            if self.connection.error is None:
+                await turn.finish(failed=result.error is not None)
+        return result
+
+    async def _handle(self, turn: Turn) -> Outcome:
+        handler = self.agent.prompt_handler
+        command = self.agent.offer.command_in(turn.text)
+        try:
+            if command is not None:
+                found, argument = command
+                reason = await found.handler(turn, argument)
+            elif handler is not None:
+                reason = await handler(turn)
+            else:
+                raise LocalProtocolError("this agent has no @agent.on_prompt handler")
+        except Exception as error:  # noqa: BLE001 - a turn ends, the connection lives
+            return Outcome("error", error_for(error, "session/prompt"))
+        return Outcome(reason or "end_turn")
+
+    # ---- logins
+
+    async def authenticate(self, method_id: str) -> None:
+        """Log in by one of the methods that were offered."""
+        method = self.agent.auth_methods.get(method_id)
+        if method is None or method.is_terminal:
+            raise RequestError.invalid_params(f"unknown auth method {method_id!r}", "$.methodId")
+        await self._hook(self.agent.authenticate_hook, method_id)
+        self.authenticated = True
+
+    async def logout(self) -> None:
+        """Forget the login."""
+        await self._hook(self.agent.logout_hook)
+        self.authenticated = False
+
+    async def _hook(self, hook: Callable[..., Awaitable[None]] | None, *args: Any) -> None:
+        if hook is not None:
+            await hook(*args)
+
+    # ---- extensions
+
+    def extension_request(self, method: str, params: Raw) -> Callable[[], Awaitable[bytes]] | None:
+        """The work behind a method of the agent's own, or None when there is none."""
+        extension = self.agent.extensions.get(method)
+        if extension is None or extension.is_notification:
+            return None
+        value = _decoded(extension.params, params)
+
+        async def work() -> bytes:
+            return encode(await extension.handler(value))
+
+        return work
+
+    def extension_notification(self, method: str, params: Raw) -> bool:
+        """Start the handler of a notification of the agent's own; False when there is none."""
+        extension = self.agent.extensions.get(method)
+        if extension is None or not extension.is_notification:
+            return False
+        value = _decoded(extension.params, params)
+
+        async def work() -> None:
+            try:
+                await extension.handler(value)
+            except Exception as error:  # noqa: BLE001 - nobody is there to be told
+                error_for(error, method)
+
+        self.connection.run(work)
+        return True
+
+
+def _decoded(wanted: Any, params: Raw) -> Any:
+    try:
+        return decode(wanted, params)
+    except Invalid as error:
+        raise RequestError.invalid_params(error.reason, error.path) from None

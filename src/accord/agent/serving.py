@@ -1,0 +1,108 @@
+"""One client's connection from its first byte: negotiation first, then the words of its version.
+
+What always holds
+    * Nothing but `initialize` is served before it has succeeded.
+    * After that only methods of the agreed version are, and those that need an offer only if made.
+"""
+
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from accord.agent.service import Service
+from accord.connection import Connection, IncomingRequest
+from accord.connection.connection import Work
+from accord.errors import ConnectionLost, RequestError
+from accord.protocol.negotiation import Chosen, Initialization, Refused, judge_request
+from accord.schema.codec import to_python
+from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+_log = logging.getLogger("accord.agent")
+
+INITIALIZE = "initialize"
+
+
+class Dialect(Protocol):
+    """The requests and notifications of one version, served."""
+
+    service: Service
+
+    def initialize(self) -> bytes:
+        """The answer to `initialize`."""
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve a request of this version."""
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Take a notification of this version."""
+
+
+class Serving:
+    """The handler of an agent's connection."""
+
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
+        self._initialization = Initialization()
+        self._dialect: Dialect | None = None
+        self.connection: Connection | None = None
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve `initialize`, or hand over to the version that was agreed."""
+        if request.method == INITIALIZE:
+            return self._initialize(request)
+        refused = self._initialization.admit(request.method)
+        if refused is not None:
+            raise _as_error(refused)
+        assert self._dialect is not None
+        return self._dialect.request(request)
+
+    def _initialize(self, request: IncomingRequest) -> bytes:
+        params = to_python(request.params)
+        if not isinstance(params, dict):
+            raise RequestError.invalid_params("Expected `object`", "$")
+        chosen = judge_request(params, self._agent.versions)
+        if isinstance(chosen, Refused):
+            raise _as_error(chosen)
+        if chosen.dialect == "draft":
+            raise RequestError.invalid_params(
+                "this client speaks the 2026-02 draft, which is not served here", "$.capabilities"
+            )
+        for note in chosen.notes:
+            _log.info("%s", note)
+        dialect = self._make(chosen, request.params, params)
+        answer = dialect.initialize()
+        refused = self._initialization.admit_initialize(chosen)
+        if refused is not None:
+            raise _as_error(refused)
+        assert self.connection is not None
+        self.connection.peer.null_ids_allowed = chosen.version == 1
+        self._dialect = dialect
+        return answer
+
+    def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
+        """Only the version that is spoken is loaded: start-up time is the user's time."""
+        assert self.connection is not None
+        if chosen.dialect == "v2":
+            from accord.agent.v2_serving import V2Serving
+
+            return V2Serving(self._agent, self.connection, raw, params)
+        from accord.agent.v1_serving import V1Serving
+
+        return V1Serving(self._agent, self.connection, raw, params)
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Before `initialize` nothing counts."""
+        if self._dialect is not None:
+            self._dialect.notification(method, params)
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone."""
+        if self._dialect is not None:
+            self._dialect.service.lost(error)
+
+
+def _as_error(refused: Refused) -> RequestError:
+    data = None if refused.data is None else dict(refused.data)
+    return RequestError(refused.code, refused.message, data)

@@ -1,0 +1,309 @@
+"""A session on the agent's side: its settings, its log, its line of prompts, its updates.
+
+Version-neutral: updates are v2's structs, and the wire of the connection says them.
+
+What always holds
+    * An update is in the log before it is sent.
+    * Nothing is sent for a session that is closed.
+"""
+
+import itertools
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from accord.agent.foreground import Foreground
+from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
+from accord.agent.wire import PermissionAsk, PermissionOption, Wire
+from accord.connection import Connection
+from accord.errors import LocalProtocolError, RequestError
+from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
+from accord.schema import v2
+from accord.schema.struct import UNSET
+from accord.store import SessionLog, SessionRecord, SessionStore
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+
+UPDATE = "session/update"
+REQUEST_PERMISSION = "session/request_permission"
+
+
+class AgentSession:
+    """One conversation.  Handlers reach it as `turn.session`."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        wire: Wire,
+        store: SessionStore,
+        offer: Offer,
+        record: SessionRecord,
+        log: SessionLog,
+        mcp_servers: tuple[Any, ...] = (),
+    ) -> None:
+        self._connection = connection
+        self._wire = wire
+        self._store = store
+        self._offer = offer
+        self._record = record
+        self._log = log
+        self._options: dict[str, OptionValue] = offer.settled(record.options)
+        self._ids = itertools.count(1)
+        # Ids must stay unique when a stored session goes on in another process.
+        self._id_prefix = secrets.token_hex(4)
+        self._phase = Phase.IDLE
+        self._asking = 0
+        self._decisions: dict[str, bool] = {}
+        self.mcp_servers = mcp_servers
+        self.system_prompt: str | None = None
+        self.system_prompt_overrides = False
+        self.last_stop: tuple[str, Any] | None = None
+        self.foreground = Foreground(
+            connection.limits.prompts_queued if wire.version == 1 else None
+        )
+        self.turn: Turn | None = None
+        self.closed = False
+
+    # ---- what it is
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._record.session_id
+
+    @property
+    def cwd(self) -> Path:
+        """The folder that relative paths start from."""
+        return Path(self._record.cwd)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders that file tools keep to, the working folder first."""
+        return (self._record.cwd, *self._record.additional_directories)
+
+    @property
+    def title(self) -> str | None:
+        """The name that the session goes by."""
+        return self._record.title
+
+    @property
+    def record(self) -> SessionRecord:
+        """What the store knows."""
+        return self._record
+
+    @property
+    def log(self) -> SessionLog:
+        """All that was said."""
+        return self._log
+
+    @property
+    def offer(self) -> Offer:
+        """What the session can be set to."""
+        return self._offer
+
+    @property
+    def wire(self) -> Wire:
+        """The words of this connection's version."""
+        return self._wire
+
+    @property
+    def connection(self) -> Connection:
+        """Where it is served."""
+        return self._connection
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The current value of every option."""
+        return self._options
+
+    @property
+    def mode(self) -> Mode | None:
+        """The current mode, where the agent has modes."""
+        mode_id = self._options.get(MODE_OPTION_ID)
+        return self._offer.modes.get(mode_id) if isinstance(mode_id, str) else None
+
+    def new_id(self, kind: str) -> str:
+        """An id that is never used again in this session."""
+        return f"{kind}_{self._id_prefix}_{next(self._ids)}"
+
+    # ---- saying
+
+    async def emit(self, update: Any) -> None:
+        """Log an update and send it.  Waits while the client is slow."""
+        await checkpoint_if_cancelled()
+        if self.closed:
+            raise LocalProtocolError(f"session {self.id} is closed")
+        writing = self._log.append(update)
+        if writing is not None:
+            await writing
+        connection = self._connection
+        for params in self._wire.updates(self.id, update):
+            connection.post(UPDATE, params)
+        await connection.give_way()
+
+    def post(self, update: Any) -> None:
+        """Send an update that needs no log and no waiting, such as a state."""
+        if not self.closed and self._connection.error is None:
+            for params in self._wire.updates(self.id, update):
+                self._connection.post(UPDATE, params)
+
+    async def record_only(self, update: Any) -> None:
+        """Log an update that the client must not be sent, such as its own prompt in v1."""
+        writing = self._log.append(update)
+        if writing is not None:
+            await writing
+
+    def enter(self, step: Step, *, stop_reason: str | None = None, error: Any = UNSET) -> None:
+        """Move the state of the foreground and tell it, as v2 wants."""
+        # What is asked or answered outside of a turn does not change the foreground.
+        phase = TRANSITIONS.get((self._phase, step), self._phase)
+        if phase is self._phase and step is not Step.WORK_STOPPED:
+            return
+        self._phase = phase
+        if stop_reason is not None:
+            self.last_stop = (stop_reason, error)
+        self.post(self.state_update())
+
+    def state_update(self) -> v2.StateUpdate:
+        """The state now, as a snapshot."""
+        if self._phase is Phase.IDLE and self.last_stop is not None:
+            stop_reason, error = self.last_stop
+            return v2.StateUpdate(state="idle", stop_reason=stop_reason, error=error)
+        return v2.StateUpdate(state=self._phase.value)
+
+    # ---- settings
+
+    async def set_option(self, option_id: str, value: OptionValue, *, announce: bool) -> None:
+        """Set an option of this session.
+
+        Raises:
+            RequestError: there is no such option, or it has no such value; nothing changed.
+        """
+        option = self._offer.find(option_id)
+        if option is None:
+            raise RequestError.invalid_params(f"unknown option {option_id!r}", "$.configId")
+        if not option.accepts(value):
+            raise RequestError.invalid_params(
+                f"{value!r} is no value of option {option_id!r}", "$.value"
+            )
+        self._options[option_id] = value
+        await self._put(replace(self._record, options=dict(self._options)))
+        if announce:
+            await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Change the mode from the agent's side; the client is told."""
+        if mode_id not in self._offer.modes:
+            raise LocalProtocolError(f"this agent has no mode {mode_id!r}")
+        await self.set_option(MODE_OPTION_ID, mode_id, announce=True)
+
+    def option_list(self) -> list[v2.SessionConfigOption]:
+        """All options with their current values, in the form of v2."""
+        return [
+            _option(option, self._options[option.option_id]) for option in self._offer.all_options()
+        ]
+
+    def command_list(self) -> list[v2.AvailableCommand]:
+        """All slash commands in the form of v2."""
+        return [
+            v2.Command(
+                name=command.name,
+                description=command.description,
+                input=UNSET if command.hint is None else v2.TextCommandInput(hint=command.hint),
+            )
+            for command in self._offer.commands.values()
+        ]
+
+    async def set_title(self, title: str | None) -> None:
+        """Name the session; the client is told."""
+        await self._put(replace(self._record, title=title))
+        await self.emit(
+            v2.SessionInfoUpdate(title=title, updated_at=self._record.updated_at or UNSET)
+        )
+
+    async def touch(self) -> None:
+        """The session was used now."""
+        await self._put(self._record)
+
+    async def _put(self, record: SessionRecord) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._record = replace(record, updated_at=now)
+        await self._store.put(self._record)
+
+    # ---- asking
+
+    async def ask_permission(self, ask: PermissionAsk) -> PermissionOption | None:
+        """Ask the user; None when the answer is no choice that was offered.
+
+        While everything waits for the user the state is `requires_action`.
+        """
+        self._asking += 1
+        self.enter(Step.USER_ASKED)
+        try:
+            params = self._wire.permission_request(self.id, ask)
+            result = await self._connection.call(REQUEST_PERMISSION, params)
+        finally:
+            self._asking -= 1
+            if self._asking == 0 and self._phase is Phase.REQUIRES_ACTION:
+                self.enter(Step.USER_ANSWERED)
+        chosen = self._wire.permission_choice(result)
+        return next((option for option in ask.options if option.option_id == chosen), None)
+
+    def decided(self, subject: str) -> bool | None:
+        """What the user said `always` to earlier in this session: yes, no, or nothing."""
+        return self._decisions.get(subject)
+
+    def remember(self, subject: str, *, allowed: bool) -> None:
+        """Keep an `always` for the rest of the session."""
+        self._decisions[subject] = allowed
+
+
+def _option(option: Any, value: OptionValue) -> v2.SessionConfigOption:
+    description = UNSET if option.description is None else option.description
+    category = UNSET if option.category is None else option.category
+    if option.is_switch:
+        assert isinstance(value, bool)
+        return v2.SessionConfigBoolean(
+            config_id=option.option_id,
+            name=option.name,
+            description=description,
+            category=category,
+            current_value=value,
+        )
+    assert isinstance(value, str)
+    return v2.SessionConfigSelect(
+        config_id=option.option_id,
+        name=option.name,
+        description=description,
+        category=category,
+        current_value=value,
+        options=_items(option.choices),
+    )
+
+
+def _items(choices: Any) -> list[v2.SessionConfigSelectEntry]:
+    """A flat list, or groups in the order of their first choice.  v2 never mixes the two."""
+    if not any(choice.group for choice in choices):
+        return [
+            v2.SessionConfigSelectEntry(
+                value=choice.value, name=choice.name, description=choice.description or UNSET
+            )
+            for choice in choices
+        ]
+    groups: dict[str, list[v2.SessionConfigSelectOption]] = {}
+    for choice in choices:
+        groups.setdefault(choice.group or "Other", []).append(
+            v2.SessionConfigSelectOption(
+                value=choice.value, name=choice.name, description=choice.description or UNSET
+            )
+        )
+    return [
+        v2.SessionConfigSelectEntry(group_id=name, name=name, options=options)
+        for name, options in groups.items()
+    ]

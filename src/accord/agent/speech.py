@@ -1,0 +1,82 @@
+"""Messages in pieces, and the compaction of a context: things that are said over time."""
+
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any
+
+from anyio import CancelScope
+
+from accord.errors import LocalProtocolError
+from accord.schema import v2
+from accord.schema.struct import UNSET, UnsetType
+
+Emit = Callable[[Any], Awaitable[None]]
+
+
+class MessageStream:
+    """One message that grows.  Every piece carries the same message id."""
+
+    def __init__(
+        self,
+        emit: Emit,
+        message_id: str,
+        chunk: "type[v2.AgentMessageChunk | v2.AgentThoughtChunk]",
+    ) -> None:
+        self._emit = emit
+        self._chunk = chunk
+        self._open = True
+        self.message_id = message_id
+
+    async def write(self, part: str | v2.ContentBlock) -> None:
+        """Send the next piece; an empty text sends nothing."""
+        if not self._open:
+            raise LocalProtocolError("this message has ended")
+        if part == "":
+            return
+        block = v2.TextContent(text=part) if isinstance(part, str) else part
+        await self._emit(self._chunk(message_id=self.message_id, content=block))
+
+    async def __aenter__(self) -> "MessageStream":
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open = False
+
+
+class Compaction:
+    """The compaction of a context, from `in_progress` to exactly one final status."""
+
+    def __init__(self, emit: Emit, compaction_id: str) -> None:
+        self._emit = emit
+        self._id = compaction_id
+
+    async def __aenter__(self) -> "Compaction":
+        await self._emit(v2.CompactionUpdate(compaction_id=self._id, status="in_progress"))
+        return self
+
+    async def write(self, text: str) -> None:
+        """Stream a piece of the summary."""
+        block = v2.TextContent(text=text)
+        await self._emit(v2.CompactionSummaryChunk(compaction_id=self._id, content=block))
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        error: str | UnsetType = UNSET
+        status = "completed"
+        if isinstance(exc, Exception):
+            status, error = "failed", str(exc) or type(exc).__name__
+        elif exc is not None:
+            status = "cancelled"
+        with CancelScope(shield=True):
+            await self._emit(
+                v2.CompactionUpdate(compaction_id=self._id, status=status, error=error)
+            )

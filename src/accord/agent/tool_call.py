@@ -1,0 +1,276 @@
+"""A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable, iscoroutinefunction
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from accord.agent.wire import PermissionAsk, PermissionOption
+from accord.errors import LocalProtocolError
+from accord.protocol.tool_status import is_final, may_follow
+from accord.schema import v2
+from accord.schema.codec import to_raw
+from accord.schema.struct import UNSET, Raw, UnsetType
+from accord.translate.diffs import diff_of
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+
+T = TypeVar("T")
+
+STANDARD_OPTIONS = (
+    PermissionOption("allow_once", "Allow", "allow_once"),
+    PermissionOption("allow_always", "Always allow in this session", "allow_always"),
+    PermissionOption("reject_once", "Reject", "reject_once"),
+    PermissionOption("reject_always", "Always reject in this session", "reject_always"),
+)
+
+
+class ToolCallHandle:
+    """One tool call.  Guards the order of its life; use it as an async context manager."""
+
+    def __init__(
+        self,
+        turn: "Turn",
+        title: str,
+        *,
+        kind: str,
+        name: str | None,
+        locations: list[v2.ToolCallLocation],
+        raw_input: Raw | UnsetType,
+        content: list[Any],
+        cancellable: bool,
+    ) -> None:
+        self._turn = turn
+        self._id = turn.session.new_id("call")
+        self._title = title
+        self._kind = kind
+        self._name = name
+        self._locations = locations
+        self._raw_input = raw_input
+        self._content = [as_content(item) for item in content]
+        self._cancellable = cancellable
+        self._status: str | None = None
+        self._scope = anyio.CancelScope()
+        self._cancelled = False
+
+    @property
+    def id(self) -> str:
+        """The tool call's id."""
+        return self._id
+
+    @property
+    def status(self) -> str:
+        """Where it stands."""
+        return self._status or "pending"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is done, one way or the other."""
+        return is_final(self.status)
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether the client may stop it alone, now."""
+        return self._cancellable and self._status is not None and not self.is_final
+
+    # ---- life
+
+    async def announce(self) -> None:
+        """Tell the client of it; entering the block does this."""
+        if self._status is not None:
+            raise LocalProtocolError(f"tool call {self._title!r} was announced already")
+        self._status = "pending"
+        await self._turn.emit(
+            v2.ToolCallUpdate(
+                tool_call_id=self._id,
+                title=self._title,
+                name=UNSET if self._name is None else self._name,
+                kind=self._kind,
+                status="pending",
+                content=self._content or UNSET,
+                locations=self._locations or UNSET,
+                raw_input=self._raw_input,
+                capabilities=_CANCELLABLE if self._cancellable else UNSET,
+            )
+        )
+
+    async def start(self) -> None:
+        """The work begins.  `run`, `ask` and leaving the block do this where it is due."""
+        if self.status == "pending":
+            await self._step("in_progress")
+
+    async def complete(self, *, raw_output: object = UNSET) -> None:
+        """It went well."""
+        await self._step("completed", raw_output=raw_output)
+
+    async def fail(self, reason: str | None = None, *, raw_output: object = UNSET) -> None:
+        """It went wrong; the reason is shown as its content."""
+        if reason is not None:
+            await self.show(reason)
+        await self._step("failed", raw_output=raw_output)
+
+    async def cancel(self) -> None:
+        """It was stopped."""
+        await self._step("cancelled")
+
+    async def _step(self, status: str, *, raw_output: object = UNSET) -> None:
+        if self._status is None:
+            raise LocalProtocolError(f"tool call {self._title!r} was not announced yet")
+        if not may_follow(self._status, status) or self.is_final:
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; it cannot become {status}"
+            )
+        self._status = status
+        ended = is_final(status) and self._cancellable
+        await self._turn.emit(
+            v2.ToolCallUpdate(
+                tool_call_id=self._id,
+                status=status,
+                raw_output=UNSET if raw_output is UNSET else to_raw(raw_output),
+                capabilities=None if ended else UNSET,
+            )
+        )
+
+    async def settle(self, status: str) -> None:
+        """End it with this status if nobody has; the turn does this with what is left open."""
+        if self._status is not None and not self.is_final:
+            await self._step(status)
+
+    # ---- what it shows
+
+    async def show(self, *items: Any) -> None:
+        """Add content: text, a content block, or a piece of tool content."""
+        for item in items:
+            content = as_content(item)
+            self._content.append(content)
+            await self._emit_content(content)
+
+    async def show_diff(self, path: str, old_text: str | None, new_text: str) -> None:
+        """Add the change of a file."""
+        await self.show(diff_of(path, old_text, new_text))
+
+    async def _emit_content(self, content: Any) -> None:
+        if self._status is not None:
+            await self._turn.emit(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
+
+    async def set_locations(self, *places: "str | tuple[str, int]") -> None:
+        """Where in the files it is working now."""
+        locations = [self._turn._location(place) for place in places]
+        await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
+
+    async def set_title(self, title: str) -> None:
+        """Another title."""
+        self._title = title
+        await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, title=title))
+
+    # ---- permission
+
+    async def ask(
+        self,
+        reason: str | None = None,
+        *,
+        options: Sequence[PermissionOption] = STANDARD_OPTIONS,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> bool:
+        """Ask the user unless the mode or an earlier `always` decides.  True is consent.
+
+        A refusal ends the tool call; only a choice that was offered and allows is consent.
+        """
+        session = self._turn.session
+        if self._status is None:
+            await self.announce()
+        if session.mode is not None and self._kind in session.mode.allow:
+            return True
+        decided = session.decided(self._kind)
+        if decided is None:
+            chosen = await self.choose(reason, options=options, command=command, cwd=cwd)
+            decided = chosen is not None and chosen.allows
+            if chosen is not None and chosen.is_remembered:
+                session.remember(self._kind, allowed=decided)
+        if not decided:
+            await self.settle("failed")
+        return decided
+
+    async def choose(
+        self,
+        reason: str | None = None,
+        *,
+        options: Sequence[PermissionOption],
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> PermissionOption | None:
+        """Put the question to the user, whatever the mode; None when nothing was chosen."""
+        ids = [option.option_id for option in options]
+        if not ids or len(set(ids)) != len(ids):
+            raise LocalProtocolError("a permission needs at least one option, each with its own id")
+        patch = v2.ToolCallPatch(
+            tool_call_id=self._id,
+            title=self._title,
+            kind=self._kind,
+            content=self._content or UNSET,
+            locations=self._locations or UNSET,
+            raw_input=self._raw_input,
+        )
+        ask = PermissionAsk(self._title, reason, patch, tuple(options), command, cwd)
+        return await self._turn.session.ask_permission(ask)
+
+    # ---- as a block
+
+    async def run(self, function: Callable[..., "T | Awaitable[T]"], *args: Any) -> T:
+        """Do the work: a coroutine function is awaited, any other runs in a thread."""
+        await self.start()
+        if iscoroutinefunction(function):
+            outcome: Any = await function(*args)
+            return outcome  # type: ignore[no-any-return]
+        value = await anyio.to_thread.run_sync(lambda: function(*args), abandon_on_cancel=True)
+        result: Any = await value if isawaitable(value) else value
+        return result  # type: ignore[no-any-return]
+
+    def stop(self) -> None:
+        """The client asked to stop this call alone."""
+        self._cancelled = True
+        self._scope.cancel()
+
+    async def __aenter__(self) -> "ToolCallHandle":
+        await self.announce()
+        self._scope.__enter__()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        swallow = self._scope.__exit__(exc_type, exc, traceback)
+        with anyio.CancelScope(shield=True):
+            if swallow:
+                await self.settle("cancelled")
+            elif exc is None:
+                await self.start()
+                await self.settle("completed")
+            elif isinstance(exc, Exception):
+                if not self.is_final:
+                    await self.show(f"{type(exc).__name__}: {exc}")
+                await self.settle("failed")
+            elif self._turn.is_cancelled:
+                await self.settle("cancelled")
+        return swallow
+
+
+_CANCELLABLE = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
+
+
+def as_content(item: Any) -> Any:
+    """Tool content from what a program hands over."""
+    if isinstance(item, str):
+        return v2.Content(content=v2.TextContent(text=item))
+    tag_field = getattr(getattr(type(item), "__struct_config__", None), "tag_field", None)
+    is_tool_content = isinstance(item, v2.Content | v2.Diff | v2.Terminal)
+    if tag_field == "type" and not is_tool_content:
+        return v2.Content(content=item)
+    return item

@@ -1,0 +1,279 @@
+"""A turn: what a handler holds while it answers one prompt.
+
+Everything a handler says, shows, asks, reads, writes and runs goes through here, and looks the
+same to it whatever version the client speaks.
+
+What always holds
+    * Nothing is sent for a turn that is over.
+    * A cancelled turn stops the handler at its next await; the handler need not do a thing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
+from accord.agent.files import absolute, edit_file, read_text, write_text
+from accord.agent.options import OptionValue
+from accord.agent.plan import PlanHandle, as_entry
+from accord.agent.speech import Compaction, MessageStream
+from accord.agent.terminals import Done, run_command
+from accord.agent.tool_call import ToolCallHandle
+from accord.errors import LocalProtocolError
+from accord.schema import v2
+from accord.schema.codec import to_raw
+from accord.schema.struct import UNSET, UnknownVariant
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
+
+
+class Turn:
+    """One prompt being answered."""
+
+    def __init__(self, session: "AgentSession", prompt: Sequence[v2.ContentBlock]) -> None:
+        self._session = session
+        self._prompt = tuple(prompt)
+        self._scope = anyio.CancelScope()
+        self._cancel_requested = False
+        # The library's own: told once, when the client cancels.
+        self.on_cancel: Callable[[], None] | None = None
+        self._over = False
+        self._tool_calls: list[ToolCallHandle] = []
+
+    # ---- what was asked
+
+    @property
+    def text(self) -> str:
+        """The text blocks of the prompt, one after the other."""
+        texts = [block.text for block in self._prompt if isinstance(block, v2.TextContent)]
+        return "\n".join(texts)
+
+    @property
+    def prompt(self) -> tuple[v2.ContentBlock, ...]:
+        """All blocks of the prompt: text, images, audio, links, embedded resources."""
+        return self._prompt
+
+    @property
+    def session(self) -> "AgentSession":
+        """The session that this turn is part of."""
+        return self._session
+
+    @property
+    def cwd(self) -> Path:
+        """The session's working folder."""
+        return self._session.cwd
+
+    @property
+    def mode(self) -> str | None:
+        """The id of the current mode."""
+        mode = self._session.mode
+        return None if mode is None else mode.mode_id
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The current value of every config option."""
+        return self._session.options
+
+    @property
+    def mcp_servers(self) -> tuple[Any, ...]:
+        """The MCP servers that the client wants this session to use."""
+        return self._session.mcp_servers
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the client has cancelled it."""
+        return self._cancel_requested
+
+    # ---- saying
+
+    async def emit(self, update: Any) -> None:
+        """Send one update in the form of v2; the other methods are made of this one."""
+        if self._over:
+            raise LocalProtocolError("this turn is over; nothing more can be said in it")
+        await self._session.emit(update)
+
+    async def say(self, *parts: str | v2.ContentBlock) -> None:
+        """Send one whole message, made of text or of content blocks."""
+        await self.emit(
+            v2.AgentMessage(message_id=self._session.new_id("msg"), content=_blocks(parts))
+        )
+
+    async def think(self, *parts: str | v2.ContentBlock) -> None:
+        """Send one whole thought."""
+        await self.emit(
+            v2.AgentThought(message_id=self._session.new_id("thought"), content=_blocks(parts))
+        )
+
+    def message(self) -> MessageStream:
+        """Stream one message: `async with turn.message() as m: await m.write(token)`."""
+        return MessageStream(self.emit, self._session.new_id("msg"), v2.AgentMessageChunk)
+
+    def thought(self) -> MessageStream:
+        """Stream one thought in pieces."""
+        return MessageStream(self.emit, self._session.new_id("thought"), v2.AgentThoughtChunk)
+
+    async def plan(self, *entries: "str | v2.PlanEntry", plan_id: str = "main") -> PlanHandle:
+        """Show a plan; the handle ticks its entries off."""
+        plan = PlanHandle(self.emit, plan_id, [as_entry(entry) for entry in entries])
+        await plan.show()
+        return plan
+
+    async def usage(
+        self, used: int, size: int, *, cost: float | None = None, currency: str = "USD"
+    ) -> None:
+        """Report how full the context window is, and what the session has cost so far."""
+        amount = UNSET if cost is None else v2.Cost(amount=cost, currency=currency)
+        await self.emit(v2.UsageUpdate(used=used, size=size, cost=amount))
+
+    async def notice(self, severity: str, title: str, description: str | None = None) -> None:
+        """Tell the user something that need not arrive: clients without notices do not get it."""
+        if not title.strip():
+            raise LocalProtocolError("a notice needs a title")
+        text = UNSET if description is None else description
+        await self.emit(v2.Notice(severity=severity, title=title, description=text))
+
+    async def set_title(self, title: str) -> None:
+        """Name the session."""
+        await self._session.set_title(title)
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Change the session's mode."""
+        await self._session.set_mode(mode_id)
+
+    async def set_option(self, option_id: str, value: OptionValue) -> None:
+        """Change a config option; the client is told."""
+        await self._session.set_option(option_id, value, announce=True)
+
+    def compaction(self) -> Compaction:
+        """Show that the context is being compacted, and with what summary."""
+        return Compaction(self.emit, self._session.new_id("compaction"))
+
+    # ---- doing
+
+    def tool_call(
+        self,
+        title: str,
+        *,
+        kind: str = "other",
+        name: str | None = None,
+        locations: Sequence["str | tuple[str, int]"] = (),
+        raw_input: object = UNSET,
+        content: Sequence[Any] = (),
+        cancellable: bool = False,
+    ) -> ToolCallHandle:
+        """A tool call as a block: announced on entry, final on exit, failed by an exception."""
+        call = ToolCallHandle(
+            self,
+            title,
+            kind=kind,
+            name=name,
+            locations=[self._location(one) for one in locations],
+            raw_input=UNSET if raw_input is UNSET else to_raw(raw_input),
+            content=list(content),
+            cancellable=cancellable,
+        )
+        self._tool_calls.append(call)
+        return call
+
+    def _location(self, place: "str | tuple[str, int]") -> v2.ToolCallLocation:
+        path, line = (place, UNSET) if isinstance(place, str) else place
+        return v2.ToolCallLocation(path=absolute(self._session, path), line=line)
+
+    async def read_text(
+        self, path: str | Path, *, line: int | None = None, limit: int | None = None
+    ) -> str:
+        """A file's text: the client's unsaved one where it offers its files, else the disk's."""
+        return await read_text(self._session, str(path), line, limit)
+
+    async def write_text(self, path: str | Path, text: str) -> None:
+        """Write a file, through the client where it offers that.  Asks nobody: see `edit`."""
+        await write_text(self._session, str(path), text)
+
+    async def edit(
+        self, path: str | Path, text: str, *, title: str | None = None, reason: str | None = None
+    ) -> bool:
+        """Change a file to a new text: a tool call with a diff, with permission if the mode asks.
+
+        False when the user said no: nothing was written.
+        """
+        return await edit_file(self, str(path), text, title, reason)
+
+    async def run(
+        self,
+        command: str,
+        *args: str,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        title: str | None = None,
+        reason: str | None = None,
+        output_bytes: int = 1024 * 1024,
+    ) -> Done:
+        """Run a command in the client's terminal where it offers one, else in our own process."""
+        return await run_command(
+            self,
+            command,
+            args,
+            cwd=None if cwd is None else str(cwd),
+            env=dict(env or {}),
+            timeout=timeout,
+            title=title,
+            reason=reason,
+            output_bytes=output_bytes,
+        )
+
+    # ---- asking
+
+    async def ask(self, message: str, **fields: FormField) -> Answer:
+        """Ask the user to fill a form, where the client can show one."""
+        return await elicit_form(self._session, message, fields)
+
+    async def ask_to_visit(self, message: str, url: str) -> Answer:
+        """Ask the user to open a page; `accepted` says that they agreed, not that they are done."""
+        return await elicit_url(self._session, message, url)
+
+    # ---- the library's side
+
+    @property
+    def scope(self) -> anyio.CancelScope:
+        """What cancelling the turn cancels."""
+        return self._scope
+
+    def cancel(self) -> None:
+        """The client wants it to stop: the handler is cancelled at its next await."""
+        if not self._cancel_requested:
+            self._cancel_requested = True
+            if self.on_cancel is not None:
+                self.on_cancel()
+            self._scope.cancel()
+
+    def cancel_quietly(self) -> None:
+        """Stop a handler that is left behind, without calling the turn cancelled."""
+        self._scope.cancel()
+
+    def tool_call_by_id(self, tool_call_id: str) -> ToolCallHandle | None:
+        """The tool call of this turn with an id."""
+        return next((call for call in self._tool_calls if call.id == tool_call_id), None)
+
+    async def finish(self, *, failed: bool) -> None:
+        """Settle what the handler left open, then close the turn for good."""
+        status = "cancelled" if self._cancel_requested else "failed" if failed else "completed"
+        try:
+            for call in self._tool_calls:
+                await call.settle(status)
+        finally:
+            self._over = True
+
+
+def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:
+    return [v2.TextContent(text=part) if isinstance(part, str) else part for part in parts]
+
+
+def describe(block: v2.ContentBlock) -> str:
+    """A block's kind, for a person."""
+    if isinstance(block, UnknownVariant):
+        return block.tag
+    return str(type(block).__struct_config__.tag)

@@ -1,0 +1,375 @@
+"""v1, served: its requests read, its results said.  The work itself is in `service.py`."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from accord.agent.answers import (
+    EMPTY,
+    directories_of,
+    empty_after,
+    extension_meta,
+    missing_capabilities,
+    to_plain,
+)
+from accord.agent.options import MODE_OPTION_ID
+from accord.agent.service import Service
+from accord.agent.session import AgentSession
+from accord.agent.turn import Turn
+from accord.agent.v1_wire import V1Wire
+from accord.agent.wire import Features
+from accord.connection import Connection, IncomingRequest
+from accord.connection.connection import Work
+from accord.errors import RequestError
+from accord.protocol.gates import lacking, supports
+from accord.protocol.v1.turn import stop_reason
+from accord.protocol.v2.turn import Step
+from accord.schema import v1, v2
+from accord.schema.codec import Invalid, decode, encode
+from accord.schema.struct import UNSET, Raw
+from accord.translate.content import to_v2
+from accord.translate.servers import server_to_v2
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+T = TypeVar("T")
+
+
+class V1Serving:
+    """One v1 client."""
+
+    def __init__(
+        self, agent: "Agent", connection: Connection, raw: Raw, params: Mapping[str, Any]
+    ) -> None:
+        self._agent = agent
+        asked = self._read(v1.InitializeRequest, raw, agent.strict)
+        offered = params.get("clientCapabilities", params.get("capabilities"))
+        capabilities = offered if isinstance(offered, dict) else {}
+        if asked.client_capabilities is not UNSET:
+            capabilities = to_plain(asked.client_capabilities)
+        self._require(capabilities)
+        wire = V1Wire(_features(capabilities))
+        self._wire = wire
+        self.service = Service(agent, connection, wire)
+        self._requests: dict[str, Callable[[IncomingRequest], bytes | Work]] = {
+            "authenticate": self._authenticate,
+            "logout": self._logout,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/resume": self._resume,
+            "session/list": self._list,
+            "session/close": self._close,
+            "session/delete": self._delete,
+            "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_option,
+            "session/set_model": self._set_model,
+            "session/prompt": self._prompt,
+        }
+        if agent.unstable:
+            self._requests["session/fork"] = self._fork
+
+    def _require(self, capabilities: Mapping[str, Any]) -> None:
+        missing = lacking(capabilities, self._agent.requires, booleans=True)
+        if missing:
+            raise missing_capabilities(missing)
+
+    # ---- initialize
+
+    def initialize(self) -> bytes:
+        """The agent's offer, in v1's names."""
+        agent = self._agent
+        return encode(
+            v1.InitializeResponse(
+                protocol_version=1,
+                agent_capabilities=self._capabilities(),
+                auth_methods=self._auth_methods(),
+                agent_info=v1.Implementation(
+                    name=agent.name, version=agent.version, title=agent.title or UNSET
+                ),
+            )
+        )
+
+    def _capabilities(self) -> v1.AgentCapabilities:
+        agent = self._agent
+        fork = v1.SessionForkCapabilities() if agent.unstable else UNSET
+        return v1.AgentCapabilities(
+            load_session=True,
+            prompt_capabilities=v1.PromptCapabilities(
+                image="image" in agent.accepts,
+                audio="audio" in agent.accepts,
+                embedded_context="embedded_context" in agent.accepts,
+            ),
+            mcp_capabilities=v1.McpCapabilities(http="http" in agent.mcp, sse="sse" in agent.mcp),
+            session_capabilities=v1.SessionCapabilities(
+                list=v1.SessionListCapabilities(),
+                delete=v1.SessionDeleteCapabilities(),
+                resume=v1.SessionResumeCapabilities(),
+                close=v1.SessionCloseCapabilities(),
+                additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
+                fork=fork,
+            ),
+            auth=v1.AgentAuthCapabilities(
+                logout=v1.LogoutCapabilities() if agent.auth_methods else UNSET
+            ),
+            meta=extension_meta(agent),
+        )
+
+    def _auth_methods(self) -> list[v1.AuthMethod]:
+        return [
+            v1.AuthMethod(
+                type="terminal" if method.is_terminal else UNSET,
+                id=method.method_id,
+                name=method.name,
+                description=method.description or UNSET,
+                args=UNSET if method.terminal_args is None else list(method.terminal_args),
+                env=method.terminal_env or UNSET,
+            )
+            for method in self._agent.auth_methods.values()
+            if not method.is_terminal or self._wire.features.terminal_login
+        ]
+
+    # ---- dispatch
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve a method of v1 or one of the agent's own."""
+        handler = self._requests.get(request.method)
+        if handler is not None:
+            return handler(request)
+        extension = self.service.extension_request(request.method, request.params)
+        if extension is None:
+            raise RequestError.method_missing(request.method)
+        return extension
+
+    def notification(self, method: str, params: Raw) -> None:
+        """`session/cancel`, and what the agent registered; the rest is ignored."""
+        if method == "session/cancel":
+            wanted = self._read(v1.CancelNotification, params)
+            session = self.service.sessions.get(wanted.session_id)
+            if session is not None:
+                session.foreground.cancel_all()
+        else:
+            self.service.extension_notification(method, params)
+
+    def _read(self, wanted: type[T], params: Raw, strict: bool | None = None) -> T:
+        try:
+            return decode(wanted, params, strict=self._agent.strict if strict is None else strict)
+        except Invalid as error:
+            raise RequestError.invalid_params(error.reason, error.path) from None
+
+    # ---- logins
+
+    def _authenticate(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.AuthenticateRequest, request.params)
+        return empty_after(lambda: self.service.authenticate(wanted.method_id))
+
+    def _logout(self, request: IncomingRequest) -> Work:
+        if not self._agent.auth_methods:
+            raise RequestError.method_missing(request.method)
+        return empty_after(self.service.logout)
+
+    # ---- sessions
+
+    def _new(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.NewSessionRequest, request.params)
+        self.service.require_login()
+        servers, directories = self._servers(wanted.mcp_servers), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.new_session(wanted.cwd, directories, servers)
+            request.on_answered = lambda: self._tell_commands(session)
+            return encode(v1.NewSessionResponse(session_id=session.id, **self._settings(session)))
+
+        return work
+
+    def _load(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.LoadSessionRequest, request.params)
+        self.service.require_login()
+        servers, directories = self._servers(wanted.mcp_servers), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            await self.service.replay(session)
+            request.on_answered = lambda: self._tell_commands(session)
+            return encode(v1.LoadSessionResponse(**self._settings(session)))
+
+        return work
+
+    def _resume(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.ResumeSessionRequest, request.params)
+        self.service.require_login()
+        listed = [] if wanted.mcp_servers is UNSET else wanted.mcp_servers
+        servers, directories = self._servers(listed), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            request.on_answered = lambda: self._tell_commands(session)
+            return encode(v1.ResumeSessionResponse(**self._settings(session)))
+
+        return work
+
+    def _fork(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.ForkSessionRequest, request.params)
+        self.service.require_login()
+        listed = [] if wanted.mcp_servers is UNSET else wanted.mcp_servers
+        servers, directories = self._servers(listed), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.fork(wanted.session_id, wanted.cwd, directories, servers)
+            request.on_answered = lambda: self._tell_commands(session)
+            return encode(v1.ForkSessionResponse(session_id=session.id, **self._settings(session)))
+
+        return work
+
+    def _servers(self, listed: list[v1.McpServer]) -> tuple[Any, ...]:
+        for index, server in enumerate(listed):
+            kind = "stdio" if server.type is UNSET else server.type
+            if kind not in self._agent.mcp:
+                raise RequestError.invalid_params(
+                    f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
+                )
+        return tuple(server_to_v2(server) for server in listed)
+
+    def _settings(self, session: AgentSession) -> dict[str, Any]:
+        settings: dict[str, Any] = {}
+        if session.mode is not None:
+            self._wire.mode_is(session.id, session.mode.mode_id)
+            settings["modes"] = v1.SessionModeState(
+                current_mode_id=session.mode.mode_id,
+                available_modes=[
+                    v1.SessionMode(
+                        id=mode.mode_id, name=mode.name, description=mode.description or UNSET
+                    )
+                    for mode in session.offer.modes.values()
+                ],
+            )
+        options = self._wire.config_options(session.option_list())
+        if options:
+            settings["config_options"] = options
+        return settings
+
+    def _tell_commands(self, session: AgentSession) -> None:
+        commands = session.command_list()
+        if commands:
+            session.post(v2.AvailableCommandsUpdate(available_commands=commands))
+
+    def _list(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.ListSessionsRequest, request.params)
+
+        async def work() -> bytes:
+            page = await self.service.list_sessions(wanted.cwd or None, wanted.cursor or None)
+            return encode(
+                v1.ListSessionsResponse(
+                    sessions=[
+                        v1.SessionInfo(
+                            session_id=record.session_id,
+                            cwd=record.cwd,
+                            additional_directories=list(record.additional_directories) or UNSET,
+                            title=record.title or UNSET,
+                            updated_at=record.updated_at or UNSET,
+                        )
+                        for record in page.sessions
+                    ],
+                    next_cursor=UNSET if page.next_cursor is None else page.next_cursor,
+                )
+            )
+
+        return work
+
+    def _close(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.CloseSessionRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        return empty_after(lambda: self.service.close_session(session))
+
+    def _delete(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.DeleteSessionRequest, request.params)
+        return empty_after(lambda: self.service.delete_session(wanted.session_id))
+
+    # ---- settings
+
+    def _set_mode(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.SetSessionModeRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        if wanted.mode_id not in session.offer.modes:
+            raise RequestError.invalid_params(f"unknown mode {wanted.mode_id!r}", "$.modeId")
+
+        async def work() -> bytes:
+            self._wire.mode_is(session.id, wanted.mode_id)
+            await session.set_option(MODE_OPTION_ID, wanted.mode_id, announce=True)
+            return EMPTY
+
+        return work
+
+    def _set_option(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.SetSessionConfigOptionRequest, request.params)
+        session = self.service.session(wanted.session_id)
+
+        async def work() -> bytes:
+            mode_before = session.mode
+            await session.set_option(wanted.config_id, wanted.value, announce=False)
+            if session.mode is not None and session.mode is not mode_before:
+                session.post(v2.ConfigOptionUpdate(config_options=session.option_list()))
+            options = self._wire.config_options(session.option_list())
+            return encode(v1.SetSessionConfigOptionResponse(config_options=options))
+
+        return work
+
+    def _set_model(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.SetSessionModelRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        option = session.offer.of_category("model")
+        if option is None:
+            raise RequestError.method_missing(request.method)
+        option_id = option.option_id
+        return empty_after(lambda: session.set_option(option_id, wanted.model_id, announce=True))
+
+    # ---- prompts
+
+    def _prompt(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.PromptRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        self.service.require_login()
+        blocks = [to_v2(block) for block in wanted.prompt]
+        self.service.check_prompt(blocks)
+        ticket = session.foreground.join()
+        request.on_cancel = ticket.cancel
+
+        async def work() -> bytes:
+            try:
+                if not await ticket.comes_up():
+                    return encode(v1.PromptResponse(stop_reason="cancelled"))
+                turn = Turn(session, blocks)
+                ticket.on_cancel = turn.cancel
+                message_id = session.new_id("prompt")
+                await session.record_only(v2.UserMessage(message_id=message_id, content=blocks))
+                session.enter(Step.WORK_STARTED)
+                outcome = await self.service.run_turn(turn)
+                session.enter(Step.WORK_STOPPED)
+                await session.touch()
+            finally:
+                ticket.leave()
+            if outcome.error is not None:
+                code, message, data = outcome.error
+                raise RequestError(code, message, data)
+            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+            return encode(v1.PromptResponse(stop_reason=reason))
+
+        return work
+
+
+def _features(capabilities: Mapping[str, Any]) -> Features:
+    def has(path: str) -> bool:
+        return supports(capabilities, path, booleans=True)
+
+    return Features(
+        read_files=has("fs.readTextFile"),
+        write_files=has("fs.writeTextFile"),
+        terminals=has("terminal"),
+        elicit_form=has("elicitation.form"),
+        elicit_url=has("elicitation.url"),
+        terminal_login=has("auth.terminal"),
+        boolean_options=has("session.configOptions.boolean"),
+        notices=has("session.notices"),
+        compaction=has("session.compaction"),
+        plans=has("plan"),
+        subagents=has("subagents"),
+    )

@@ -1,0 +1,372 @@
+"""v2, served: its requests read, its results and states said.  The work is in `service.py`."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from accord.agent.answers import (
+    EMPTY,
+    directories_of,
+    empty_after,
+    extension_meta,
+    missing_capabilities,
+    to_plain,
+)
+from accord.agent.foreground import Ticket
+from accord.agent.service import Service
+from accord.agent.session import AgentSession
+from accord.agent.turn import Turn
+from accord.agent.v2_wire import V2Wire
+from accord.agent.wire import Features
+from accord.connection import Connection, IncomingRequest
+from accord.connection.connection import Work
+from accord.errors import RequestError
+from accord.protocol.gates import lacking, supports
+from accord.protocol.v2.turn import Step, stop_reason
+from accord.schema import v2
+from accord.schema.codec import Invalid, decode, encode, to_raw
+from accord.schema.struct import UNSET, Raw, UnknownVariant
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+T = TypeVar("T")
+# Files and terminals are the agent's own in v2: what needs them needs nothing of the client.
+_OURS_IN_V2 = ("fs.", "terminal")
+
+
+class V2Serving:
+    """One v2 client."""
+
+    def __init__(
+        self, agent: "Agent", connection: Connection, raw: Raw, params: Mapping[str, Any]
+    ) -> None:
+        self._agent = agent
+        exact = params.get("protocolVersion") == 2
+        asked = self._read(v2.InitializeRequest, raw if exact else _completed(params))
+        capabilities = {} if asked.capabilities is UNSET else to_plain(asked.capabilities)
+        needed = [path for path in agent.requires if not path.startswith(_OURS_IN_V2)]
+        missing = lacking(capabilities, needed, booleans=False)
+        if missing:
+            raise missing_capabilities(missing)
+        self._features = _features(capabilities)
+        self.service = Service(agent, connection, V2Wire(self._features))
+        self._requests: dict[str, Callable[[IncomingRequest], bytes | Work]] = {
+            "auth/login": self._login,
+            "auth/logout": self._logout,
+            "session/new": self._new,
+            "session/resume": self._resume,
+            "session/list": self._list,
+            "session/close": self._close,
+            "session/delete": self._delete,
+            "session/set_config_option": self._set_option,
+            "session/prompt": self._prompt,
+            "tool_call/cancel": self._cancel_tool_call,
+            "terminal/cancel": self._cancel_terminal,
+        }
+        if agent.unstable:
+            self._requests["session/fork"] = self._fork
+
+    # ---- initialize
+
+    def initialize(self) -> bytes:
+        """The agent's offer, in v2's names."""
+        agent = self._agent
+        return encode(
+            v2.InitializeResponse(
+                protocol_version=2,
+                info=v2.Implementation(
+                    name=agent.name, version=agent.version, title=agent.title or UNSET
+                ),
+                capabilities=v2.AgentCapabilities(
+                    session=self._session_capabilities(), meta=extension_meta(agent)
+                ),
+                auth_methods=self._auth_methods() or UNSET,
+            )
+        )
+
+    def _session_capabilities(self) -> v2.SessionCapabilities:
+        agent = self._agent
+        takes = agent.accepts
+        return v2.SessionCapabilities(
+            prompt=v2.PromptCapabilities(
+                image=v2.PromptImageCapabilities() if "image" in takes else UNSET,
+                audio=v2.PromptAudioCapabilities() if "audio" in takes else UNSET,
+                embedded_context=v2.PromptEmbeddedContextCapabilities()
+                if "embedded_context" in takes
+                else UNSET,
+            ),
+            mcp=v2.McpCapabilities(
+                stdio=v2.McpStdioCapabilities(),
+                http=v2.McpHttpCapabilities() if "http" in agent.mcp else UNSET,
+            ),
+            delete=v2.SessionDeleteCapabilities(),
+            additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
+            fork=v2.SessionForkCapabilities() if agent.unstable else UNSET,
+        )
+
+    def _auth_methods(self) -> list[v2.AuthMethod]:
+        methods: list[v2.AuthMethod] = []
+        for method in self._agent.auth_methods.values():
+            about: dict[str, Any] = {
+                "method_id": method.method_id,
+                "name": method.name,
+                "description": method.description or UNSET,
+            }
+            if method.terminal_args is None:
+                methods.append(v2.AuthMethodAgent(**about))
+            elif self._features.terminal_login:
+                env = [v2.EnvVariable(name=k, value=v) for k, v in method.terminal_env.items()]
+                methods.append(
+                    v2.AuthMethodTerminal(
+                        **about, args=list(method.terminal_args) or UNSET, env=env or UNSET
+                    )
+                )
+        return methods
+
+    # ---- dispatch
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve a method of v2 or one of the agent's own."""
+        handler = self._requests.get(request.method)
+        if handler is not None:
+            return handler(request)
+        extension = self.service.extension_request(request.method, request.params)
+        if extension is None:
+            raise RequestError.method_missing(request.method)
+        return extension
+
+    def notification(self, method: str, params: Raw) -> None:
+        """`session/cancel`, and what the agent registered; the rest is ignored."""
+        if method == "session/cancel":
+            wanted = self._read(v2.CancelSessionNotification, params)
+            session = self.service.sessions.get(wanted.session_id)
+            if session is not None:
+                session.foreground.cancel_all()
+        else:
+            self.service.extension_notification(method, params)
+
+    def _read(self, wanted: type[T], params: Raw | bytes) -> T:
+        try:
+            return decode(wanted, params, strict=self._agent.strict)
+        except Invalid as error:
+            raise RequestError.invalid_params(error.reason, error.path) from None
+
+    # ---- logins
+
+    def _login(self, request: IncomingRequest) -> Work:
+        self._need_auth_methods(request)
+        wanted = self._read(v2.LoginAuthRequest, request.params)
+        return empty_after(lambda: self.service.authenticate(wanted.method_id))
+
+    def _logout(self, request: IncomingRequest) -> Work:
+        self._need_auth_methods(request)
+        return empty_after(self.service.logout)
+
+    def _need_auth_methods(self, request: IncomingRequest) -> None:
+        if not self._agent.auth_methods:
+            raise RequestError.method_missing(request.method)
+
+    # ---- sessions
+
+    def _new(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.NewSessionRequest, request.params)
+        self.service.require_login()
+        servers, directories = self._servers(wanted), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.new_session(wanted.cwd, directories, servers)
+            return encode(v2.NewSessionResponse(session_id=session.id, **_settings(session)))
+
+        return work
+
+    def _resume(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.ResumeSessionRequest, request.params)
+        self.service.require_login()
+        servers, directories = self._servers(wanted), directories_of(wanted)
+        replays = wanted.replay_from is not UNSET and wanted.replay_from is not None
+        if replays and not isinstance(wanted.replay_from, v2.ReplayFromStart):
+            raise RequestError.invalid_params("unsupported replay cursor", "$.replayFrom")
+
+        async def work() -> bytes:
+            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            if replays:
+                await self.service.replay(session)
+            session.post(session.state_update())
+            return encode(v2.ResumeSessionResponse(**_settings(session)))
+
+        return work
+
+    def _fork(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.ForkSessionRequest, request.params)
+        self.service.require_login()
+        servers, directories = self._servers(wanted), directories_of(wanted)
+
+        async def work() -> bytes:
+            session = await self.service.fork(wanted.session_id, wanted.cwd, directories, servers)
+            return encode(v2.ForkSessionResponse(session_id=session.id, **_settings(session)))
+
+        return work
+
+    def _servers(self, wanted: Any) -> tuple[Any, ...]:
+        listed = () if wanted.mcp_servers is UNSET else tuple(wanted.mcp_servers)
+        names: set[str] = set()
+        for index, server in enumerate(listed):
+            unknown = isinstance(server, UnknownVariant)
+            kind = server.tag if unknown else type(server).__struct_config__.tag
+            if kind not in self._agent.mcp:
+                raise RequestError.invalid_params(
+                    f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
+                )
+            name = getattr(server, "name", "")
+            if name in names:
+                raise RequestError.invalid_params(
+                    f"two MCP servers are called {name!r}", f"$.mcpServers[{index}].name"
+                )
+            names.add(name)
+        return listed
+
+    def _list(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.ListSessionsRequest, request.params)
+        cwd = None if wanted.cwd is UNSET else wanted.cwd
+        cursor = None if wanted.cursor is UNSET else wanted.cursor
+
+        async def work() -> bytes:
+            page = await self.service.list_sessions(cwd, cursor)
+            return encode(
+                v2.ListSessionsResponse(
+                    sessions=[
+                        v2.SessionInfo(
+                            session_id=record.session_id,
+                            cwd=record.cwd,
+                            additional_directories=list(record.additional_directories) or UNSET,
+                            title=record.title or UNSET,
+                            updated_at=record.updated_at or UNSET,
+                        )
+                        for record in page.sessions
+                    ],
+                    next_cursor=UNSET if page.next_cursor is None else page.next_cursor,
+                )
+            )
+
+        return work
+
+    def _close(self, request: IncomingRequest) -> bytes | Work:
+        wanted = self._read(v2.CloseSessionRequest, request.params)
+        session = self.service.sessions.get(wanted.session_id)
+        if session is None:
+            return EMPTY
+        return empty_after(lambda: self.service.close_session(session))
+
+    def _delete(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.DeleteSessionRequest, request.params)
+        return empty_after(lambda: self.service.delete_session(wanted.session_id))
+
+    def _set_option(self, request: IncomingRequest) -> Work:
+        wanted: v2.SetSessionConfigOptionRequest = self._read(
+            cast("Any", v2.SetSessionConfigOptionRequest), request.params
+        )
+        if isinstance(wanted, UnknownVariant):
+            raise RequestError.invalid_params(f"unknown value type {wanted.tag!r}", "$.type")
+        session = self.service.session(wanted.session_id)
+
+        async def work() -> bytes:
+            await session.set_option(wanted.config_id, wanted.value, announce=False)
+            return encode(v2.SetSessionConfigOptionResponse(config_options=session.option_list()))
+
+        return work
+
+    # ---- prompts
+
+    def _prompt(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.PromptRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        self.service.require_login()
+        self.service.check_prompt(wanted.prompt)
+        ticket = session.foreground.join()
+        request.on_cancel = ticket.cancel
+
+        async def work() -> bytes:
+            inserted = False
+            try:
+                if not await ticket.comes_up():
+                    raise RequestError.cancelled("the prompt was withdrawn before its turn")
+                turn = Turn(session, wanted.prompt)
+                ticket.on_cancel = turn.cancel
+                message_id = session.new_id("prompt")
+                await session.emit(v2.UserMessage(message_id=message_id, content=wanted.prompt))
+                inserted = True
+                session.enter(Step.WORK_STARTED)
+                # The answer says that the prompt is part of the conversation; the work goes on.
+                request.on_cancel = _nothing
+                self.service.connection.tasks.start_soon(self._work, session, turn, ticket)
+            finally:
+                if not inserted:
+                    ticket.leave()
+            return encode(v2.PromptResponse(message_id=message_id))
+
+        return work
+
+    async def _work(self, session: AgentSession, turn: Turn, ticket: Ticket) -> None:
+        try:
+            outcome = await self.service.run_turn(turn)
+            await session.touch()
+            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+            error: Any = UNSET
+            if outcome.error is not None:
+                code, message, data = outcome.error
+                details = UNSET if data is None else to_raw(data)
+                error = v2.Error(code=code, message=message, data=details)
+            session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
+        finally:
+            ticket.leave()
+
+    # ---- cancelling one thing
+
+    def _cancel_tool_call(self, request: IncomingRequest) -> bytes:
+        wanted = self._read(v2.CancelToolCallRequest, request.params)
+        session = self.service.session(wanted.session_id)
+        call = None if session.turn is None else session.turn.tool_call_by_id(wanted.tool_call_id)
+        if call is None or not call.can_be_cancelled:
+            raise RequestError.invalid_params("this tool call cannot be cancelled", "$.toolCallId")
+        call.stop()
+        return EMPTY
+
+    def _cancel_terminal(self, request: IncomingRequest) -> bytes:
+        wanted = self._read(v2.CancelTerminalRequest, request.params)
+        self.service.session(wanted.session_id)
+        raise RequestError.invalid_params("this terminal cannot be cancelled", "$.terminalId")
+
+
+def _nothing() -> None:
+    """The request is answered; there is nothing left to withdraw."""
+
+
+def _completed(params: Mapping[str, Any]) -> bytes:
+    """A request for a newer version, read as ours: what we need and it lacks is unknown."""
+    known = {key: params[key] for key in ("capabilities", "_meta") if key in params}
+    info = params.get("info")
+    whole = isinstance(info, dict) and {"name", "version"} <= info.keys()
+    return encode(
+        {
+            **known,
+            "protocolVersion": 2,
+            "info": info if whole else {"name": "unknown", "version": "unknown"},
+        }
+    )
+
+
+def _settings(session: AgentSession) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if options := session.option_list():
+        settings["config_options"] = options
+    if commands := session.command_list():
+        settings["available_commands"] = commands
+    return settings
+
+
+def _features(capabilities: Mapping[str, Any]) -> Features:
+    return Features(
+        elicit_form=supports(capabilities, "elicitation.form", booleans=False),
+        elicit_url=supports(capabilities, "elicitation.url", booleans=False),
+        terminal_login=supports(capabilities, "auth.terminal", booleans=False),
+    )

@@ -1,0 +1,69 @@
+"""The agent's words in v2: nearly what it says inside."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from accord.agent.wire import Features, PermissionAsk
+from accord.schema import v2
+from accord.schema.codec import decode, encode
+from accord.schema.struct import UNSET, Raw
+from accord.translate.diffs import wire_diff
+
+
+class V2Wire:
+    """Says updates and questions as v2 does."""
+
+    version = 2
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+
+    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+        """One notification per update; diffs lose the texts that only v1 sends."""
+        if type(update) is v2.ToolCallUpdate and isinstance(update.content, list):
+            update = _with_wire_diffs(update)
+        elif type(update) is v2.ToolCallContentChunk and isinstance(update.content, v2.Diff):
+            update = v2.ToolCallContentChunk(
+                tool_call_id=update.tool_call_id, content=wire_diff(update.content)
+            )
+        return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
+
+    def forget(self, session_id: str) -> None:
+        """v2 repeats nothing, so there is nothing to forget."""
+
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """The question with its subject: a command where there is one, else the tool call."""
+        subject: v2.RequestPermissionSubject
+        if ask.command is not None and ask.cwd is not None:
+            subject = v2.CommandPermissionSubject(
+                command=ask.command, cwd=ask.cwd, tool_call_id=ask.tool_call.tool_call_id
+            )
+        else:
+            patch = ask.tool_call
+            if isinstance(patch.content, list):
+                patch = _with_wire_diffs(patch)
+            subject = v2.ToolCallPermissionSubject(tool_call=patch)
+        return encode(
+            v2.RequestPermissionRequest(
+                session_id=session_id,
+                title=ask.title,
+                description=UNSET if ask.reason is None else ask.reason,
+                subject=subject,
+                options=[
+                    v2.PermissionOption(option_id=one.option_id, name=one.name, kind=one.kind)
+                    for one in ask.options
+                ],
+            )
+        )
+
+    def permission_choice(self, result: Raw) -> str | None:
+        """The chosen id; cancelled, unknown and malformed outcomes are no choice."""
+        outcome = decode(v2.RequestPermissionResponse, result).outcome
+        return outcome.option_id if isinstance(outcome, v2.SelectedPermissionOutcome) else None
+
+
+def _with_wire_diffs(patch: Any) -> Any:
+    content = [wire_diff(item) if isinstance(item, v2.Diff) else item for item in patch.content]
+    return type(patch)(
+        **{name: getattr(patch, name) for name in patch.__struct_fields__} | {"content": content}
+    )

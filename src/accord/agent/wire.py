@@ -1,0 +1,77 @@
+"""What the version-neutral agent needs to know about the wire form of one version.
+
+Updates are v2's structs inside; `v1_wire.py` and `v2_wire.py` say them in their version.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from accord.schema.struct import Raw
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOption:
+    """One answer that the user may give; `kind` says what it means."""
+
+    option_id: str
+    name: str
+    kind: str
+
+    @property
+    def allows(self) -> bool:
+        """Whether choosing it is consent.  A kind that we do not know is not."""
+        return self.kind in ("allow_once", "allow_always")
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether the user wants not to be asked again."""
+        return self.kind.endswith("_always")
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsk:
+    """A question to the user, before it has a wire form.  `tool_call` is a patch of v2."""
+
+    title: str
+    reason: str | None
+    tool_call: Any
+    options: tuple[PermissionOption, ...]
+    command: str | None = None
+    cwd: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the client offered to do for us."""
+
+    read_files: bool = False
+    write_files: bool = False
+    terminals: bool = False
+    elicit_form: bool = False
+    elicit_url: bool = False
+    terminal_login: bool = False
+    boolean_options: bool = True
+    notices: bool = True
+    compaction: bool = True
+    plans: bool = True
+    subagents: bool = True
+
+
+class Wire(Protocol):
+    """The words of one version."""
+
+    version: int
+    features: Features
+
+    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+        """Encoded params of `session/update`, none when this client must not get it."""
+
+    def forget(self, session_id: str) -> None:
+        """Start again with a session: nothing of it has been told to this client."""
+
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """Encoded params of `session/request_permission`."""
+
+    def permission_choice(self, result: Raw) -> str | None:
+        """The id that the user chose, or None for anything that is not a choice."""
