@@ -23,6 +23,7 @@ COLUMNS: dict[str, tuple[tuple[str, str, int], ...]] = {
     "conc": (
         ("messages_per_s", "messages/s", 0),
         ("client_cpu_us", "client µs/msg", 1),
+        ("agent_cpu_us", "agent µs/msg", 1),
         ("peak_client_mb", "client MB", 0),
     ),
     "replay": (
@@ -57,8 +58,7 @@ def figures(scenario: str, result: Row) -> dict[str, float]:
     if messages and "elapsed_s" in result:
         found["messages_per_s"] = messages / result["elapsed_s"]
         found["client_cpu_us"] = result["cpu_client_s"] / messages * 1e6
-        # In `conc` the turns overlap, so what one of them reports holds the work of others too.
-        if "cpu_s" in agent and scenario != "conc":
+        if "cpu_s" in agent:
             found["agent_cpu_us"] = agent["cpu_s"] / messages * 1e6
     if "read_s" in agent:
         found["mb_per_s"] = agent["bytes"] / (1 << 20) / agent["read_s"]

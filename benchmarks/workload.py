@@ -107,17 +107,21 @@ class Measurement:
     started: float = field(default_factory=time.perf_counter)
     cpu_before: float = field(default_factory=cpu_seconds)
 
-    def finish(self, count: int, agent: dict[str, Any]) -> None:
-        """Print the result: one line of JSON."""
-        result = {
+    result: dict[str, Any] = field(default_factory=dict)
+
+    def stop(self, count: int) -> None:
+        """The last update was handled."""
+        self.result = {
             "elapsed_s": time.perf_counter() - self.started,
             "cpu_client_s": cpu_seconds() - self.cpu_before,
             "count": count,
             "expected": self.command.expected,
             "peak_client_mb": peak_memory_mb(),
-            "agent": agent,
         }
-        print(json.dumps(result), flush=True)
+
+    def show(self, agent: dict[str, Any]) -> None:
+        """Print the result with the agent's own figures: one line of JSON."""
+        print(json.dumps({**self.result, "agent": agent}), flush=True)
 
 
 @dataclass
@@ -134,6 +138,28 @@ class Latencies:
             "p50_us": ordered[len(ordered) // 2] * 1e6,
             "p99_us": ordered[int(len(ordered) * 0.99)] * 1e6,
         }
+
+
+@dataclass
+class AgentFigures:
+    """What an agent's work costs it, from the first prompt until somebody asks.
+
+    Asked by `_bench/figures` after the work, so that neither asking nor telling is measured, and
+    what the agent did to get its last bytes out is.
+    """
+
+    values: dict[str, float] = field(default_factory=dict)
+    cpu_before: float | None = None
+
+    def begin(self) -> None:
+        """Work starts; of several prompts at once the first one counts."""
+        if self.cpu_before is None:
+            self.cpu_before = cpu_seconds()
+
+    def report(self) -> dict[str, float]:
+        """The answer to `_bench/figures`."""
+        assert self.cpu_before is not None, "nothing was measured"
+        return {**self.values, "cpu_s": cpu_seconds() - self.cpu_before}
 
 
 def settled(count: Callable[[], int], expected: int, deadline: float) -> bool:

@@ -27,9 +27,9 @@ from benchmarks.workload import (
     OLD_TEXT,
     PLAN_STEPS,
     TEXT_40,
+    AgentFigures,
     Latencies,
     chunk_text,
-    cpu_seconds,
     replay_count,
 )
 
@@ -61,7 +61,10 @@ def replayed(index: int) -> Any:
 
 
 class BenchAgent:
-    """Does what the first words of a prompt say and reports what it cost in `_meta.bench`."""
+    """Does what the first words of a prompt say and tells what it cost when asked."""
+
+    def __init__(self) -> None:
+        self._figures = AgentFigures()
 
     def on_connect(self, conn: Any) -> None:
         self._client = conn
@@ -76,23 +79,21 @@ class BenchAgent:
         return NewSessionResponse(session_id=uuid4().hex)
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
-        before = cpu_seconds()
+        self._figures.begin()
         for index in range(replay_count()):
             await self._client.session_update(session_id=session_id, update=replayed(index))
-        return LoadSessionResponse(field_meta={"bench": {"cpu_s": cpu_seconds() - before}})
+        return LoadSessionResponse()
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:
-        before = cpu_seconds()
+        self._figures.begin()
         word, *arguments = prompt[0].text.split()
-        figures: dict[str, float] = {}
         if word == "stream":
             await self._stream(session_id, int(arguments[0]), chunk_text(int(arguments[1])))
         elif word == "rpc":
-            figures = await self._call(session_id, int(arguments[0]))
+            self._figures.values = await self._call(session_id, int(arguments[0]))
         elif word == "read":
-            figures = await self._read(session_id, arguments[0])
-        figures["cpu_s"] = cpu_seconds() - before
-        return PromptResponse(stop_reason="end_turn", field_meta={"bench": figures})
+            self._figures.values = await self._read(session_id, arguments[0])
+        return PromptResponse(stop_reason="end_turn")
 
     async def _stream(self, session_id: str, count: int, text: str) -> None:
         for _ in range(count):
@@ -112,6 +113,9 @@ class BenchAgent:
         started = time.perf_counter()
         answer = await self._client.read_text_file(session_id=session_id, path=path)
         return {"read_s": time.perf_counter() - started, "bytes": len(answer.content)}
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, float]:
+        return self._figures.report()
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         pass

@@ -47,16 +47,17 @@ async def measure(command: Command, client: BenchClient, agent: Any) -> None:
     ]
     measurement = Measurement(command)
     if command.scenario == "replay":
-        answers = [await agent.load_session(cwd="/", session_id=sessions[0], mcp_servers=[])]
+        await agent.load_session(cwd="/", session_id=sessions[0], mcp_servers=[])
     else:
         blocks = [text_block(command.prompt)]
-        answers = await asyncio.gather(
+        await asyncio.gather(
             *(agent.prompt(session_id=session, prompt=blocks) for session in sessions)
         )
     deadline = time.perf_counter() + SETTLE_SECONDS_MAX
     while not settled(lambda: client.count, command.expected, deadline):
         await asyncio.sleep(0)
-    measurement.finish(client.count, (answers[-1].field_meta or {}).get("bench", {}))
+    measurement.stop(client.count)
+    measurement.show(await agent.ext_method("bench/figures", {}))
 
 
 async def main() -> None:

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { BIG_PATH, bigFile, cpuSeconds, fileContent } from "./workload.mjs";
+import { BIG_PATH, bigFile, cpuSeconds, FIGURES, fileContent } from "./workload.mjs";
 
 // A client that has waited this long for updates after the answer calls them lost.
 const SETTLE_MS_MAX = 5000;
@@ -53,19 +53,19 @@ async function measure(ctx) {
   const sessions = await openSessions(ctx, scenario === "conc" ? numbers[0] : 1);
   const cpuBefore = cpuSeconds();
   const started = performance.now();
-  const answers = await Promise.all(sessions.map((session) => ask(ctx, session)));
+  await Promise.all(sessions.map((session) => ask(ctx, session)));
   const deadline = performance.now() + SETTLE_MS_MAX;
   while (count < expected && performance.now() < deadline) {
     await new Promise((resume) => setImmediate(resume));
   }
-  return {
+  const result = {
     elapsed_s: (performance.now() - started) / 1000,
     cpu_client_s: cpuSeconds() - cpuBefore,
     count,
     expected,
     peak_client_mb: process.resourceUsage().maxRSS / 1024,
-    agent: answers.at(-1)?._meta?.bench ?? {},
   };
+  return { ...result, agent: await ctx.request(FIGURES, {}) };
 }
 
 const child = spawn(program, programArguments, { stdio: ["pipe", "pipe", "inherit"] });

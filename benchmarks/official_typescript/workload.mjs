@@ -16,6 +16,7 @@ const MEGABYTE = 1 << 20;
 const repeated = (text, size) => text.repeat(Math.floor(size / text.length) + 1).slice(0, size);
 const textBlock = (text) => ({ type: "text", text });
 
+export const FIGURES = "_bench/figures";
 export const BIG_PATH = "/big";
 export const bigFile = (megabytes) => repeated(BIG_LINE, megabytes * MEGABYTE);
 export const fileContent = (path, big) => (path === BIG_PATH ? big : SMALL_FILE);
@@ -57,14 +58,21 @@ function replayed(index) {
   }
 }
 
+// What the work costs, from the first prompt until somebody asks.
+let cpuBefore;
+let figures = {};
+function begin() {
+  cpuBefore ??= cpuSeconds();
+}
+
 async function replay(ctx) {
-  const before = cpuSeconds();
+  begin();
   const { sessionId } = ctx.params;
   const count = Number(process.env.BENCH_REPLAY_N ?? "20000");
   for (let index = 0; index < count; index++) {
     await ctx.client.notify(methods.client.session.update, { sessionId, update: replayed(index) });
   }
-  return { _meta: { bench: { cpu_s: cpuSeconds() - before } } };
+  return {};
 }
 
 async function stream(ctx, count, text) {
@@ -75,7 +83,6 @@ async function stream(ctx, count, text) {
       update: { sessionUpdate: "agent_message_chunk", content: textBlock(text) },
     });
   }
-  return {};
 }
 
 const readFile = (ctx, path) =>
@@ -103,15 +110,14 @@ async function read(ctx, path) {
   return { read_s: (performance.now() - started) / 1000, bytes: answer.content.length };
 }
 
-// Does what the first words of a prompt say and reports what it cost.
+// Does what the first words of a prompt say.
 async function prompt(ctx) {
-  const before = cpuSeconds();
+  begin();
   const [word, first, second] = ctx.params.prompt[0].text.split(" ");
-  let figures = {};
-  if (word === "stream") figures = await stream(ctx, Number(first), repeated(TEXT_40, Number(second)));
+  if (word === "stream") await stream(ctx, Number(first), repeated(TEXT_40, Number(second)));
   else if (word === "rpc") figures = await call(ctx, Number(first));
   else if (word === "read") figures = await read(ctx, first);
-  return { stopReason: "end_turn", _meta: { bench: { ...figures, cpu_s: cpuSeconds() - before } } };
+  return { stopReason: "end_turn" };
 }
 
 export function benchAgent() {
@@ -123,5 +129,6 @@ export function benchAgent() {
     .onRequest(methods.agent.session.new, () => ({ sessionId: randomUUID() }))
     .onRequest(methods.agent.session.load, replay)
     .onRequest(methods.agent.session.prompt, prompt)
+    .onRequest(FIGURES, (params) => params, () => ({ ...figures, cpu_s: cpuSeconds() - cpuBefore }))
     .onNotification(methods.agent.session.cancel, () => {});
 }
