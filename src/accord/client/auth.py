@@ -1,0 +1,62 @@
+"""Logging in: which method, and the login that runs in a terminal.
+
+Must not know: how a login is sent to the agent.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+
+import anyio
+
+from accord.client.options import Login
+from accord.client.wire import AuthMethod
+from accord.errors import AccordError, LocalProtocolError, SpawnFailed
+from accord.machine.process import environment
+
+
+class LoginFailed(AccordError):
+    """A login that ran in a terminal ended with anything but 0."""
+
+    def __init__(self, name: str, status: int) -> None:
+        super().__init__(f"the login {name!r} failed: it ended with {status}")
+        self.status = status
+
+
+async def choose(login: Login, methods: Sequence[AuthMethod]) -> AuthMethod | None:
+    """The method that the program chose among the agent's, None where it wants none of them.
+
+    Raises:
+        LocalProtocolError: the chosen id is not among them.
+    """
+    chosen = login if isinstance(login, str) else login(tuple(methods))
+    if inspect.isawaitable(chosen):
+        chosen = await chosen
+    return None if chosen is None else find(chosen, methods)
+
+
+def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
+    """The method with this id.
+
+    Raises:
+        LocalProtocolError: the agent did not advertise it.
+    """
+    for method in methods:
+        if method.method_id == method_id:
+            return method
+    known = [method.method_id for method in methods]
+    raise LocalProtocolError(f"the agent has no login method {method_id!r}; it has {known}")
+
+
+async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a login in the terminal that this program was started from, and wait for its end."""
+    try:
+        process = await anyio.open_process(
+            list(command), stdin=None, stdout=None, stderr=None, env=environment(env)
+        )
+    except OSError as error:
+        raise SpawnFailed(f"cannot start {command[0]!r}: {error.strerror or error}") from None
+    async with process:
+        return await process.wait()
+
+
+__all__ = ["LoginFailed", "choose", "find", "run_in_terminal"]

@@ -1,0 +1,91 @@
+"""When a turn is over, as each version tells it.
+
+v1 answers the prompt when the work is done.  v2 answers when the message has its place in the
+conversation, and tells the end by a state; the two come in no fixed order, snapshots repeat, and a
+prompt that was sent while other work went on sees that work end first.
+
+Pure: told what came, it says what that means.  Must not know: tasks, clocks, or any message.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a turn ended.  `error` is set when the agent reported that something failed."""
+
+    stop_reason: str | None
+    usage: Any = None
+    error: Any = None
+
+
+class Verdict(Enum):
+    """What a step means for the turn."""
+
+    GOES_ON = auto()
+    ENDED = auto()
+    # It looks like the end, but work may only be about to begin: look again in a moment.
+    PERHAPS = auto()
+
+
+class ForegroundWork:
+    """The end of one v2 prompt.
+
+    Guards: a turn never ends before its message was inserted, and an idle that belongs to earlier
+    work does not end it.
+    """
+
+    __slots__ = ("_busy", "_busy_before", "_cancelled", "_inserted", "_seen_busy", "outcome")
+
+    def __init__(self, *, busy: bool) -> None:
+        # Other work was going on when the prompt was sent.
+        self._busy_before = busy
+        self._busy = busy
+        # Work was reported after the prompt was sent or, if other work went on, after insertion.
+        self._seen_busy = False
+        self._inserted = False
+        self._cancelled = False
+        self.outcome = Outcome(None)
+
+    def inserted(self) -> Verdict:
+        """The prompt was answered: its message is part of the conversation."""
+        self._inserted = True
+        if self._busy:
+            self._seen_busy = True
+            return Verdict.GOES_ON
+        if self._seen_busy and not self._busy_before:
+            return Verdict.ENDED
+        return Verdict.PERHAPS if self._seen_busy or self._cancelled else Verdict.GOES_ON
+
+    def reported_busy(self) -> Verdict:
+        """A state other than idle."""
+        self._busy = True
+        if self._inserted or not self._busy_before:
+            self._seen_busy = True
+        return Verdict.GOES_ON
+
+    def reported_idle(self, outcome: Outcome) -> Verdict:
+        """No foreground work is left."""
+        self._busy = False
+        self.outcome = outcome
+        if not self._inserted:
+            # Either it is about earlier work, or it was faster than the answer.
+            self._seen_busy = self._seen_busy or self._busy_before
+            return Verdict.GOES_ON
+        return Verdict.ENDED if self._seen_busy else Verdict.PERHAPS
+
+    def cancelled(self) -> Verdict:
+        """We asked for the end.  An agent that had not begun says nothing more."""
+        self._cancelled = True
+        self.outcome = Outcome("cancelled")
+        return Verdict.PERHAPS if self._inserted and not self._busy else Verdict.GOES_ON
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has begun since; a `PERHAPS` is then the end after all."""
+        return self._inserted and not self._busy
+
+
+__all__ = ["ForegroundWork", "Outcome", "Verdict"]

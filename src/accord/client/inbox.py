@@ -1,0 +1,87 @@
+"""The bounded queue between the pump, which never waits, and one consumer that may be slow.
+
+Over the bound the connection is asked to stop reading, so that a slow consumer slows the agent
+and fills nobody's memory.  What is already read still comes in: a chunk is never cut.
+
+What always holds: an inbox that is closed, discarded or garbage holds nothing back.
+"""
+
+from collections import deque
+
+import anyio
+
+from accord.connection.connection import Connection
+from accord.transcript import Update
+
+
+class Inbox:
+    """Updates in order, for one consumer.
+
+    Guards: the connection is held exactly while this inbox is over its bound and not yet half
+    empty again.
+    """
+
+    __slots__ = ("_connection", "_holding", "_items", "_low", "_max", "_wake", "closed", "discards")
+
+    def __init__(self, connection: Connection, updates_max: int) -> None:
+        self._connection = connection
+        self._items: deque[Update] = deque()
+        self._max = updates_max
+        self._low = updates_max // 2
+        self._wake: anyio.Event | None = None
+        self._holding = False
+        self.closed = False
+        # Nobody will take what comes: a consumer that only waits for the end.
+        self.discards = False
+
+    def __del__(self) -> None:
+        self._release()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, update: Update) -> None:
+        """Add one at the end, without waiting."""
+        if self.discards:
+            return
+        items = self._items
+        items.append(update)
+        if self._wake is not None:
+            self._wake.set()
+            self._wake = None
+        if len(items) >= self._max and not self._holding:
+            self._holding = True
+            self._connection.hold()
+
+    async def get(self) -> Update | None:
+        """The next one; None when the inbox is closed and empty."""
+        items = self._items
+        while not items:
+            if self.closed:
+                return None
+            self._wake = wake = anyio.Event()
+            await wake.wait()
+        if self._holding and len(items) <= self._low:
+            self._release()
+        return items.popleft()
+
+    def discard(self) -> None:
+        """Drop what is there and what will come."""
+        self.discards = True
+        self._items.clear()
+        self._release()
+
+    def close(self) -> None:
+        """Nothing more will be put; what is there can still be taken."""
+        self.closed = True
+        if self._wake is not None:
+            self._wake.set()
+            self._wake = None
+
+    def _release(self) -> None:
+        if self._holding:
+            self._holding = False
+            self._connection.unhold()
+
+
+__all__ = ["Inbox"]

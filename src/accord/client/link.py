@@ -1,0 +1,141 @@
+"""One connection to the agent: transport, pump, and the version that was agreed on.
+
+A client has one at a time; a login in a terminal gives it a new one.  A link lives in a task of
+its own, so that it can begin and end wherever the program happens to be.
+
+What always holds: `wire` and `facts` are there from the moment the answer to `initialize` was read
+on, before anything that came after it is looked at.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskStatus
+
+from accord.client.early import EarlyUpdates
+from accord.client.handshake import Offer, explain_refusal, initialize_params, judge
+from accord.client.options import Options
+from accord.client.wire import AgentFacts, Wire
+from accord.connection.connection import Connection, Handler
+from accord.errors import ConnectionLost, RateLimited, RemoteProtocolError, RequestFailed
+from accord.schema.codec import Invalid
+from accord.schema.struct import Raw
+from accord.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from accord.client.session import Session
+
+_log = logging.getLogger("accord.client")
+
+# Where the agent does not say how long to wait before the next try.
+RETRY_SECONDS_FIRST = 1.0
+RETRY_SECONDS_MAX = 60.0
+
+
+class Link:
+    """The client's end of one conversation.
+
+    Guards: a session id names at most one session, and calls are sent only after the handshake.
+    """
+
+    wire: Wire
+    facts: AgentFacts
+
+    def __init__(self, transport: Transport, options: Options, handler: Handler) -> None:
+        self.options = options
+        self.transport = transport
+        self.connection = Connection(
+            transport,
+            handler,
+            limits=options.limits,
+            framing=options.framing,
+            strict=options.strict,
+        )
+        self.sessions: dict[str, Session] = {}
+        self.early = EarlyUpdates(options.limits.early_updates)
+        self.agreed = False
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Live until `aclose`."""
+        try:
+            async with self.connection:
+                task_status.started()
+                await self._stop.wait()
+        finally:
+            self._stopped.set()
+
+    async def aclose(self) -> None:
+        """End the conversation and everything that belongs to it."""
+        self._stop.set()
+        await self._stopped.wait()
+
+    async def shake_hands(self, offer: Offer) -> None:
+        """Agree on a version.
+
+        Raises:
+            VersionMismatch: there is none that both speak.
+            ConnectionLost: the agent ended, or did not answer in time.
+            RequestFailed: it refused.
+        """
+        seconds = self.options.limits.initialize_seconds
+        params = initialize_params(offer, self.options.versions)
+        try:
+            with anyio.fail_after(seconds):
+                await self.connection.call("initialize", params, on_result=self._agree)
+        except TimeoutError:
+            raise ConnectionLost(
+                f"the agent did not answer initialize within {seconds:g} s",
+                stderr_tail=getattr(self.transport, "stderr_tail", ""),
+            ) from None
+        except RequestFailed as error:
+            raise explain_refusal(error) from None
+        except Invalid as error:
+            raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
+
+    def _agree(self, result: Raw) -> None:
+        agreement = judge(result, self.options.versions)
+        wire: Wire
+        if agreement.version == 1:
+            from accord.client.v1_wire import WireV1
+
+            wire = WireV1(strict=self.options.strict)
+        else:
+            from accord.client.v2_wire import WireV2
+
+            wire = WireV2(strict=self.options.strict)
+        self.facts = wire.agent(agreement.answer)
+        self.wire = wire
+        self.connection.peer.null_ids_allowed = agreement.version == 1
+        self.agreed = True
+
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        background: bool = False,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Call the agent; waits and tries again on rate limits, as often as the options say."""
+        tries = self.options.retry
+        seconds = RETRY_SECONDS_FIRST
+        while True:
+            try:
+                return await self.connection.call(
+                    method, params, background=background, on_result=on_result
+                )
+            except RateLimited as error:
+                if tries <= 0:
+                    raise
+                tries -= 1
+                wanted = seconds if error.retry_after is None else error.retry_after
+                seconds *= 2
+                _log.info("%s: rate limited, next try in %g s", method, wanted)
+                await anyio.sleep(min(wanted, RETRY_SECONDS_MAX))
+
+
+__all__ = ["Link"]

@@ -1,0 +1,177 @@
+"""What a program chooses about its client: the keywords it writes, and the value they become."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+from accord.client.extensions import Extensions
+from accord.client.handshake import VERSIONS, Implementation, Offer
+from accord.client.wire import AuthMethod
+from accord.connection.limits import Limits
+from accord.errors import LocalProtocolError
+from accord.jsonrpc.framing import Framing
+
+if TYPE_CHECKING:
+    from accord.client.elicitation import Elicitations
+    from accord.client.permissions import Permissions
+
+STRICT_VARIABLE = "ACCORD_STRICT"
+
+# The id of a method to log in by, or who chooses one; None means that the user does not want to.
+Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
+# Runs a command in a terminal that the user sees, with these variables added, and returns its
+# exit code; anything but 0 is a failed login.
+TerminalRunner: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
+
+
+class ClientOptions(TypedDict, total=False):
+    """The keywords of `Client.spawn` and `Client.connect`; every one may be left out."""
+
+    # Who decides what the agent may do.  Without: whatever needs a user is refused.
+    permissions: "Permissions"
+    # Services for v1 agents: ours by default, an object of your own, or False for none.
+    files: Any
+    terminals: Any
+    # How the user answers an agent's questions; without, agents are told that there is no way.
+    elicitation: "Elicitations"
+    # The name, title and version that the agent is told.
+    info: Implementation
+    framing: Framing
+    versions: Sequence[int]
+    # Whether to offer and use what the protocol calls unstable.
+    unstable: bool
+    # Whether to fail at once on what is otherwise tolerated; default: what ACCORD_STRICT says.
+    strict: bool
+    limits: Limits
+    # How often a request is tried again, after waiting, when the agent says: too many.
+    retry: int
+    # How to log in when the agent asks for it; without, AuthenticationRequired is raised.
+    login: Login
+    # What we understand beyond the protocol.
+    extensions: Extensions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The choices, with every default filled in.  A service that is None is not offered."""
+
+    info: Implementation
+    permissions: Any
+    files: Any = None
+    terminals: Any = None
+    elicitation: Any = None
+    versions: tuple[int, ...] = VERSIONS
+    unstable: bool = False
+    strict: bool = False
+    framing: Framing | None = None
+    limits: Limits = field(default_factory=Limits)
+    retry: int = 0
+    login: Login | None = None
+    login_terminal: TerminalRunner | None = None
+    extensions: Extensions = field(default_factory=Extensions)
+
+
+def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None = None) -> Options:
+    """Fill in the defaults.
+
+    Raises:
+        LocalProtocolError: a choice that cannot be.
+    """
+    unknown = set(chosen) - set(ClientOptions.__annotations__)
+    if unknown:
+        raise LocalProtocolError(f"a client has no option {', '.join(sorted(unknown))}")
+    versions = tuple(chosen.get("versions", VERSIONS))
+    if not versions or not set(versions) <= set(VERSIONS):
+        raise LocalProtocolError(f"versions are some of {VERSIONS}, not {versions}")
+    framing = chosen.get("framing")
+    if framing not in (None, "lines", "content-length"):
+        raise LocalProtocolError(f"framing is lines or content-length, not {framing!r}")
+    strict = chosen.get("strict")
+    return Options(
+        info=chosen.get("info") or _our_name(),
+        permissions=chosen.get("permissions") or _default_permissions(),
+        files=_service(chosen.get("files"), _default_files),
+        terminals=_service(chosen.get("terminals"), _default_terminals),
+        elicitation=chosen.get("elicitation"),
+        versions=versions,
+        unstable=chosen.get("unstable", False),
+        strict=strict_by_default() if strict is None else strict,
+        framing=framing,
+        limits=chosen.get("limits") or Limits(),
+        retry=chosen.get("retry", 0),
+        login=chosen.get("login"),
+        login_terminal=login_terminal,
+        extensions=chosen.get("extensions") or Extensions(),
+    )
+
+
+def strict_by_default() -> bool:
+    """Whether the environment asks for strictness."""
+    return os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
+
+
+def _service(chosen: Any, default: Callable[[], Any]) -> Any:
+    if chosen is False:
+        return None
+    return default() if chosen is None or chosen is True else chosen
+
+
+def _our_name() -> Implementation:
+    import accord
+
+    return Implementation("accord", getattr(accord, "__version__", "0"), "Accord")
+
+
+def _default_permissions() -> Any:
+    from accord.client.permissions import Permissions
+
+    return Permissions()
+
+
+def _default_files() -> Any:
+    from accord.client.files import FileService
+
+    return FileService()
+
+
+def _default_terminals() -> Any:
+    from accord.client.terminals import TerminalService
+
+    return TerminalService()
+
+
+def make_offer(options: Options) -> Offer:
+    """What the agent is told that we can do: exactly what is there."""
+    meta = options.extensions.advertised()
+    v1: dict[str, Any] = {
+        "session": {"configOptions": {"boolean": {}}, "compaction": {}, "notices": {}},
+    }
+    v2: dict[str, Any] = {}
+    if options.files is not None:
+        v1["fs"] = {
+            "readTextFile": hasattr(options.files, "read_text"),
+            "writeTextFile": hasattr(options.files, "write_text"),
+        }
+    if options.terminals is not None:
+        v1["terminal"] = True
+    if options.elicitation is not None:
+        v1["elicitation"] = v2["elicitation"] = options.elicitation.capabilities()
+    if options.login_terminal is not None:
+        v1["auth"], v2["auth"] = {"terminal": True}, {"terminal": {}}
+    if options.unstable:
+        v1["plan"], v1["subagents"] = {}, {}
+    if meta:
+        v1["_meta"] = v2["_meta"] = meta
+    return Offer(options.info, v1, v2)
+
+
+__all__ = [
+    "ClientOptions",
+    "Login",
+    "Options",
+    "TerminalRunner",
+    "make_offer",
+    "make_options",
+    "strict_by_default",
+]

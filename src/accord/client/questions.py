@@ -1,0 +1,132 @@
+"""A permission request while the user is asked: in neutral words, and always answered.
+
+What is not understood is never approval: an option that was not offered, an error of whoever
+decides, a withdrawn request; all of these are answered `cancelled`.
+"""
+
+import logging
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.session import Session
+from accord.client.wire import Asked
+from accord.schema.codec import Invalid, encode, to_python
+from accord.transcript import ToolCall
+
+_log = logging.getLogger("accord.client")
+
+CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
+
+
+class Question:
+    """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
+
+    def __init__(self, session: Session, asked: Asked, permissions: Any) -> None:
+        ids = (asked.tool_call_id, asked.terminal_id)
+        # The ids of what it is about, to be compared with work that goes on in the background.
+        self.subjects = frozenset(found for found in ids if found is not None)
+        self._session = session
+        self._asked = asked
+        self._permissions = permissions
+        self._scope = anyio.CancelScope()
+
+    def withdraw(self) -> None:
+        """Nobody needs the answer any more."""
+        self._scope.cancel()
+
+    async def answer(self) -> bytes:
+        """Ask, and return the encoded result."""
+        questions = self._session.questions
+        questions.add(self)
+        try:
+            with self._scope:
+                return await self._decide()
+            return CANCELLED
+        finally:
+            questions.discard(self)
+
+    async def _decide(self) -> bytes:
+        request = describe(self._session, self._asked)
+        decision = await self._permissions.decide(request)
+        if all(decision.option_id != option.option_id for option in request.options):
+            return CANCELLED
+        return encode({"outcome": {"outcome": "selected", "optionId": decision.option_id}})
+
+
+def describe(session: Session, asked: Asked) -> PermissionRequest:
+    """The request in words that are the same for every version."""
+    call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
+    given = _raw_input(call)
+    kind = "other" if call is None else call.kind
+    if asked.command is not None:
+        kind = "execute"
+    title = asked.title or (call.title if call is not None else "") or "Permission requested"
+    return PermissionRequest(
+        session_id=session.id,
+        title=title,
+        reason=asked.reason,
+        options=tuple(PermissionOption(*option) for option in asked.options),
+        tool_call=call,
+        kind=kind,
+        paths=_paths(call),
+        command=asked.command or _command(given, kind),
+        cwd=asked.cwd or session.cwd,
+        mcp_tool=_mcp_tool(call),
+        hosts=_hosts(given),
+        origin="agent",
+    )
+
+
+def _raw_input(call: ToolCall | None) -> dict[str, Any]:
+    if call is None or call.raw_input is None:
+        return {}
+    try:
+        given = to_python(call.raw_input)
+    except Invalid:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _paths(call: ToolCall | None) -> tuple[str, ...]:
+    if call is None:
+        return ()
+    found: dict[str, None] = {}
+    for diff in call.diffs:
+        found[diff.path] = None
+        if diff.old_path is not None:
+            found[diff.old_path] = None
+    for location in call.locations:
+        found[location.path] = None
+    return tuple(found)
+
+
+def _command(given: dict[str, Any], kind: str) -> str | None:
+    command = given.get("command") if kind == "execute" else None
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        return " ".join(command)
+    return command if isinstance(command, str) else None
+
+
+def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
+    url = given.get("url")
+    if not isinstance(url, str):
+        return ()
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return ()
+    return () if host is None else (host,)
+
+
+def _mcp_tool(call: ToolCall | None) -> str | None:
+    """Tools of MCP servers are named `mcp__server__tool` by all agents that name them at all."""
+    if call is None or call.name is None or not call.name.startswith("mcp__"):
+        return None
+    server, _, tool = call.name[len("mcp__") :].partition("__")
+    return f"{server}/{tool}" if tool else None
+
+
+__all__ = ["CANCELLED", "Question", "describe"]

@@ -1,0 +1,129 @@
+"""What the agent tells and asks: updates in wire order, and requests to the client's services.
+
+Must not know: how files, terminals, permissions or forms work; those are services.
+
+What always holds
+    * An update is in its session's transcript before the next frame is looked at.
+    * A request of a kind that we did not offer is answered -32601, and nothing else happens.
+    * Before the handshake is done nothing is served.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from accord.client.link import Link
+from accord.client.options import Options
+from accord.client.questions import Question
+from accord.client.session import Session
+from accord.connection.connection import IncomingRequest
+from accord.errors import ConnectionLost, RequestError
+from accord.schema.codec import Invalid
+from accord.schema.struct import Raw
+
+_log = logging.getLogger("accord.client")
+
+Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
+Service: TypeAlias = Callable[[IncomingRequest], Outcome]
+
+
+class Serving:
+    """The handler of one link."""
+
+    link: Link
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._services: dict[str, Service] | None = None
+
+    def session(self, session_id: str) -> Session:
+        """The session with this id.
+
+        Raises:
+            RequestError: there is none.
+        """
+        found = self.link.sessions.get(session_id)
+        if found is None:
+            raise RequestError.session_missing(session_id)
+        return found
+
+    # ---- requests
+
+    def request(self, request: IncomingRequest) -> Outcome:
+        """Answer or begin to."""
+        if not self.link.agreed:
+            raise RequestError.invalid_request(f"{request.method} came before initialize was done")
+        if self._services is None:
+            self._services = self._offered()
+        service = self._services.get(request.method)
+        if service is not None:
+            return service(request)
+        work = self._options.extensions.answer(request.method, request.params)
+        if work is None:
+            raise RequestError.method_missing(request.method)
+        return work
+
+    def _offered(self) -> dict[str, Service]:
+        from accord.client.services import services_of
+
+        return {"session/request_permission": self._permission, **services_of(self, self._options)}
+
+    def _permission(self, request: IncomingRequest) -> Outcome:
+        asked = self.link.wire.read_permission(request.params)
+        session = self.session(asked.session_id)
+        if asked.tool_call is not None:
+            session.apply_subject(asked.tool_call)
+        question = Question(session, asked, self._options.permissions)
+        request.on_cancel = question.withdraw
+        return question.answer
+
+    # ---- notifications
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Take one, at once."""
+        if method == "session/update" and self.link.agreed:
+            link = self.link
+            try:
+                incoming = link.wire.read_update(params)
+            except Invalid as error:
+                self._malformed(method, error)
+                return
+            session = link.sessions.get(incoming.session_id)
+            if session is not None:
+                session.apply(incoming.update)
+            else:
+                link.early.add(incoming.session_id, incoming.update)
+            return
+        self._other_notification(method, params)
+
+    def _other_notification(self, method: str, params: Raw) -> None:
+        if method == "elicitation/complete" and self._options.elicitation is not None:
+            from accord.client.services import elicitation_completed
+
+            elicitation_completed(self._options.elicitation, params)
+            return
+        try:
+            rest = self._options.extensions.tell(method, params)
+        except Invalid as error:
+            self._malformed(method, error)
+            return
+        if rest is not None:
+            self.link.connection.run(lambda: _finish(method, rest))
+
+    def _malformed(self, method: str, error: Invalid) -> None:
+        _log.warning("the agent sent a malformed %s, which is ignored: %s", method, error)
+
+    def lost(self, error: ConnectionLost) -> None:
+        """Everybody who waits is told."""
+        for session in tuple(self.link.sessions.values()):
+            session.over()
+
+
+async def _finish(method: str, rest: Awaitable[object]) -> None:
+    try:
+        await rest
+    except Exception:  # noqa: BLE001 - the program's own mistake must not end the connection
+        _log.exception("handling the notification %s failed", method)
+
+
+__all__ = ["Serving"]
