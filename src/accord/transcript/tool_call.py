@@ -144,7 +144,6 @@ class ToolCall:
         name: Patch[str] = UNSET,
         kind: Patch[str] = UNSET,
         status: Patch[str] = UNSET,
-        locations: Patch[Iterable[Location]] = UNSET,
         raw_input: Omit[Raw] = UNSET,
         raw_output: Omit[Raw] = UNSET,
         meta: Patch[dict[str, Raw]] = UNSET,
@@ -159,8 +158,6 @@ class ToolCall:
             self.kind = kind if kind in KINDS_OF_TOOL else DEFAULT_KIND
         if status is not UNSET:
             self.report(status or DEFAULT_STATUS)
-        if locations is not UNSET:
-            self.locations = list(locations or ())
         if raw_input is not UNSET:
             self.raw_input = None if raw_input == NULL else raw_input.copy()
         if raw_output is not UNSET:

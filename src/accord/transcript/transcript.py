@@ -83,7 +83,7 @@ class Transcript:
         self.info: SessionInfo = view.info
         self.state: State = view.state
 
-    def apply(self, update: Any) -> Update | None:
+    def apply(self, update: object) -> Update | None:
         """Take one update; says what it changed, or None where it changed nothing.
 
         Raises:
@@ -97,14 +97,14 @@ class Transcript:
                 raise TypeError(f"{type(update).__name__} is not an update of a session")
         return fold(self._view, update)
 
-    def apply_permission_subject(self, tool_call: Any) -> Update | None:
+    def apply_permission_subject(self, tool_call: object) -> Update | None:
         """Take the tool call that a permission request is about, before anybody is asked.
 
         It counts as an update of that tool call.  The words of the request itself do not.
         """
         return self.apply(tool_call)
 
-    def session_setup(self, result: Any) -> None:
+    def session_setup(self, result: object) -> None:
         """Take the answer to a request that opens a session, asks for its status or sets an option.
 
         Modes, options and commands are as it says; a state that an update has reported already

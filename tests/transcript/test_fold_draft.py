@@ -1,0 +1,157 @@
+"""What updates of the 2026-02 draft dialect add up to."""
+
+from __future__ import annotations
+
+from accord.schema import draft
+from accord.schema.codec import decode, encode
+from accord.schema.struct import Raw
+from accord.transcript import Command, ConfigOption, ExitStatus, FileDiff, Location
+from tests.transcript.wire import folding_draft
+
+CHUNK = "agent_message_chunk"
+
+
+def test_an_index_of_zero_or_the_chunk_after_a_final_one_starts_a_message() -> None:
+    """Draft: chunks have no ids."""
+    fold = folding_draft()
+    fold(CHUNK, content="a", index=0)
+    fold(CHUNK, content="b", index=1)
+    fold(CHUNK, content="c", index=0, final=False)
+    fold(CHUNK, content="d", index=1, final=True)
+    fold(CHUNK, content="e")
+    fold("thought_message_chunk", content="hm", visible=False)
+    fold("thought_message_chunk", content="m")
+    fold(CHUNK, content="f")
+    assert [words for _, words in fold.texts()] == ["ab", "cd", "e", "f"]
+    assert [thought.text for thought in fold.transcript.thoughts] == ["hmm"]
+
+
+def test_user_messages_are_grouped_alike_and_echoes_are_recognised() -> None:
+    """Draft."""
+    fold = folding_draft()
+    fold.transcript.prompt_sent([draft.TextContent(text="hello")])
+    assert fold("user_message_chunk", content="hel", index=0).text == ""
+    assert fold("user_message_chunk", content="lo", index=1, final=True).text == ""
+    assert fold("user_message_chunk", content="more", index=0, final=True).text == "more"
+    assert fold("user_message_chunk", content="again").text == "again"
+    assert fold.texts() == [("user", "hello"), ("user", "more"), ("user", "again")]
+
+
+def test_title_and_kind_are_read_out_of_the_tool() -> None:
+    """Draft: it has neither."""
+    fold = folding_draft()
+    cases: list[tuple[str, object, str, str]] = [
+        ("fs/read_text_file", {"path": "/a"}, "fs/read_text_file /a", "read"),
+        ("fs/write_text_file", {"path": 5}, "fs/write_text_file", "edit"),
+        ("fs/delete", None, "fs/delete", "delete"),
+        ("terminal/create", {"command": "make"}, "terminal/create make", "execute"),
+        ("web/get", [], "web/get", "fetch"),
+        ("grep", {}, "grep", "search"),
+        ("dance", {}, "dance", "other"),
+    ]
+    for number, (tool, given, _, _) in enumerate(cases):
+        fold("tool_call", id=str(number), tool=tool, input=given, status="pending")
+    found = [(call.name, call.title, call.kind) for call in fold.transcript.tool_calls]
+    assert found == [(tool, title, kind) for tool, _, title, kind in cases]
+
+
+def test_the_words_of_the_draft_for_a_status_become_ours() -> None:
+    """Draft: awaiting permission is pending, denied is final."""
+    fold = folding_draft()
+    fold("tool_call", id="c", tool="x", input={}, location={"path": "/a", "line": 2, "column": 3})
+    call = fold.transcript.tool_calls[0]
+    assert call.status == "pending"
+    assert call.locations == [Location("/a", 2)]
+    for word, status in (
+        ("awaiting_permission", "pending"),
+        ("denied", "cancelled"),
+        ("in_progress", "cancelled"),
+    ):
+        fold("tool_call_update", id="c", status=word)
+        assert call.status == status
+
+
+def test_the_output_of_a_call_is_its_content() -> None:
+    """Draft: one output, which a later one replaces; an error is text beside it."""
+    fold = folding_draft()
+    fold("tool_call_update", id="c", output={"type": "text", "text": "one"})
+    call = fold.transcript.tool_calls[0]
+    assert call.text == "one"
+    fold("tool_call_update", id="c", output={"type": "text", "text": "two"}, error="but")
+    assert call.text == "two\nbut"
+    hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "content": "-a\n+b\n"}
+    fold("tool_call_update", id="c", output={"type": "diff", "path": "/a", "hunks": [hunk]})
+    assert call.diffs == [FileDiff("/a", patch="@@ -1,1 +1,1 @@\n-a\n+b\n")]
+    fold("tool_call_update", id="c", output={"type": "_x"}, meta_={"k": 1})
+    assert call.diffs == []
+    assert fold.dumped("toolCalls")[0]["meta"] == {"k": 1}
+
+
+def test_a_terminal_in_the_output_is_a_terminal_of_the_transcript() -> None:
+    """Draft: it comes whole, running or ended."""
+    fold = folding_draft()
+    output: dict[str, object] = {"type": "terminal", "terminalId": "t", "command": "make"}
+    fold("tool_call_update", id="c", output={**output, "stdout": "half"})
+    terminal = fold.transcript.terminals[0]
+    assert (terminal.command, terminal.text, terminal.exit_status) == ("make", "half", None)
+    ended = {**output, "stdout": "all", "stderr": "!", "exitCode": 2}
+    fold("tool_call_update", id="c", output=ended)
+    assert (terminal.text, terminal.exit_status) == ("all!", ExitStatus(2))
+
+
+def test_a_plan_has_steps() -> None:
+    """Draft: replaced whole; no step has a priority."""
+    fold = folding_draft()
+    step = {"id": "1", "description": "do", "status": "skipped"}
+    fold("plan", planId="p", steps=[step, step])
+    update = fold("plan", planId="p", steps=[step])
+    assert update.kind == "plan"
+    assert fold.dumped("plans")[0]["entries"] == [
+        {"content": "do", "priority": "medium", "status": "skipped"}
+    ]
+
+
+def test_commands_modes_and_options_follow_their_updates() -> None:
+    """Draft: one option at a time, of any JSON value."""
+    fold = folding_draft()
+    fold("available_commands", commands=[{"name": "a", "description": "A"}])
+    assert list(fold.transcript.commands) == [Command("a", "A")]
+    fold("current_mode_update", previousMode="ask", currentMode="code")
+    assert fold.transcript.modes.current == "code"
+    fold("config_option_update", key="k", previousValue=1, currentValue=2, source="user")
+    fold("config_option_update", key="b", currentValue=True)
+    fold("config_option_update", key="k", currentValue=[3])
+    assert list(fold.transcript.config_options) == [
+        ConfigOption("k", "k", "unknown", value=[3]),
+        ConfigOption("b", "b", "boolean", value=True),
+    ]
+
+
+def test_answers_tell_mode_and_options() -> None:
+    """Draft."""
+    fold = folding_draft()
+    transcript = fold.transcript
+    transcript.session_setup(draft.NewSessionResponse(session_id="s", created_at="now"))
+    loaded = {
+        "sessionId": "s",
+        "workingDirectory": "/w",
+        "mode": "plan",
+        "configOptions": {"k": 1},
+        "messageCount": 0,
+    }
+    transcript.session_setup(decode(draft.LoadSessionResponse, encode(loaded)))
+    assert transcript.modes.current == "plan"
+    transcript.session_setup(
+        draft.SetSessionModeResponse(previous_mode="plan", current_mode="code")
+    )
+    assert transcript.modes.current == "code"
+    transcript.session_setup(
+        draft.SetSessionConfigOptionResponse(key="k", current_value=Raw(b'"two"'))
+    )
+    assert list(transcript.config_options) == [ConfigOption("k", "k", "unknown", value="two")]
+
+
+def test_an_unknown_update_is_kept() -> None:
+    """Ours."""
+    fold = folding_draft()
+    assert fold("_x", a=1).kind == "unknown"

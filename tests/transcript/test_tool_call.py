@@ -1,0 +1,60 @@
+"""Tool calls: a final status stays, unknown words have a meaning."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.transcript import ToolCall
+from accord.transcript.tool_call import FINAL_STATUSES, STATUSES
+
+
+@given(st.lists(st.sampled_from([*sorted(STATUSES), "_mine"])))
+@pytest.mark.rule("V1-TOOL-13")
+def test_the_first_final_status_is_the_last_one(words: list[str]) -> None:
+    """v1 (S003): a final status never goes back or changes again."""
+    call = ToolCall("c")
+    for word in words:
+        call.report(word)
+    final = [word for word in words if word in FINAL_STATUSES]
+    if final:
+        assert call.status == final[0]
+        assert call.is_final
+    else:
+        assert not call.is_final
+
+
+@pytest.mark.rule("V2-UPS-10")
+def test_unknown_words_count_as_in_progress_and_as_other() -> None:
+    """v2: and the words themselves are kept."""
+    call = ToolCall("c")
+    call.patch(kind="_paint", status="_drying")
+    assert (call.kind, call.status) == ("other", "in_progress")
+    assert (call.reported_kind, call.reported_status) == ("_paint", "_drying")
+
+
+def test_a_call_that_ends_well_after_all_is_not_cancelled() -> None:
+    """Ours: the mark was our guess, the status is the agent's word."""
+    call = ToolCall("c")
+    call.cancelled = True
+    call.report("in_progress")
+    assert call.cancelled
+    call.report("completed")
+    assert not call.cancelled
+
+
+def test_a_call_that_fails_after_the_cancellation_stays_cancelled() -> None:
+    """Ours: v1 has no other word for a cancelled call than failed."""
+    call = ToolCall("c")
+    call.cancelled = True
+    call.report("failed")
+    assert call.cancelled
+    assert repr(call) == "ToolCall('c', '', 'failed')"
+
+
+def test_a_call_that_says_that_it_was_cancelled_is() -> None:
+    """v2."""
+    call = ToolCall("c")
+    call.report("cancelled")
+    assert call.cancelled

@@ -1,0 +1,165 @@
+"""The transcript as a whole: dispatch, marks, terminals of the client, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from accord.schema import v1, v2
+from accord.schema.struct import UnknownVariant
+from accord.transcript import KINDS, Kind, Transcript
+from accord.transcript.variants import fields_of, plain
+from tests.transcript.wire import folding_v1, folding_v2, text, v1_update, v2_update
+
+
+def test_a_transcript_loads_the_types_of_no_version_before_it_must() -> None:
+    """Ours: a connection pays for its own version only."""
+    program = (
+        "import sys, accord.transcript as t\n"
+        "t.Transcript('v1')\n"
+        "versions = ('accord.schema.v', 'accord.schema.d')\n"
+        "raise SystemExit(', '.join(m for m in sys.modules if m.startswith(versions)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip() == ""
+
+
+def test_one_transcript_can_take_several_versions() -> None:
+    """Ours: the view is the same for all."""
+    transcript = Transcript()
+    transcript.apply(v1_update("agent_message_chunk", messageId="a", content=text("one")))
+    transcript.apply(v2_update("agent_message_chunk", messageId="b", content=text("two")))
+    assert transcript.text_since(0) == "one\n\ntwo"
+
+
+def test_a_transcript_of_one_dialect_refuses_the_others() -> None:
+    """Ours: that is a mistake of the program, not of the peer."""
+    transcript = Transcript("v2")
+    with pytest.raises(TypeError, match="another dialect"):
+        transcript.apply(v1_update("agent_message_chunk", content=text("x")))
+    with pytest.raises(TypeError, match="another dialect"):
+        transcript.session_setup(v1.LoadSessionResponse())
+    transcript.session_setup(v2.NewSessionResponse(session_id="s"))
+    assert transcript.state.is_idle
+
+
+def test_what_is_no_update_is_refused() -> None:
+    """Ours."""
+    transcript = Transcript()
+    with pytest.raises(TypeError, match="another dialect"):
+        transcript.apply("hello")
+    with pytest.raises(TypeError, match="PromptResponse is not an update"):
+        transcript.apply(v2.PromptResponse(message_id="m"))
+    with pytest.raises(TypeError, match="PromptResponse sets up no session"):
+        transcript.session_setup(v2.PromptResponse(message_id="m"))
+
+
+def test_the_kinds_are_those_of_the_documentation() -> None:
+    """Ours: programs compare with these words."""
+    expected: tuple[Kind, ...] = (
+        "user_message",
+        "message",
+        "thought",
+        "tool_call",
+        "plan",
+        "terminal",
+        "commands",
+        "mode",
+        "config_options",
+        "session_info",
+        "usage",
+        "notice",
+        "compaction",
+        "state",
+        "subagent",
+        "session_message",
+        "unknown",
+    )
+    assert expected == KINDS
+
+
+def test_the_reply_of_a_turn_is_what_the_agent_said_since_the_mark() -> None:
+    """The design: agent messages, joined by a blank line."""
+    fold = folding_v1()
+    fold("agent_message_chunk", content=text("before"))
+    mark = fold.transcript.mark()
+    fold.transcript.prompt_sent([v1.TextContent(text="ask")])
+    fold("agent_message_chunk", content=text("one"))
+    fold("agent_thought_chunk", content=text("hm"))
+    fold("agent_message_chunk", content=text("two"))
+    fold("tool_call", toolCallId="c", title="T")
+    fold("agent_message_chunk", content=text(""))
+    since = fold.transcript.messages_since(mark)
+    assert [(message.role, message.text) for message in since] == [
+        ("user", "ask"),
+        ("agent", "one"),
+        ("agent", "two"),
+        ("agent", ""),
+    ]
+    assert fold.transcript.text_since(mark) == "one\n\ntwo"
+    assert fold.transcript.text_since(fold.transcript.mark()) == ""
+
+
+def test_a_mark_holds_when_a_message_before_it_goes() -> None:
+    """Ours: an echo that is fused with its prompt moves nobody's mark."""
+    fold = folding_v2()
+    prompt = fold.transcript.prompt_sent([v2.TextContent(text="ask")])
+    fold("user_message", messageId="m", content=[text("Ask")])
+    mark = fold.transcript.mark()
+    fold("agent_message", messageId="a", content=[text("answer")])
+    fold.transcript.prompt_inserted(prompt, "m")
+    assert fold.transcript.text_since(mark) == "answer"
+
+
+def test_a_new_turn_ends_an_open_message() -> None:
+    """Ours: an answer never runs into the one before it."""
+    fold = folding_v1()
+    fold("agent_message_chunk", content=text("a"))
+    fold.transcript.turn_started()
+    fold("agent_message_chunk", content=text("b"))
+    assert fold.texts() == [("agent", "a"), ("agent", "b")]
+    assert repr(fold.transcript.messages[0]) == "Message('agent', None, 'a')"
+
+
+def test_terminals_of_the_client_are_shown_like_those_of_an_agent() -> None:
+    """Ours: in v1 the client owns them."""
+    transcript = Transcript()
+    started = transcript.terminal_started("t", "make", "/w")
+    output = transcript.terminal_output("t", "é".encode()[:1])
+    more = transcript.terminal_output("t", "é".encode()[1:])
+    exited = transcript.terminal_exited("t", 2, "SIGTERM")
+    assert started.item is output.item is more.item is exited.item is transcript.terminal("t")
+    assert [update.text for update in (started, output, more, exited)] == ["", "", "é", ""]
+    [dumped] = transcript.dump()["terminals"]
+    assert (dumped["command"], dumped["cwd"]) == ("make", "/w")
+    assert dumped["exitStatus"] == {"exitCode": 2, "signal": "SIGTERM"}
+
+
+def test_a_dump_is_json() -> None:
+    """Ours: tests and tools read it."""
+    fold = folding_v2()
+    fold("agent_message", messageId="m", content=[text("x")], meta_={"k": [1]})
+    fold("tool_call_update", toolCallId="c", rawInput={"a": 1.5})
+    fold("terminal_update", terminalId="t", size={"cols": 1, "rows": 2})
+    fold("_x", y=1)
+    dumped = fold.transcript.dump()
+    assert json.loads(json.dumps(dumped)) == dumped
+    assert len(dumped["timeline"]) == 4
+    assert dumped["terminals"][0]["size"] == {"cols": 1, "rows": 2}
+
+
+@pytest.mark.parametrize("raw", [b"[1]", b"5", b"{", b'{"a":1}', b"\xff"])
+def test_a_variant_without_words_has_no_fields(raw: bytes) -> None:
+    """Ours: whatever its JSON is."""
+    assert fields_of(UnknownVariant("type", "_x", raw)) == {}
+
+
+def test_text_that_is_no_json_has_no_value() -> None:
+    """Ours."""
+    assert plain(b"{") is None
+    assert plain(b'{"a":[1]}') == {"a": [1]}
