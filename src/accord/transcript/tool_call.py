@@ -209,6 +209,8 @@ class ToolCall:
 
 
 __all__ = [
+    "DEFAULT_KIND",
+    "DEFAULT_STATUS",
     "FINAL_STATUSES",
     "KINDS_OF_TOOL",
     "STATUSES",
