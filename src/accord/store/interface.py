@@ -20,6 +20,13 @@ class SessionRecord:
     updated_at: str | None = None
     archived: bool = False
     options: dict[str, str | bool] = field(default_factory=dict)
+    # A title that the user chose is not replaced by one that the agent makes up.
+    titled_by_user: bool = False
+    # What the client wants the model to be told, besides the agent's own instructions or instead.
+    system_prompt: str | None = None
+    system_prompt_overrides: bool = False
+    # Tokens that the whole session has cost, by the name of their kind.
+    tokens: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +66,11 @@ class SessionStore(Protocol):
     async def put(self, record: SessionRecord) -> None:
         """Replace the record of a known session; an unknown one is left alone."""
 
-    async def list(self, cwd: str | None, cursor: str | None) -> Page:
-        """Known sessions, newest first, of one directory if given.  Raises BadCursor."""
+    async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
+        """Known sessions, newest first, of one directory if given.  Raises BadCursor.
+
+        `archived` asks for those alone that are, or are not; None is both.
+        """
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session; False when there was none."""

@@ -61,9 +61,13 @@ class MemoryStore:
         if record.session_id in self._records:
             self._records[record.session_id] = record
 
-    async def list(self, cwd: str | None, cursor: str | None) -> Page:
+    async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
         """Newest first; a cursor is the id after which the next page starts."""
-        ids = [key for key, record in self._records.items() if cwd in (None, record.cwd)]
+        ids = [
+            key
+            for key, record in self._records.items()
+            if cwd in (None, record.cwd) and archived in (None, record.archived)
+        ]
         ids.reverse()
         start = 0
         if cursor is not None:
