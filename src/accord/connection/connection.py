@@ -396,7 +396,9 @@ class Connection:
             ConnectionLost: the transport ended before the answer came.
         """
         while not self.peer.can_call and self.error is None:
-            self._slot = anyio.Event()
+            # Several may wait at once: they share one event, or only the last would be woken.
+            if self._slot.is_set():
+                self._slot = anyio.Event()
             await self._slot.wait()
         if self.error is not None:
             raise self.error

@@ -70,7 +70,9 @@ class MemoryTransport:
     async def drain(self) -> None:
         """Wait until the other end has taken most of what was written."""
         while self.backlog > BACKLOG_BYTES_LOW and not self._closed:
-            self._drained = anyio.Event()
+            # Several may wait at once: they share one event, or only the last would be woken.
+            if self._drained.is_set():
+                self._drained = anyio.Event()
             await self._drained.wait()
 
     def pause(self) -> None:

@@ -193,13 +193,16 @@ class PipeTransport:
     async def drain(self) -> None:
         """Wait until most of the backlog is taken, or nothing will ever be."""
         while self._waiting_bytes > BACKLOG_BYTES_LOW and self._write_open:
-            self._drained = anyio.Event()
+            # Several may wait at once: they share one event, or only the last would be woken.
+            if self._drained is None or self._drained.is_set():
+                self._drained = anyio.Event()
             await self._drained.wait()
 
     async def flush(self) -> None:
         """Wait until all of the backlog is taken, or nothing will ever be."""
         while self._waiting and self._write_open:
-            self._flushed = anyio.Event()
+            if self._flushed is None or self._flushed.is_set():
+                self._flushed = anyio.Event()
             await self._flushed.wait()
 
     def close_write(self) -> None:
