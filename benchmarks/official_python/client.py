@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from acp import PROTOCOL_VERSION, spawn_agent_process, text_block
-from acp.schema import ClientCapabilities, ReadTextFileResponse
+from acp.schema import ClientCapabilities, FileSystemCapabilities, ReadTextFileResponse
 
 from benchmarks.workload import (
     SETTLE_SECONDS_MAX,
@@ -67,8 +67,9 @@ async def main() -> None:
     async with spawn_agent_process(
         client, *command.agent, env=environment, transport_kwargs={"stderr": None}
     ) as (agent, _):
+        files = FileSystemCapabilities(read_text_file=True)
         await agent.initialize(
-            protocol_version=PROTOCOL_VERSION, client_capabilities=ClientCapabilities()
+            protocol_version=PROTOCOL_VERSION, client_capabilities=ClientCapabilities(fs=files)
         )
         await measure(command, client, agent)
 

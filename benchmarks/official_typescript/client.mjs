@@ -48,7 +48,7 @@ function ask(ctx, sessionId) {
 async function measure(ctx) {
   await ctx.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: {},
+    clientCapabilities: { fs: { readTextFile: true } },
   });
   const sessions = await openSessions(ctx, scenario === "conc" ? numbers[0] : 1);
   const cpuBefore = cpuSeconds();
