@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import accord.schema.v1 as v1
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, Raw, WireStruct
+from accord.schema.v1 import methods as v1_methods
+from accord.schema.v1 import vocabulary as v1_vocabulary
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced, structs_of
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes, canonical
 from tests.schema.official import load
@@ -26,7 +28,7 @@ SEED = "is in no schema, but agents speak it"
 
 BOOK = Book(
     package=v1,
-    enums=v1.ENUMS,
+    enums=v1_vocabulary.ENUMS,
     exempt={
         **dict.fromkeys(
             [
@@ -119,23 +121,28 @@ def test_the_error_codes_are_those_of_the_official_schema() -> None:
 
 
 def test_the_method_tables_have_every_message_on_the_side_that_handles_it() -> None:
-    tables = (v1.AGENT_METHODS, v1.CLIENT_METHODS, v1.PROXY_METHODS, v1.PROXY_NOTIFICATIONS)
+    tables = (
+        v1_methods.AGENT_METHODS,
+        v1_methods.CLIENT_METHODS,
+        v1_methods.PROXY_METHODS,
+        v1_methods.PROXY_NOTIFICATIONS,
+    )
     assert misplaced(OFFICIAL, v1, *tables) == ["session/set_model of agent"]
 
 
 def test_every_gate_is_a_path_in_the_capabilities_of_the_side_that_handles_it() -> None:
-    agent = (*v1.AGENT_METHODS.values(), *v1.NEXT_EDIT_METHODS.values())
+    agent = (*v1_methods.AGENT_METHODS.values(), *v1_methods.NEXT_EDIT_METHODS.values())
     gates: list[tuple[type[WireStruct], str]]
     gates = [(v1.AgentCapabilities, row.gate) for row in agent if row.gate]
     client = v1.ClientCapabilities
-    gates += [(client, row.gate) for row in v1.CLIENT_METHODS.values() if row.gate]
-    gates += [(client, gate) for gate in v1.UPDATE_GATES.values()]
+    gates += [(client, row.gate) for row in v1_methods.CLIENT_METHODS.values() if row.gate]
+    gates += [(client, gate) for gate in v1_methods.UPDATE_GATES.values()]
     assert [gate for root, gate in gates if not has_gate(root, gate)] == []
 
 
 def test_every_gated_update_is_one() -> None:
     tags = {struct.__struct_config__.tag for struct in structs_of(v1.SessionUpdate)}
-    assert v1.UPDATE_GATES.keys() <= tags
+    assert v1_methods.UPDATE_GATES.keys() <= tags
 
 
 OPENING = ("NewSession", "LoadSession", "ResumeSession", "ForkSession")

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import accord.schema.v2 as v2
 from accord.schema.codec import Invalid, decode, encode, to_raw
 from accord.schema.struct import UNSET, NonEmpty, Raw
+from accord.schema.v2 import methods as v2_methods
+from accord.schema.v2 import vocabulary as v2_vocabulary
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes
 from tests.schema.official import load
@@ -24,7 +26,7 @@ SHARED = "fields that several structs have in common"
 
 BOOK = Book(
     package=v2,
-    enums=v2.ENUMS,
+    enums=v2_vocabulary.ENUMS,
     exempt={
         **dict.fromkeys(
             [
@@ -109,16 +111,21 @@ def test_every_definition_field_and_value_is_as_the_official_schema_has_it() -> 
 
 def test_the_method_tables_have_every_message_on_the_side_that_handles_it() -> None:
     """The issue: method tables as data, against `x-method` and `x-side` of the schema."""
-    tables = (v2.AGENT_METHODS, v2.CLIENT_METHODS, v2.PROXY_METHODS, v2.PROXY_NOTIFICATIONS)
+    tables = (
+        v2_methods.AGENT_METHODS,
+        v2_methods.CLIENT_METHODS,
+        v2_methods.PROXY_METHODS,
+        v2_methods.PROXY_NOTIFICATIONS,
+    )
     assert misplaced(OFFICIAL, v2, *tables) == []
 
 
 def test_every_gate_is_a_path_in_the_capabilities_of_the_side_that_handles_it() -> None:
     """Ours: but for those that the session, the answer to `initialize` or an entity holds."""
     elsewhere = {"authMethods", "configOptions", "toolCall.cancel", "terminal.cancel"}
-    gates = {row.gate for row in v2.AGENT_METHODS.values() if row.gate}
+    gates = {row.gate for row in v2_methods.AGENT_METHODS.values() if row.gate}
     assert {gate for gate in gates if not has_gate(v2.AgentCapabilities, gate)} == elsewhere
-    gates = {row.gate for row in v2.CLIENT_METHODS.values() if row.gate}
+    gates = {row.gate for row in v2_methods.CLIENT_METHODS.values() if row.gate}
     assert {gate for gate in gates if not has_gate(v2.ClientCapabilities, gate)} == set()
 
 
@@ -234,7 +241,7 @@ def _states(struct: Any) -> Any:
     """Running and waiting have no stop reason, and only the reason `error` has an error."""
     none = {"stop_reason": st.just(UNSET), "error": st.just(UNSET), "usage": st.just(UNSET)}
     busy = st.sampled_from(["running", "requires_action", "unknown"])
-    reasons = [word for word in v2.ENUMS["StopReason"].values if word != "error"]
+    reasons = [word for word in v2_vocabulary.ENUMS["StopReason"].values if word != "error"]
 
     def made(types: FromTypes) -> Any:
         idle = {"state": st.just("idle"), "stop_reason": st.none() | st.sampled_from(reasons)}

@@ -4,7 +4,7 @@ Our own errors carry their text.  What nobody foresaw becomes a generic -32603 w
 traceback goes to stderr with that id, so that a person can bring the two together.
 """
 
-import secrets
+import os
 import sys
 import traceback
 from typing import Any
@@ -36,7 +36,7 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
     """Report an exception on stderr and return what the peer may know of it: only an id."""
-    correlation_id = secrets.token_hex(8)
+    correlation_id = os.urandom(8).hex()
     text = "".join(traceback.format_exception(error))
     sys.stderr.write(f"accord: error {correlation_id} while handling {method}\n{text}")
     sys.stderr.flush()

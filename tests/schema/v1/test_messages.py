@@ -9,6 +9,7 @@ import pytest
 import accord.schema.v1 as v1
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw, UnknownVariant
+from accord.schema.v1 import methods as v1_methods
 
 
 def refused(wanted: Any, raw: bytes) -> tuple[str, str]:
@@ -225,7 +226,7 @@ def test_models_of_older_agents_are_read() -> None:
     ],
 )
 def test_older_documents_answer_these_with_null(method: str) -> None:
-    row = (v1.AGENT_METHODS | v1.CLIENT_METHODS)[method]
+    row = (v1_methods.AGENT_METHODS | v1_methods.CLIENT_METHODS)[method]
     assert row.decode_result(b"null") == row.result()
 
 

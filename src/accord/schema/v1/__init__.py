@@ -18,7 +18,6 @@ from accord.schema.v1 import (
     files,
     initialize,
     mcp,
-    methods,
     next_edit,
     next_edit_capabilities,
     permissions,
@@ -31,7 +30,6 @@ from accord.schema.v1 import (
     terminals,
     tool_calls,
     updates,
-    vocabulary,
 )
 from accord.schema.v1.auth import *
 from accord.schema.v1.cancel import *
@@ -45,7 +43,6 @@ from accord.schema.v1.errors import *
 from accord.schema.v1.files import *
 from accord.schema.v1.initialize import *
 from accord.schema.v1.mcp import *
-from accord.schema.v1.methods import *
 from accord.schema.v1.next_edit import *
 from accord.schema.v1.next_edit_capabilities import *
 from accord.schema.v1.permissions import *
@@ -58,7 +55,6 @@ from accord.schema.v1.subagents import *
 from accord.schema.v1.terminals import *
 from accord.schema.v1.tool_calls import *
 from accord.schema.v1.updates import *
-from accord.schema.v1.vocabulary import *
 
 __all__: list[str] = []
 __all__ += auth.__all__
@@ -73,7 +69,6 @@ __all__ += errors.__all__
 __all__ += files.__all__
 __all__ += initialize.__all__
 __all__ += mcp.__all__
-__all__ += methods.__all__
 __all__ += next_edit.__all__
 __all__ += next_edit_capabilities.__all__
 __all__ += permissions.__all__
@@ -86,4 +81,3 @@ __all__ += subagents.__all__
 __all__ += terminals.__all__
 __all__ += tool_calls.__all__
 __all__ += updates.__all__
-__all__ += vocabulary.__all__

@@ -1,11 +1,12 @@
-"""Every wire type of ACP v2 in the state of November 2026, stable and unstable, and its methods.
+"""Every wire type of ACP v2 in the state of November 2026, stable and unstable.
 
 A type or field that only the unstable schema has is marked (`__unstable__`, `U[...]`); nothing of
 that kind is sent unless the program asked for it.  v2 imports nothing of v1 and the reverse.
 What v2 had in August 2026 and lost is not here: `next_edit`, `next_edit_capabilities` and
 `documents` are imported by who needs them.
 
-Each module lists what it defines, and this one adds the lists up.
+Each module lists what it defines, and this one adds the lists up.  The tables (`methods`,
+`vocabulary`) are imported by who walks them: a program that only talks has no use for them.
 """
 
 # ruff: noqa: F403
@@ -21,7 +22,6 @@ from accord.schema.v2 import (
     identifiers,
     initialize,
     mcp,
-    methods,
     permissions,
     plans,
     prompt,
@@ -33,7 +33,6 @@ from accord.schema.v2 import (
     terminals,
     tool_calls,
     updates,
-    vocabulary,
 )
 from accord.schema.v2.auth import *
 from accord.schema.v2.cancel import *
@@ -46,7 +45,6 @@ from accord.schema.v2.errors import *
 from accord.schema.v2.identifiers import *
 from accord.schema.v2.initialize import *
 from accord.schema.v2.mcp import *
-from accord.schema.v2.methods import *
 from accord.schema.v2.permissions import *
 from accord.schema.v2.plans import *
 from accord.schema.v2.prompt import *
@@ -58,7 +56,6 @@ from accord.schema.v2.subagents import *
 from accord.schema.v2.terminals import *
 from accord.schema.v2.tool_calls import *
 from accord.schema.v2.updates import *
-from accord.schema.v2.vocabulary import *
 
 __all__: list[str] = []
 __all__ += auth.__all__
@@ -72,7 +69,6 @@ __all__ += errors.__all__
 __all__ += identifiers.__all__
 __all__ += initialize.__all__
 __all__ += mcp.__all__
-__all__ += methods.__all__
 __all__ += permissions.__all__
 __all__ += plans.__all__
 __all__ += prompt.__all__
@@ -84,4 +80,3 @@ __all__ += subagents.__all__
 __all__ += terminals.__all__
 __all__ += tool_calls.__all__
 __all__ += updates.__all__
-__all__ += vocabulary.__all__

@@ -1,0 +1,1 @@
+"""The commands that people run: a parser and a coroutine each, imported when it is called."""
