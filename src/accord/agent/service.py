@@ -3,14 +3,13 @@
 `v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
 """
 
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.session import AgentSession
+from accord.agent.session import AgentSession, new_session_id
 from accord.agent.turn import Turn, describe
 from accord.agent.wire import Wire
 from accord.connection import Connection
@@ -52,7 +51,7 @@ class Service:
     def session(self, session_id: str) -> AgentSession:
         """An active session of this connection."""
         session = self.sessions.get(session_id)
-        if session is None or session.closed:
+        if session is None or session.closed or session.closing:
             raise RequestError.session_missing(session_id)
         return session
 
@@ -67,7 +66,7 @@ class Service:
         self, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
     ) -> AgentSession:
         """Make a session and let the agent's own hook see it."""
-        record = SessionRecord(secrets.token_hex(16), cwd, directories)
+        record = SessionRecord(new_session_id(), cwd, directories)
         log = await self.agent.store.create(record)
         session = self._serve(record, log, mcp_servers)
         try:
@@ -98,8 +97,12 @@ class Service:
     ) -> AgentSession:
         """Go on with a stored session, with the folders and servers that were sent, no others."""
         active = self.sessions.get(session_id)
-        if active is not None and active.foreground.is_busy:
+        if active is not None and not active.closing:
+            # Its work, and what was said about it, goes on; only the surroundings are new.
             active.mcp_servers = mcp_servers
+            await active.move_to(cwd, directories)
+            if not active.foreground.is_busy:
+                await self._hook(self.agent.session_hook, active)
             return active
         record = await self.agent.store.get(session_id)
         log = await self.agent.store.open(session_id)
@@ -119,7 +122,7 @@ class Service:
         if source is None:
             raise RequestError.session_missing(session_id)
         record = replace(
-            source, session_id=secrets.token_hex(16), cwd=cwd, additional_directories=directories
+            source, session_id=new_session_id(), cwd=cwd, additional_directories=directories
         )
         log = await self.agent.store.fork(session_id, record)
         if log is None:
@@ -132,12 +135,13 @@ class Service:
     async def replay(self, session: AgentSession) -> None:
         """Send the past of a session again; notices and states are of the moment only."""
         self.wire.forget(session.id)
-        async for update in session.log.replay():
-            if isinstance(update, v2.Notice | v2.StateUpdate):
-                continue
-            for params in self.wire.updates(session.id, update):
-                self.connection.post("session/update", params)
-            await self.connection.give_way()
+        with session.replaying():
+            async for update in session.log.replay():
+                if isinstance(update, v2.Notice | v2.StateUpdate):
+                    continue
+                for params in self.wire.updates(session.id, update):
+                    self.connection.post("session/update", params)
+                await self.connection.give_way()
 
     async def list_sessions(self, cwd: str | None, cursor: str | None) -> Page:
         """One page of what the store knows."""
@@ -148,9 +152,11 @@ class Service:
 
     async def close_session(self, session: AgentSession) -> None:
         """Cancel its work, wait for the end of it, and let it go."""
+        session.closing = True
         session.foreground.cancel_all()
         with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
             await session.foreground.wait_idle()
+        await session.terminals.close()
         session.closed = True
         self.wire.forget(session.id)
         if self.sessions.get(session.id) is session:

@@ -8,17 +8,20 @@ What always holds
 """
 
 import itertools
-import secrets
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
+from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestError
@@ -32,6 +35,11 @@ if TYPE_CHECKING:
 
 UPDATE = "session/update"
 REQUEST_PERMISSION = "session/request_permission"
+
+
+def new_session_id() -> str:
+    """An id that nobody can guess.  (`secrets` would cost five milliseconds of start-up.)"""
+    return os.urandom(16).hex()
 
 
 class AgentSession:
@@ -56,7 +64,7 @@ class AgentSession:
         self._options: dict[str, OptionValue] = offer.settled(record.options)
         self._ids = itertools.count(1)
         # Ids must stay unique when a stored session goes on in another process.
-        self._id_prefix = secrets.token_hex(4)
+        self._id_prefix = os.urandom(4).hex()
         self._phase = Phase.IDLE
         self._asking = 0
         self._decisions: dict[str, bool] = {}
@@ -68,6 +76,10 @@ class AgentSession:
             connection.limits.prompts_queued if wire.version == 1 else None
         )
         self.turn: Turn | None = None
+        self.terminals = OwnTerminals(self)
+        self._replayed: anyio.Event | None = None
+        # Its work is being ended: it takes no new request, but what is left is still told.
+        self.closing = False
         self.closed = False
 
     # ---- what it is
@@ -137,6 +149,9 @@ class AgentSession:
     async def emit(self, update: Any) -> None:
         """Log an update and send it.  Waits while the client is slow."""
         await checkpoint_if_cancelled()
+        while self._replayed is not None:
+            # What is new comes after all that is old.
+            await self._replayed.wait()
         if self.closed:
             raise LocalProtocolError(f"session {self.id} is closed")
         writing = self._log.append(update)
@@ -168,14 +183,50 @@ class AgentSession:
         self._phase = phase
         if stop_reason is not None:
             self.last_stop = (stop_reason, error)
+        self.post_state()
+
+    def post_state(self) -> None:
+        """Tell the state as it is now; a repeat changes nothing."""
         self.post(self.state_update())
 
     def state_update(self) -> v2.StateUpdate:
-        """The state now, as a snapshot."""
+        """The state now, as a snapshot, with what goes on in the background."""
+        listed = self.terminals.background()
+        background: Any = UNSET if listed is None else listed
         if self._phase is Phase.IDLE and self.last_stop is not None:
             stop_reason, error = self.last_stop
-            return v2.StateUpdate(state="idle", stop_reason=stop_reason, error=error)
-        return v2.StateUpdate(state=self._phase.value)
+            return v2.StateUpdate(
+                state="idle", stop_reason=stop_reason, error=error, background=background
+            )
+        return v2.StateUpdate(state=self._phase.value, background=background)
+
+    @contextmanager
+    def replaying(self) -> Iterator[None]:
+        """While the past is told again, the present waits."""
+        self._replayed = anyio.Event()
+        try:
+            yield
+        finally:
+            self._replayed.set()
+            self._replayed = None
+
+    # ---- commands that go on
+
+    async def start_command(
+        self,
+        command: str,
+        *args: str,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        output_bytes: int = 1024 * 1024,
+    ) -> OwnTerminal:
+        """Start a command that goes on behind the turns, in a process of ours; asks nobody.
+
+        It ends by itself, by `stop`, or with the session; cancelling a turn does not touch it.
+        """
+        folder = str(self.cwd if cwd is None else self.cwd / cwd)
+        job = Job(command, args, folder, dict(env or {}), None, output_bytes)
+        return await self.terminals.start(job, background=True)
 
     # ---- settings
 
@@ -231,6 +282,10 @@ class AgentSession:
         """The session was used now."""
         await self._put(self._record)
 
+    async def move_to(self, cwd: str, directories: tuple[str, ...]) -> None:
+        """Other folders from now on: those that the client sent, no others."""
+        await self._put(replace(self._record, cwd=cwd, additional_directories=directories))
+
     async def _put(self, record: SessionRecord) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._record = replace(record, updated_at=now)
@@ -238,20 +293,28 @@ class AgentSession:
 
     # ---- asking
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """While a question is open the foreground waits for the user; the last answer ends that."""
+        self._asking += 1
+        self.enter(Step.USER_ASKED)
+        try:
+            yield
+        finally:
+            self._asking -= 1
+            # Cancelled work does not go on: its next state is the idle that ends it.
+            ends = self.turn is not None and self.turn.is_cancelled
+            if self._asking == 0 and self._phase is Phase.REQUIRES_ACTION and not ends:
+                self.enter(Step.USER_ANSWERED)
+
     async def ask_permission(self, ask: PermissionAsk) -> PermissionOption | None:
         """Ask the user; None when the answer is no choice that was offered.
 
         While everything waits for the user the state is `requires_action`.
         """
-        self._asking += 1
-        self.enter(Step.USER_ASKED)
-        try:
-            params = self._wire.permission_request(self.id, ask)
+        params = self._wire.permission_request(self.id, ask)
+        with self.asking():
             result = await self._connection.call(REQUEST_PERMISSION, params)
-        finally:
-            self._asking -= 1
-            if self._asking == 0 and self._phase is Phase.REQUIRES_ACTION:
-                self.enter(Step.USER_ANSWERED)
         chosen = self._wire.permission_choice(result)
         return next((option for option in ask.options if option.option_id == chosen), None)
 

@@ -17,9 +17,10 @@ import anyio
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
 from accord.agent.files import absolute, edit_file, read_text, write_text
 from accord.agent.options import OptionValue
+from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream
-from accord.agent.terminals import Done, run_command
+from accord.agent.terminals import run_command, start_command
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -213,17 +214,27 @@ class Turn:
         output_bytes: int = 1024 * 1024,
     ) -> Done:
         """Run a command in the client's terminal where it offers one, else in our own process."""
-        return await run_command(
-            self,
-            command,
-            args,
-            cwd=None if cwd is None else str(cwd),
-            env=dict(env or {}),
-            timeout=timeout,
-            title=title,
-            reason=reason,
-            output_bytes=output_bytes,
-        )
+        folder = absolute(self._session, str(cwd or "."))
+        job = Job(command, args, folder, dict(env or {}), timeout, output_bytes)
+        return await run_command(self, job, title=title, reason=reason)
+
+    async def start(
+        self,
+        command: str,
+        *args: str,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        title: str | None = None,
+        reason: str | None = None,
+        output_bytes: int = 1024 * 1024,
+    ) -> OwnTerminal | None:
+        """Start a command that goes on after the turn, such as a server; None when refused.
+
+        It runs in a process of ours, and ends by itself, by `stop`, or with the session.
+        """
+        folder = absolute(self._session, str(cwd or "."))
+        job = Job(command, args, folder, dict(env or {}), None, output_bytes)
+        return await start_command(self, job, title=title, reason=reason)
 
     # ---- asking
 

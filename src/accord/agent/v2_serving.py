@@ -333,8 +333,12 @@ class V2Serving:
 
     def _cancel_terminal(self, request: IncomingRequest) -> bytes:
         wanted = self._read(v2.CancelTerminalRequest, request.params)
-        self.service.session(wanted.session_id)
-        raise RequestError.invalid_params("this terminal cannot be cancelled", "$.terminalId")
+        session = self.service.session(wanted.session_id)
+        terminal = session.terminals.running(wanted.terminal_id)
+        if terminal is None:
+            raise RequestError.invalid_params("this terminal cannot be cancelled", "$.terminalId")
+        terminal.stop()
+        return EMPTY
 
 
 def _nothing() -> None:

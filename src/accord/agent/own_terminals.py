@@ -1,0 +1,229 @@
+"""Terminals of a session that are the agent's own processes, told to the client as they print.
+
+A command of the foreground ends with the tool call that runs it.  One of the background goes on
+after the turn, and every state that the session reports lists it until its exit was told.
+
+What always holds
+    * A terminal is announced before it is listed or shown, and its id is never used again.
+    * Its exit is told exactly once, after its last output and before it leaves the list.
+    * A command, and what it started, is gone when its exit was told.
+"""
+
+import logging
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.machine import Terminal, Terminals
+from accord.schema import v2
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
+
+# How long a command that is no longer wanted may take to leave by itself.
+END_SECONDS_MAX = 1.0
+
+_log = logging.getLogger("accord.agent")
+_CANCELLABLE = v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities())
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended.  `exit_code` is None when a signal ended it or it never ran."""
+
+    exit_code: int | None
+    output: str
+    signal: str | None = None
+    truncated: bool = False
+    timed_out: bool = False
+    denied: bool = False
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command to run."""
+
+    command: str
+    args: tuple[str, ...]
+    cwd: str
+    env: dict[str, str]
+    timeout: float | None
+    output_bytes: int
+
+    @property
+    def line(self) -> str:
+        """The command as a person would type it."""
+        return shlex.join((self.command, *self.args)) if self.args else self.command
+
+
+class OwnTerminal:
+    """One command of ours while it runs, and what it left behind."""
+
+    def __init__(self, owner: "OwnTerminals", terminal_id: str, job: Job) -> None:
+        self._owner = owner
+        self._job = job
+        self._process: Terminal | None = None
+        self._announced = anyio.Event()
+        self._over = anyio.Event()
+        self._stopped = False
+        self.id = terminal_id
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its exit was told."""
+        return self._over.is_set()
+
+    @property
+    def done(self) -> Done:
+        """What is known of it now."""
+        if self._process is None:
+            return Done(None, "", cancelled=self._stopped)
+        shown = self._process.output()
+        code = None if shown.exit is None else shown.exit.code
+        signal = None if shown.exit is None else shown.exit.signal
+        return Done(code, shown.text, signal, shown.truncated, cancelled=self._stopped)
+
+    async def wait(self) -> Done:
+        """Wait until it has ended and the client was told."""
+        await self._over.wait()
+        return self.done
+
+    async def kill(self) -> None:
+        """End it: politely first, then not."""
+        assert self._process is not None
+        await self._process.kill()
+
+    def stop(self) -> None:
+        """The client wants it to end; the exit is told when it has."""
+        self._stopped = True
+        self._owner.session.connection.tasks.start_soon(self.kill, name=f"stop {self.id}")
+
+    async def end(self) -> None:
+        """End it within a bound, whatever else is being cancelled, and see its exit told."""
+        with anyio.CancelScope(shield=True):
+            if not self.is_over:
+                with anyio.move_on_after(END_SECONDS_MAX):
+                    await self.kill()
+            await self._over.wait()
+
+    async def open(self) -> None:
+        """Start the process and its follower; returns when the client knows of it."""
+        session = self._owner.session
+        self._process = await self._owner.processes.create(
+            self._job.command,
+            self._job.args,
+            env=self._job.env,
+            cwd=self._job.cwd,
+            output_byte_limit=self._job.output_bytes,
+            on_output=self._told,
+        )
+        session.connection.tasks.start_soon(self._follow, name=f"follow {self.id}")
+        try:
+            await self._announced.wait()
+        except BaseException:
+            await self.end()
+            raise
+
+    async def _told(self, data: bytes) -> None:
+        await self._announced.wait()
+        await self._owner.session.emit(v2.TerminalOutputChunk(terminal_id=self.id, data=data))
+
+    async def _follow(self) -> None:
+        """Its life, in a task of the connection: neither a turn nor its end cuts the story off."""
+        assert self._process is not None
+        session = self._owner.session
+        try:
+            await session.emit(
+                v2.TerminalUpdate(
+                    terminal_id=self.id,
+                    command=self._job.line,
+                    cwd=self._job.cwd,
+                    capabilities=_CANCELLABLE,
+                )
+            )
+            self._announced.set()
+            ended = await self._process.wait()
+            await self._owner.processes.release(self._process.id)
+            await session.emit(
+                v2.TerminalUpdate(
+                    terminal_id=self.id,
+                    exit_status=v2.TerminalExitStatus(
+                        exit_code=UNSET if ended.code is None else ended.code,
+                        signal=UNSET if ended.signal is None else ended.signal,
+                    ),
+                    capabilities=None,
+                )
+            )
+        except Exception as error:  # noqa: BLE001 - one terminal must not end the connection
+            # The session or the client is gone, or the log fails: there is nobody to tell.
+            _log.warning("terminal %s ended unseen: %s", self.id, error)
+            await self._process.end()
+        finally:
+            self._announced.set()
+            self._over.set()
+            self._owner.ended(self)
+
+
+class OwnTerminals:
+    """All of a session.  Guards: what is listed as background has been announced and not ended."""
+
+    def __init__(self, session: "AgentSession") -> None:
+        self.session = session
+        self._processes: Terminals | None = None
+        self._running: dict[str, OwnTerminal] = {}
+        self._background: dict[str, OwnTerminal] = {}
+        # Who reports background work once reports it always.
+        self._reports = False
+
+    @property
+    def processes(self) -> Terminals:
+        """The processes; they end with the connection at the latest."""
+        if self._processes is None:
+            self._processes = Terminals(self.session.connection.tasks)
+        return self._processes
+
+    def running(self, terminal_id: str) -> OwnTerminal | None:
+        """The terminal of an id while its command runs."""
+        return self._running.get(terminal_id)
+
+    def background(self) -> Sequence[v2.BackgroundWork] | None:
+        """What goes on behind the foreground, or None when that was never reported."""
+        if not self._reports:
+            return None
+        return [v2.BackgroundTerminal(terminal_id=one) for one in self._background]
+
+    async def start(self, job: Job, *, background: bool = False) -> OwnTerminal:
+        """Start a command and tell the client of it."""
+        terminal = OwnTerminal(self, self.session.new_id("term"), job)
+        # The client may want to stop it as soon as it hears of it.
+        self._running[terminal.id] = terminal
+        try:
+            await terminal.open()
+        except BaseException:
+            self._running.pop(terminal.id, None)
+            raise
+        if background and not terminal.is_over:
+            self._reports = True
+            self._background[terminal.id] = terminal
+            self.session.post_state()
+        return terminal
+
+    def ended(self, terminal: OwnTerminal) -> None:
+        """Its exit was told: it leaves the list."""
+        self._running.pop(terminal.id, None)
+        if self._background.pop(terminal.id, None) is not None:
+            self.session.post_state()
+
+    async def close(self) -> None:
+        """End every command, of the background too."""
+        async with anyio.create_task_group() as tasks:
+            for terminal in list(self._running.values()):
+                tasks.start_soon(terminal.end)
+
+
+__all__ = ["END_SECONDS_MAX", "Done", "Job", "OwnTerminal", "OwnTerminals"]
