@@ -23,7 +23,7 @@ ALLOWING_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
 REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
 LASTING_KINDS: frozenset[str] = frozenset({"allow_always", "reject_always"})
 
-Origin: TypeAlias = Literal["agent", "write", "terminal"]
+Origin: TypeAlias = Literal["agent", "read", "write", "terminal"]
 Scope: TypeAlias = Literal["once", "session", "workspace", "always"]
 
 
@@ -51,8 +51,8 @@ class PermissionRequest:
     """A question to the user, with all that is known about what would happen.
 
     `paths`, `command`, `hosts` and `mcp_tool` (server/tool) are what rules look at; `cwd` is
-    where the command would run.  `origin` says who asks: the agent, or we because a write or a
-    terminal came without a grant.
+    where the command would run.  `origin` says who asks: the agent, or we because a read, a write
+    or a terminal came without a grant.
     """
 
     session_id: str

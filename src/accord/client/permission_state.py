@@ -1,0 +1,48 @@
+"""What `Permissions` keeps: for all connections of one object, and for one session.
+
+It must not know how anything is decided.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import anyio
+
+from accord.client.answers import Answer
+from accord.client.asking import PermissionRequest
+from accord.client.calls import ApprovedCalls
+from accord.client.grants import Grants
+from accord.client.policy import Effect, ReadRule
+from accord.client.queueing import Queue
+
+Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all connections of one `Permissions` have in common."""
+
+    rules: list[ReadRule]
+    otherwise: Effect
+    callback: Callback | None
+    grants: Grants
+    per_session: bool
+    session_grants: Grants = field(default_factory=Grants)
+    queue: Queue = field(default_factory=Queue)
+    connections: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One session: its directory, what was approved in it, and what the user is asked now."""
+
+    workspace: str | None = None
+    calls: ApprovedCalls = field(default_factory=ApprovedCalls)
+    asking: set[anyio.CancelScope] = field(default_factory=set)
+
+
+__all__ = ["Callback", "SessionState", "Shared"]

@@ -1,0 +1,393 @@
+"""Who decides what an agent may do: rules, remembered answers, and at last the user.
+
+It must not know the wire.  `policy.py` says how rules match, `grants.py` what is remembered,
+`calls.py` what an approved tool call covers.
+
+Always holds
+    * What is not understood is not approved: an option that was not offered, an answer that is
+      none, a callback that fails; each of them is reported and refused.
+    * Requests reach the user one at a time, in order; each is answered, and one that is cancelled
+      leaves the queue.
+    * Rules and grants are asked when a decision is made, and again when its turn comes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import anyio
+
+from accord.client.answers import Answer, Unclear, read_answer, refusal
+from accord.client.asking import (
+    CANCELLED,
+    LASTING_KINDS,
+    OWN_OPTIONS,
+    Decision,
+    PermissionOption,
+    PermissionRequest,
+)
+from accord.client.calls import approve
+from accord.client.commands import terminal_line
+from accord.client.grants import Grant, Grants, LastingScope, Place
+from accord.client.patterns import place
+from accord.client.permission_state import Callback, SessionState, Shared
+from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, rules_of
+
+WAITING_MAX = 1024
+"""Requests that wait for the user; a further one is refused."""
+
+_log = logging.getLogger("accord.client")
+
+
+class Permissions:
+    """Decides for the user, or asks.  Without arguments: whatever needs a user is refused."""
+
+    def __init__(
+        self,
+        rules: Iterable[Rule] = (),
+        *,
+        otherwise: Effect = "ask",
+        ask: Callback | None = None,
+        grants: Grants | None = None,
+        per_session: bool = False,
+    ) -> None:
+        """`ask` is called one request at a time; with `per_session`, one per session."""
+        read = [ReadRule(rule) for rule in rules]
+        kept = Grants() if grants is None else grants
+        self._shared = Shared(read, otherwise, ask, kept, per_session)
+        self._connection = 0
+        self._agent: str | None = None
+        self._sessions: dict[str, SessionState] = {}
+
+    @classmethod
+    def allow_all(cls) -> Permissions:
+        """Approve everything.  For agents that are locked in by other means."""
+        return cls(otherwise="allow")
+
+    @classmethod
+    def deny_all(cls) -> Permissions:
+        """Refuse everything that needs a permission."""
+        return cls(otherwise="reject")
+
+    @classmethod
+    def ask(
+        cls, callback: Callback, *, grants: Grants | None = None, per_session: bool = False
+    ) -> Permissions:
+        """Ask by a callback, usually async.
+
+        It returns an option or its id, True or False (allow or reject once), None (dismissed), or
+        a `Decision` that says how long the answer is remembered.
+        """
+        return cls(ask=callback, grants=grants, per_session=per_session)
+
+    @classmethod
+    def policy(
+        cls,
+        rules: Iterable[Rule],
+        *,
+        otherwise: Effect | Callback = "reject",
+        ask: Callback | None = None,
+        grants: Grants | None = None,
+    ) -> Permissions:
+        """Decide by rules.  `otherwise` is for what no rule speaks of; a callback asks.
+
+        `ask` is called for rules that say so; without it they refuse.
+        """
+        if callable(otherwise):
+            return cls(rules, otherwise="ask", ask=otherwise, grants=grants)
+        return cls(rules, otherwise=otherwise, ask=ask, grants=grants)
+
+    # ---- what the user sees and takes back
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The written rules."""
+        return tuple(read.rule for read in self._shared.rules)
+
+    def add_rule(self, rule: Rule) -> None:
+        """One rule more, from the next decision on."""
+        self._shared.rules.append(ReadRule(rule))
+
+    def remove_rule(self, rule: Rule) -> bool:
+        """Take a written rule back; what was approved by it is not covered any more."""
+        kept = [read for read in self._shared.rules if read.rule != rule]
+        removed = len(kept) < len(self._shared.rules)
+        self._shared.rules[:] = kept
+        return removed
+
+    def remembered(self) -> tuple[Grant, ...]:
+        """Every remembered answer: of running sessions, of workspaces, and those for always."""
+        return (*self._shared.session_grants, *self._shared.grants)
+
+    def revoke(self, grant_id: str) -> bool:
+        """Forget a remembered answer, in running sessions too; False when there is none."""
+        return self._shared.session_grants.revoke(grant_id) or self._shared.grants.revoke(grant_id)
+
+    # ---- what a client tells
+
+    def for_connection(self, agent: str | None = None) -> Permissions:
+        """The same for one connection: rules, user and grants are shared, sessions are not.
+
+        Session ids are the agent's: two agents may use the same.  What is remembered for `agent`
+        holds for that agent only.
+        """
+        other = type(self).__new__(type(self))
+        other._shared = self._shared
+        other._connection = next(self._shared.connections)
+        other._agent = agent
+        other._sessions = {}
+        return other
+
+    def add_session(self, session_id: str, cwd: str) -> None:
+        """A session works in this directory: relative patterns and the workspace scope mean it."""
+        placed = place(cwd, None)
+        self._session(session_id).workspace = None if placed is None else placed.real
+
+    def remove_session(self, session_id: str) -> None:
+        """The session is over; what was remembered for it too."""
+        self.cancel_session(session_id)
+        self._sessions.pop(session_id, None)
+        self._shared.session_grants.end_session(session_id, self._connection)
+
+    def cancel_session(self, session_id: str) -> None:
+        """The turn was cancelled: its open requests are answered as cancelled, at once."""
+        state = self._sessions.get(session_id)
+        for scope in tuple(state.asking) if state is not None else ():
+            scope.cancel()
+
+    def end_turn(self, session_id: str) -> None:
+        """The turn is over: approvals of its tool calls end."""
+        state = self._sessions.get(session_id)
+        if state is not None:
+            state.calls.clear()
+
+    def end_connection(self) -> None:
+        """The agent is gone."""
+        for session_id in tuple(self._sessions):
+            self.remove_session(session_id)
+
+    # ---- decisions
+
+    async def decide(self, request: PermissionRequest) -> Decision:
+        """The answer to a request; never an option that was not offered."""
+        facts = self._facts(request)
+        settled = self._settle(request, facts)
+        return await self._ask_user(request, facts) if settled is None else settled
+
+    async def may_write(self, session_id: str, path: str) -> bool:
+        """Whether a file may be written that the agent did not ask for, or whose call it did."""
+        request = PermissionRequest(
+            session_id=session_id,
+            title=f"Write {path}",
+            options=OWN_OPTIONS,
+            kind="edit",
+            paths=(path,),
+            origin="write",
+        )
+        facts = self._facts(request)
+        target = facts.paths[0]
+        calls = self._session(session_id).calls
+        return await self._unasked(
+            request,
+            facts,
+            lambda: target is not None and calls.cover_write(target.real, self._holds),
+        )
+
+    async def may_run(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str] = (),
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Whether a terminal may run this."""
+        line = terminal_line(command, args, env)
+        request = PermissionRequest(
+            session_id=session_id,
+            title=f"Run {line}",
+            options=OWN_OPTIONS,
+            kind="execute",
+            command=line,
+            cwd=cwd,
+            origin="terminal",
+        )
+        facts = self._facts(request)
+        calls = self._session(session_id).calls
+        return await self._unasked(request, facts, lambda: calls.cover_run(facts, self._holds))
+
+    async def may_read(self, session_id: str, path: str) -> bool:
+        """Whether a file beneath the roots may be read: yes, unless a rule speaks against it."""
+        place_here = self._place(session_id)
+        against = [
+            read
+            for read in (*self._shared.rules, *self._grants_at(place_here))
+            if read.rule.effect != "allow" and (read.rule.path or read.rule.kind == "read")
+        ]
+        if not against:
+            return True
+        request = PermissionRequest(
+            session_id=session_id,
+            title=f"Read {path}",
+            options=OWN_OPTIONS,
+            kind="read",
+            paths=(path,),
+            origin="read",
+        )
+        facts = self._facts(request)
+        if all(read.touches(facts) == "no" for read in against):
+            return True
+        return await self._unasked(request, facts, lambda: False)
+
+    # ---- inside
+
+    def _session(self, session_id: str) -> SessionState:
+        return self._sessions.setdefault(session_id, SessionState())
+
+    def _place(self, session_id: str) -> Place:
+        state = self._sessions.get(session_id)
+        return Place(
+            session_id=session_id,
+            connection=self._connection,
+            workspace=None if state is None else state.workspace,
+            agent=self._agent,
+        )
+
+    def _facts(self, request: PermissionRequest) -> Facts:
+        return Facts.of(request, self._session(request.session_id).workspace)
+
+    def _grants_at(self, here: Place) -> list[ReadRule]:
+        return self._shared.session_grants.rules_at(here) + self._shared.grants.rules_at(here)
+
+    def _holds(self, read: ReadRule) -> bool:
+        shared = self._shared
+        return any(read is one for one in shared.rules) or any(
+            grants.holds(read) for grants in (shared.session_grants, shared.grants)
+        )
+
+    def _judge(
+        self, request: PermissionRequest, facts: Facts
+    ) -> tuple[Effect, tuple[ReadRule, ...]]:
+        grants = self._grants_at(self._place(request.session_id))
+        return judge(self._shared.rules, grants, facts, self._shared.otherwise)
+
+    def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
+        """The answer without the user; None when the user has to be asked."""
+        effect, grounds = self._judge(request, facts)
+        if not request.usable_options:
+            return CANCELLED
+        if effect == "allow":
+            # "Always" would have the agent remember more than a narrow rule allows.
+            broad = all(read.rule.is_blanket for read in grounds)
+            kinds = ("allow_once", "allow_always") if broad else ("allow_once",)
+            option = request.of_kind(*kinds)
+            if option is not None:
+                self._approved(request, facts, grounds)
+                return Decision(option.option_id)
+        if effect == "reject" or self._shared.callback is None:
+            return refusal(request)
+        return None
+
+    async def _unasked(
+        self, request: PermissionRequest, facts: Facts, covered: Callable[[], bool]
+    ) -> bool:
+        """Whether something may happen for which there was no request, or one that covers it."""
+        if self._judge(request, facts)[0] != "reject" and covered():
+            return True
+        option = request.option((await self.decide(request)).option_id or "")
+        return option is not None and option.allows
+
+    async def _ask_user(self, request: PermissionRequest, facts: Facts) -> Decision:
+        state = self._session(request.session_id)
+        shared = self._shared
+        key = (self._connection, request.session_id) if shared.per_session else None
+        if shared.queue.waiting(key) >= WAITING_MAX:
+            _log.error("more than %d permission requests wait; refused", WAITING_MAX)
+            return refusal(request)
+        decision = CANCELLED
+        with anyio.CancelScope() as scope:
+            state.asking.add(scope)
+            try:
+                async with shared.queue.turn(key):
+                    # The answer before this one, or a new rule, may settle it.
+                    settled = self._settle(request, facts)
+                    if settled is not None:
+                        return settled
+                    answer = await self._call(request)
+                    if not scope.cancel_called:
+                        decision = self._take(request, facts, answer)
+            finally:
+                state.asking.discard(scope)
+        return decision
+
+    async def _call(self, request: PermissionRequest) -> Answer | Unclear:
+        callback = self._shared.callback
+        if callback is None:
+            return Unclear("there is nobody to ask")
+        try:
+            answer = callback(request)
+            return await answer if inspect.isawaitable(answer) else answer
+        except Exception as error:  # noqa: BLE001 - whatever it is, it approves nothing
+            _log.exception("asking for permission failed; refused: %s", request.title)
+            return Unclear(f"the callback failed: {error!r}")
+
+    def _take(self, request: PermissionRequest, facts: Facts, answer: Answer | Unclear) -> Decision:
+        """Make a decision of what came back, and remember it as far as it says."""
+        read = answer if isinstance(answer, Unclear) else read_answer(request, answer)
+        if isinstance(read, Unclear):
+            _log.error("permission refused, the answer is no answer: %s", read.reason)
+            return refusal(request)
+        decision, option = read
+        if option is None:
+            return CANCELLED
+        grounds = self._remember(request, facts, decision, option)
+        if option.allows:
+            self._approved(request, facts, grounds)
+        return decision
+
+    def _remember(
+        self,
+        request: PermissionRequest,
+        facts: Facts,
+        decision: Decision,
+        option: PermissionOption,
+    ) -> tuple[ReadRule, ...]:
+        scope = decision.scope
+        if not (option.allows or option.rejects):
+            return ()
+        if scope == "once":
+            if option.kind not in LASTING_KINDS:
+                return ()
+            # The agent remembers, for as long as it means by that; we, for the session.
+            scope = "session"
+        here = self._place(request.session_id)
+        if scope == "workspace" and here.workspace is None:
+            scope = "session"
+        effect: Effect = "allow" if option.allows else "reject"
+        rules = (
+            rules_of(facts, effect, bind_cwd=scope != "always")
+            if decision.rule is None
+            else (decision.rule,)
+        )
+        kept = self._keep(rules, scope, here)
+        if not rules or len(kept) < len(rules):
+            _log.warning("this answer holds once, it cannot be remembered: %s", request.title)
+        return kept
+
+    def _keep(
+        self, rules: Sequence[Rule], scope: LastingScope, here: Place
+    ) -> tuple[ReadRule, ...]:
+        grants = self._shared.session_grants if scope == "session" else self._shared.grants
+        kept = [grants.add(rule, scope, here) for rule in rules]
+        return tuple(grants.rule(grant.grant_id) for grant in kept if grant is not None)
+
+    def _approved(
+        self, request: PermissionRequest, facts: Facts, grounds: tuple[ReadRule, ...]
+    ) -> None:
+        if request.origin == "agent":
+            self._session(request.session_id).calls.add(approve(request, facts, grounds))
+
+
+__all__ = ["WAITING_MAX", "Callback", "Permissions"]
