@@ -11,7 +11,6 @@ import anyio
 from accord.client.options import Login
 from accord.client.wire import AuthMethod
 from accord.errors import AccordError, LocalProtocolError, SpawnFailed
-from accord.machine.process import environment
 
 
 class LoginFailed(AccordError):
@@ -49,6 +48,8 @@ def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
 
 async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run a login in the terminal that this program was started from, and wait for its end."""
+    from accord.machine.process import environment
+
     try:
         process = await anyio.open_process(
             list(command), stdin=None, stdout=None, stderr=None, env=environment(env)

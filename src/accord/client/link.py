@@ -9,7 +9,7 @@ on, before anything that came after it is looked at.
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
@@ -34,6 +34,13 @@ RETRY_SECONDS_FIRST = 1.0
 RETRY_SECONDS_MAX = 60.0
 
 
+class LinkHandler(Handler, Protocol):
+    """What serves a link."""
+
+    def agreed(self, link: "Link") -> None:
+        """The handshake is done, and what comes next is served."""
+
+
 class Link:
     """The client's end of one conversation.
 
@@ -43,9 +50,10 @@ class Link:
     wire: Wire
     facts: AgentFacts
 
-    def __init__(self, transport: Transport, options: Options, handler: Handler) -> None:
+    def __init__(self, transport: Transport, options: Options, handler: "LinkHandler") -> None:
         self.options = options
         self.transport = transport
+        self._handler = handler
         self.connection = Connection(
             transport,
             handler,
@@ -55,7 +63,6 @@ class Link:
         )
         self.sessions: dict[str, Session] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
-        self.agreed = False
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
 
@@ -110,7 +117,7 @@ class Link:
         self.facts = wire.agent(agreement.answer)
         self.wire = wire
         self.connection.peer.null_ids_allowed = agreement.version == 1
-        self.agreed = True
+        self._handler.agreed(self)
 
     async def call(
         self,

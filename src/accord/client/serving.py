@@ -16,6 +16,7 @@ from accord.client.link import Link
 from accord.client.options import Options
 from accord.client.questions import Question
 from accord.client.session import Session
+from accord.client.wire import Incoming
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
 from accord.schema.codec import Invalid
@@ -30,11 +31,18 @@ Service: TypeAlias = Callable[[IncomingRequest], Outcome]
 class Serving:
     """The handler of one link."""
 
-    link: Link
-
     def __init__(self, options: Options) -> None:
         self._options = options
         self._services: dict[str, Service] | None = None
+        self.link: Link
+        # Looked up for every update; there once a version is agreed on.
+        self._read_update: Callable[[Raw], Incoming] | None = None
+        self._sessions: dict[str, Session] = {}
+
+    def agreed(self, link: Link) -> None:
+        """The handshake is done, and what comes next is served."""
+        self._read_update = link.wire.read_update
+        self._sessions = link.sessions
 
     def session(self, session_id: str) -> Session:
         """The session with this id.
@@ -51,7 +59,7 @@ class Serving:
 
     def request(self, request: IncomingRequest) -> Outcome:
         """Answer or begin to."""
-        if not self.link.agreed:
+        if self._read_update is None:
             raise RequestError.invalid_request(f"{request.method} came before initialize was done")
         if self._services is None:
             self._services = self._offered()
@@ -81,20 +89,20 @@ class Serving:
 
     def notification(self, method: str, params: Raw) -> None:
         """Take one, at once."""
-        if method == "session/update" and self.link.agreed:
-            link = self.link
-            try:
-                incoming = link.wire.read_update(params)
-            except Invalid as error:
-                self._malformed(method, error)
-                return
-            session = link.sessions.get(incoming.session_id)
-            if session is not None:
-                session.apply(incoming.update)
-            else:
-                link.early.add(incoming.session_id, incoming.update)
+        read_update = self._read_update
+        if method != "session/update" or read_update is None:
+            self._other_notification(method, params)
             return
-        self._other_notification(method, params)
+        try:
+            incoming = read_update(params)
+        except Invalid as error:
+            self._malformed(method, error)
+            return
+        session = self._sessions.get(incoming.session_id)
+        if session is not None:
+            session.apply(incoming.update)
+        else:
+            self.link.early.add(incoming.session_id, incoming.update)
 
     def _other_notification(self, method: str, params: Raw) -> None:
         if method == "elicitation/complete" and self._options.elicitation is not None:

@@ -52,7 +52,8 @@ class WireV1:
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
-        self.read_update = partial(decode, v1.SessionNotification, strict=strict)
+        read = partial(decode, v1.SessionNotification)
+        self.read_update = partial(read, strict=True) if strict else read
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `agentInfo`, `agentCapabilities` and `authMethods`."""

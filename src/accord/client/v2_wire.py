@@ -43,7 +43,8 @@ class WireV2:
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
-        self.read_update = partial(decode, v2.UpdateSessionNotification, strict=strict)
+        read = partial(decode, v2.UpdateSessionNotification)
+        self.read_update = partial(read, strict=True) if strict else read
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `info`, `capabilities` and `authMethods`."""
