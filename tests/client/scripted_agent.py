@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
 
 from accord.client import Client
+from accord.client.asking import Decision, PermissionRequest
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
 
@@ -200,15 +200,33 @@ async def playing(
     ours, theirs = memory_pair()
     agent = ScriptedAgent(theirs, version)
 
-    async def play() -> None:
-        await script(agent)
+    failures: list[Exception] = []
+    scope = anyio.CancelScope()
 
+    async def play() -> None:
+        try:
+            await script(agent)
+        except Exception as failure:
+            # The script's own complaint says more than what the client makes of its silence.
+            failures.append(failure)
+            scope.cancel()
+
+    tasks = anyio.create_task_group()
     with anyio.fail_after(SECONDS_MAX):
-        async with anyio.create_task_group() as tasks:
+        await tasks.__aenter__()
+        try:
             await theirs.start(_Receiver(agent), tasks)
             tasks.start_soon(play)
-            yield agent, ours
-            await theirs.aclose()
+            with scope:
+                yield agent, ours
+        finally:
+            # Not inside the group: there a test's exception would come out wrapped.
+            with anyio.CancelScope(shield=True):
+                await theirs.aclose()
+            tasks.cancel_scope.cancel()
+            await tasks.__aexit__(None, None, None)
+            if failures:
+                raise failures[0]
 
 
 @asynccontextmanager
@@ -222,8 +240,17 @@ async def connected(
         await script(agent)
 
     async with playing(whole, version) as (agent, transport):
-        async with Client.connect(transport, **options) as client:
+        async with Client.connect(transport, **{**BARE, **options}) as client:
             yield client, agent
 
 
-__all__ = ["ScriptedAgent", "TaskGroup", "chunk", "connected", "playing"]
+class _Nobody:
+    async def decide(self, request: PermissionRequest) -> Decision:
+        return Decision(None)
+
+
+# Without services, which have tests of their own.
+BARE: Json = {"permissions": _Nobody(), "files": False, "terminals": False}
+
+
+__all__ = ["BARE", "ScriptedAgent", "chunk", "connected", "playing"]
