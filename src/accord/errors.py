@@ -9,6 +9,7 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
              │                 ├─ RequestCancelled
              │                 └─ RateLimited           knows when to try again
              ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
+             ├─ McpCallFailed                           an MCP server behind the peer said no
              ├─ SpawnFailed                             the agent's program did not start
              └─ RequestError                            raise it in a handler to answer with it
 """
@@ -126,6 +127,20 @@ class LimitExceeded(ConnectionLost):
         self.value = value
 
 
+class McpCallFailed(AccordError):
+    """An MCP server that was reached through the peer answered with an error of its own.
+
+    `code` is MCP's, never one of ACP.
+    """
+
+    def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
+        super().__init__(f"MCP {method}: {message} (code {code})")
+        self.method = method
+        self.code = code
+        self.message = message
+        self.data = data
+
+
 class SpawnFailed(AccordError):
     """A program could not be started; the message names it and says why."""
 
@@ -224,6 +239,7 @@ __all__ = [
     "ConnectionLost",
     "LimitExceeded",
     "LocalProtocolError",
+    "McpCallFailed",
     "MethodMissing",
     "NotFound",
     "ProtocolError",

@@ -32,6 +32,7 @@ from accord.agent.options import (
 from accord.agent.serving import Serving
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
+from accord.agent.unstable_offer import UnstableOffer
 from accord.connection import Connection, Limits
 from accord.errors import LocalProtocolError
 from accord.store import MemoryStore, SessionStore
@@ -74,7 +75,7 @@ class Extension:
     is_notification: bool
 
 
-class Agent:
+class Agent(UnstableOffer):
     """An agent: its name, what it offers, and the functions that do the work."""
 
     def __init__(
@@ -105,7 +106,9 @@ class Agent:
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
-        self.mcp = frozenset(mcp) | {"stdio"}
+        super().__init__()
+        # Servers behind this connection are unstable.
+        self.mcp = (frozenset(mcp) | {"stdio"}) - (set() if unstable else {"acp"})
         self.requires = tuple(requires)
         self.versions = frozenset(versions)
         if not self.versions or not self.versions <= {1, 2}:

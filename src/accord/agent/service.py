@@ -3,12 +3,15 @@
 `v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from accord.agent.auth_status import AuthStatusReporter
+from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
 from accord.agent.turn import Turn, describe
 from accord.agent.wire import Wire
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 # How long a handler may go on after its turn was cancelled before it is left behind.
 CANCEL_SECONDS_MAX = 3.0
+
+NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,9 @@ class Service:
         self.wire = wire
         self.sessions: dict[str, AgentSession] = {}
         self.authenticated = False
+        self.auth_status = AuthStatusReporter(self)
+        self.mcp_calls = McpCalls(connection)
+        agent.services.add(self)
 
     # ---- sessions
 
@@ -63,12 +71,24 @@ class Service:
             )
 
     async def new_session(
-        self, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+        self,
+        cwd: str,
+        directories: tuple[str, ...],
+        mcp_servers: tuple[Any, ...],
+        about: Mapping[str, Any] = NOTHING_MORE,
     ) -> AgentSession:
-        """Make a session and let the agent's own hook see it."""
-        record = SessionRecord(new_session_id(), cwd, directories)
+        """Make a session and let the agent's own hook see it.
+
+        `about` is what else the record of the session is to hold; here as in `attach` and `fork`.
+        """
+        record = SessionRecord(new_session_id(), cwd, directories, **about)
         log = await self.agent.store.create(record)
         session = self._serve(record, log, mcp_servers)
+        await self._begin(session)
+        return session
+
+    async def _begin(self, session: AgentSession) -> None:
+        """Let the agent's hook see a new session; if it fails there never was one."""
         try:
             await session.touch()
             await self._hook(self.agent.session_hook, session)
@@ -77,7 +97,6 @@ class Service:
             with anyio.CancelScope(shield=True):
                 await self.agent.store.delete(session.id)
             raise
-        return session
 
     def _serve(self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]) -> AgentSession:
         session = AgentSession(
@@ -89,11 +108,17 @@ class Service:
             log,
             mcp_servers,
         )
+        session.mcp_calls = self.mcp_calls
         self.sessions[session.id] = session
         return session
 
     async def attach(
-        self, session_id: str, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+        self,
+        session_id: str,
+        cwd: str,
+        directories: tuple[str, ...],
+        mcp_servers: tuple[Any, ...],
+        about: Mapping[str, Any] = NOTHING_MORE,
     ) -> AgentSession:
         """Go on with a stored session, with the folders and servers that were sent, no others."""
         active = self.sessions.get(session_id)
@@ -101,6 +126,8 @@ class Service:
             # Its work, and what was said about it, goes on; only the surroundings are new.
             active.mcp_servers = mcp_servers
             await active.move_to(cwd, directories)
+            if about:
+                await active.amend(**about)
             if not active.foreground.is_busy:
                 await self._hook(self.agent.session_hook, active)
             return active
@@ -108,28 +135,33 @@ class Service:
         log = await self.agent.store.open(session_id)
         if record is None or log is None:
             raise RequestError.session_missing(session_id)
-        record = replace(record, cwd=cwd, additional_directories=directories)
+        record = replace(record, cwd=cwd, additional_directories=directories, **about)
         await self.agent.store.put(record)
         session = self._serve(record, log, mcp_servers)
         await self._hook(self.agent.session_hook, session)
         return session
 
     async def fork(
-        self, session_id: str, cwd: str, directories: tuple[str, ...], mcp_servers: tuple[Any, ...]
+        self,
+        session_id: str,
+        cwd: str,
+        directories: tuple[str, ...],
+        mcp_servers: tuple[Any, ...],
+        about: Mapping[str, Any] = NOTHING_MORE,
     ) -> AgentSession:
         """A new session with the same past; the old one is not touched."""
         source = await self.agent.store.get(session_id)
         if source is None:
             raise RequestError.session_missing(session_id)
-        record = replace(
-            source, session_id=new_session_id(), cwd=cwd, additional_directories=directories
-        )
+        place = {"cwd": cwd, "additional_directories": directories}
+        fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
+        changes: dict[str, Any] = {**fresh, **place, **about}
+        record = replace(source, **changes)
         log = await self.agent.store.fork(session_id, record)
         if log is None:
             raise RequestError.session_missing(session_id)
         session = self._serve(record, log, mcp_servers)
-        await session.touch()
-        await self._hook(self.agent.session_hook, session)
+        await self._begin(session)
         return session
 
     async def replay(self, session: AgentSession) -> None:
@@ -141,12 +173,15 @@ class Service:
                     continue
                 for params in self.wire.updates(session.id, update):
                     self.connection.post("session/update", params)
-                await self.connection.give_way()
+                if self.connection.wait_is_due():
+                    await self.connection.give_way()
 
-    async def list_sessions(self, cwd: str | None, cursor: str | None) -> Page:
-        """One page of what the store knows."""
+    async def list_sessions(
+        self, cwd: str | None, cursor: str | None, archived: bool | None = None
+    ) -> Page:
+        """One page of what the store knows, of both kinds unless `archived` says which."""
         try:
-            return await self.agent.store.list(cwd, cursor)
+            return await self.agent.store.list(cwd, cursor, archived)
         except BadCursor:
             raise RequestError.invalid_params("unknown cursor", "$.cursor") from None
 
@@ -251,11 +286,13 @@ class Service:
             raise RequestError.invalid_params(f"unknown auth method {method_id!r}", "$.methodId")
         await self._hook(self.agent.authenticate_hook, method_id)
         self.authenticated = True
+        await self.auth_status.announce()
 
     async def logout(self) -> None:
         """Forget the login."""
         await self._hook(self.agent.logout_hook)
         self.authenticated = False
+        await self.auth_status.announce()
 
     async def _hook(self, hook: Callable[..., Awaitable[None]] | None, *args: Any) -> None:
         if hook is not None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.config_options import said
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
@@ -31,6 +32,7 @@ from accord.schema.struct import UNSET
 from accord.store import SessionLog, SessionRecord, SessionStore
 
 if TYPE_CHECKING:
+    from accord.agent.mcp_calls import McpCalls, OnNotification
     from accord.agent.turn import Turn
 
 UPDATE = "session/update"
@@ -69,9 +71,11 @@ class AgentSession:
         self._asking = 0
         self._decisions: dict[str, bool] = {}
         self.mcp_servers = mcp_servers
-        self.system_prompt: str | None = None
-        self.system_prompt_overrides = False
+        self.mcp_calls: McpCalls | None = None
+        # Child sessions at work, by id (unstable).
+        self.children: dict[str, Turn] = {}
         self.last_stop: tuple[str, Any] | None = None
+        self.last_usage: Any = UNSET
         self.foreground = Foreground(
             connection.limits.prompts_queued if wire.version == 1 else None
         )
@@ -103,6 +107,16 @@ class AgentSession:
     def title(self) -> str | None:
         """The name that the session goes by."""
         return self._record.title
+
+    @property
+    def system_prompt(self) -> str | None:
+        """Instructions of the client for the model, where the agent takes some (unstable)."""
+        return self._record.system_prompt
+
+    @property
+    def system_prompt_overrides(self) -> bool:
+        """Whether they stand in place of the agent's own instead of after them."""
+        return self._record.system_prompt_overrides
 
     @property
     def record(self) -> SessionRecord:
@@ -148,7 +162,9 @@ class AgentSession:
 
     async def emit(self, update: Any) -> None:
         """Log an update and send it.  Waits while the client is slow."""
-        await checkpoint_if_cancelled()
+        connection = self._connection
+        if connection.check_is_due():
+            await checkpoint_if_cancelled()
         while self._replayed is not None:
             # What is new comes after all that is old.
             await self._replayed.wait()
@@ -157,10 +173,10 @@ class AgentSession:
         writing = self._log.append(update)
         if writing is not None:
             await writing
-        connection = self._connection
         for params in self._wire.updates(self.id, update):
             connection.post(UPDATE, params)
-        await connection.give_way()
+        if connection.wait_is_due():
+            await connection.give_way()
 
     def post(self, update: Any) -> None:
         """Send an update that needs no log and no waiting, such as a state."""
@@ -196,7 +212,11 @@ class AgentSession:
         if self._phase is Phase.IDLE and self.last_stop is not None:
             stop_reason, error = self.last_stop
             return v2.StateUpdate(
-                state="idle", stop_reason=stop_reason, error=error, background=background
+                state="idle",
+                stop_reason=stop_reason,
+                error=error,
+                usage=self.last_usage,
+                background=background,
             )
         return v2.StateUpdate(state=self._phase.value, background=background)
 
@@ -257,7 +277,7 @@ class AgentSession:
     def option_list(self) -> list[v2.SessionConfigOption]:
         """All options with their current values, in the form of v2."""
         return [
-            _option(option, self._options[option.option_id]) for option in self._offer.all_options()
+            said(option, self._options[option.option_id]) for option in self._offer.all_options()
         ]
 
     def command_list(self) -> list[v2.AvailableCommand]:
@@ -272,11 +292,18 @@ class AgentSession:
         ]
 
     async def set_title(self, title: str | None) -> None:
-        """Name the session; the client is told."""
+        """Name the session; the client is told.  A name that the user chose stays."""
+        if self._record.titled_by_user:
+            return
         await self._put(replace(self._record, title=title))
         await self.emit(
             v2.SessionInfoUpdate(title=title, updated_at=self._record.updated_at or UNSET)
         )
+
+    async def amend(self, **about: Any) -> None:
+        """Change what the store knows, without counting as a use of the session."""
+        self._record = replace(self._record, **about)
+        await self._store.put(self._record)
 
     async def touch(self) -> None:
         """The session was used now."""
@@ -290,6 +317,28 @@ class AgentSession:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._record = replace(record, updated_at=now)
         await self._store.put(self._record)
+
+    # ---- MCP over this connection (unstable)
+
+    async def call_mcp(
+        self,
+        server_id: str,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        on_notification: "OnNotification | None" = None,
+    ) -> Any:
+        """Ask an MCP server that the client runs, and return the result as plain Python.
+
+        `on_notification` sees what the server says about this request while it is open.
+
+        Raises:
+            McpCallFailed: the server answered with an error.
+            RequestFailed: the server was not reached.
+        """
+        if self.mcp_calls is None:
+            raise LocalProtocolError("this session is not served")
+        return await self.mcp_calls.call(self, server_id, method, params, on_notification)
 
     # ---- asking
 
@@ -325,48 +374,3 @@ class AgentSession:
     def remember(self, subject: str, *, allowed: bool) -> None:
         """Keep an `always` for the rest of the session."""
         self._decisions[subject] = allowed
-
-
-def _option(option: Any, value: OptionValue) -> v2.SessionConfigOption:
-    description = UNSET if option.description is None else option.description
-    category = UNSET if option.category is None else option.category
-    if option.is_switch:
-        assert isinstance(value, bool)
-        return v2.SessionConfigBoolean(
-            config_id=option.option_id,
-            name=option.name,
-            description=description,
-            category=category,
-            current_value=value,
-        )
-    assert isinstance(value, str)
-    return v2.SessionConfigSelect(
-        config_id=option.option_id,
-        name=option.name,
-        description=description,
-        category=category,
-        current_value=value,
-        options=_items(option.choices),
-    )
-
-
-def _items(choices: Any) -> list[v2.SessionConfigSelectEntry]:
-    """A flat list, or groups in the order of their first choice.  v2 never mixes the two."""
-    if not any(choice.group for choice in choices):
-        return [
-            v2.SessionConfigSelectEntry(
-                value=choice.value, name=choice.name, description=choice.description or UNSET
-            )
-            for choice in choices
-        ]
-    groups: dict[str, list[v2.SessionConfigSelectOption]] = {}
-    for choice in choices:
-        groups.setdefault(choice.group or "Other", []).append(
-            v2.SessionConfigSelectOption(
-                value=choice.value, name=choice.name, description=choice.description or UNSET
-            )
-        )
-    return [
-        v2.SessionConfigSelectEntry(group_id=name, name=name, options=options)
-        for name, options in groups.items()
-    ]
