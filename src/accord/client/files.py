@@ -1,0 +1,149 @@
+"""Files for agents that read and write through their client: `fs/read_text_file` and its sibling.
+
+It must not know permissions (whoever serves the request asks first) or the wire's structs.
+May be replaced by any object with `read_text` and `write_text`.
+
+Always holds
+    * A session reaches only what is beneath its own roots, by directory handles and not by
+      comparing text; `accord.machine` sees to that.
+    * Every failure is a RequestError that tells the agent what was wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from accord.errors import RequestError
+from accord.machine import (
+    FILE_BYTES_MAX,
+    AccessDenied,
+    FileFailure,
+    FileMissing,
+    Files,
+    NotAFile,
+    NotText,
+    OutsideRoots,
+    Overlay,
+    Roots,
+    TooLarge,
+)
+
+
+class FileService:
+    """The files of this computer.  `overlay` has the unsaved buffers that agents must see."""
+
+    def __init__(
+        self,
+        *,
+        overlay: Overlay | None = None,
+        bytes_max: int = FILE_BYTES_MAX,
+        fsync: bool = False,
+        cross_mounts: bool = False,
+    ) -> None:
+        """With `fsync` a write is on the disk before it is answered.
+
+        With `cross_mounts` what is mounted beneath a root belongs to it.
+        """
+        self.overlay = Overlay() if overlay is None else overlay
+        self._bytes_max = bytes_max
+        self._fsync = fsync
+        self._cross_mounts = cross_mounts
+        self._sessions: dict[str, Files] = {}
+
+    def for_connection(self) -> FileService:
+        """The same with sessions of its own: two agents may use the same session id."""
+        return FileService(
+            overlay=self.overlay,
+            bytes_max=self._bytes_max,
+            fsync=self._fsync,
+            cross_mounts=self._cross_mounts,
+        )
+
+    def capabilities(self) -> dict[str, bool]:
+        """What an agent is told that there is."""
+        return {"readTextFile": True, "writeTextFile": True}
+
+    def add_session(self, session_id: str, roots: Sequence[str]) -> None:
+        """Open the directories of a session; those it had before are replaced.
+
+        Raises:
+            FileFailure: one is missing, not absolute or not a directory.
+        """
+        self._sessions[session_id] = Files(
+            Roots(roots, cross_mounts=self._cross_mounts),
+            overlay=self.overlay,
+            bytes_max=self._bytes_max,
+            fsync=self._fsync,
+        )
+
+    def remove_session(self, session_id: str) -> None:
+        """From now on every path is refused to this session."""
+        files = self._sessions.pop(session_id, None)
+        if files is not None:
+            files.roots.close()
+
+    async def read_text(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+    ) -> str:
+        """The text, unsaved changes included; `line` counts from 1, `limit` is in lines.
+
+        Raises:
+            RequestError: why it cannot be read.
+        """
+        files = self._files(session_id, path)
+        try:
+            return await files.read_text(path, line, limit)
+        except TooLarge as error:
+            reason = f"{error}; ask for a part of it with line and limit"
+            raise RequestError.invalid_params(reason, "path") from error
+        except FileFailure as error:
+            raise explain(error) from error
+
+    async def write_text(self, session_id: str, path: str, content: str) -> None:
+        """Make this the text of the file, which is created when it is missing.
+
+        Raises:
+            RequestError: why it cannot be written.
+        """
+        files = self._files(session_id, path)
+        try:
+            await files.write_text(path, content)
+        except FileFailure as error:
+            raise explain(error) from error
+
+    def _files(self, session_id: str, path: str) -> Files:
+        files = self._sessions.get(session_id)
+        if files is None:
+            raise RequestError.session_missing(session_id)
+        if not path.startswith("/"):
+            raise RequestError.invalid_params(f"the path is not absolute: {path}", "path")
+        if "\0" in path:
+            raise RequestError.invalid_params("the path has a NUL character", "path")
+        return files
+
+
+def explain(error: FileFailure) -> RequestError:
+    """The answer that tells an agent what happened to its file."""
+    match error:
+        case FileMissing():
+            return RequestError.resource_missing(_uri(error.path))
+        case OutsideRoots():
+            return RequestError.permission_denied(
+                f"{error.path} is not in a directory of this session: {error.reason}", "roots"
+            )
+        case AccessDenied():
+            return RequestError.permission_denied(str(error), "system")
+        case NotAFile():
+            return RequestError.invalid_params(str(error), "path")
+        case TooLarge() | NotText():
+            return RequestError.invalid_params(str(error), "content")
+        case _:
+            return RequestError(-32603, str(error), {"reason": "io_error", "uri": _uri(error.path)})
+
+
+def _uri(path: str) -> str:
+    return PurePosixPath(path).as_uri()
+
+
+__all__ = ["FileService", "explain"]
