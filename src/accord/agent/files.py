@@ -4,9 +4,10 @@ import os
 from typing import TYPE_CHECKING
 
 from accord.errors import LocalProtocolError, RequestFailed
-from accord.machine import FileMissing, Files, Roots
+from accord.machine import FileFailure, FileMissing, Files, Roots
 from accord.schema.codec import decode, encode
 from accord.translate.diffs import diff_of
+from accord.translate.file_changes import deletion_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
@@ -87,6 +88,60 @@ async def edit_file(
             return False
         await call.start()
         await write_text(session, full, text)
+    return True
+
+
+async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
+    """A whole deletion: announced with what is lost, asked for, done, final."""
+    session = turn.session
+    full = absolute(session, path)
+    with _OwnFiles(session) as files:
+        try:
+            text: str | None = await files.read_text(full)
+        except FileMissing as error:
+            raise FileNotFoundError(full) from error
+        except FileFailure:
+            text = None
+        if text is not None and not text.isprintable() and ("\0" in text or "\ufffd" in text):
+            text = None
+        shown = relative(session, full)
+        call = turn.tool_call(
+            f"Delete {shown}",
+            kind="delete",
+            name="delete",
+            locations=[full],
+            content=[deletion_of(full, text)],
+            raw_input={"path": full},
+        )
+        async with call:
+            if not await call.ask(reason or f"Delete {shown}"):
+                return False
+            await call.start()
+            await files.delete(full)
+    return True
+
+
+async def move_file(turn: "Turn", path: str, target: str, reason: str | None) -> bool:
+    """A whole move: announced with both names, asked for, done, final."""
+    session = turn.session
+    full, goal = absolute(session, path), absolute(session, target)
+    shown = f"{relative(session, full)} to {relative(session, goal)}"
+    with _OwnFiles(session) as files:
+        if not await files.exists(full):
+            raise FileNotFoundError(full)
+        call = turn.tool_call(
+            f"Move {shown}",
+            kind="move",
+            name="move",
+            locations=[full, goal],
+            content=[move_of(full, goal)],
+            raw_input={"path": full, "target": goal},
+        )
+        async with call:
+            if not await call.ask(reason or f"Move {shown}"):
+                return False
+            await call.start()
+            await files.move(full, goal)
     return True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Offer:
         taken = option.option_id in self.options or option.option_id == MODE_OPTION_ID
         if taken:
             raise LocalProtocolError(f"there is already an option {option.option_id!r}")
+        if option.category is not None:
+            checked("SessionConfigOptionCategory", option.category)
         values = [choice.value for choice in option.choices]
         if len(set(values)) != len(values):
             raise LocalProtocolError(f"option {option.option_id!r} lists a value twice")

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 
@@ -13,6 +14,8 @@ def as_entry(entry: str | v2.PlanEntry) -> v2.PlanEntry:
     """An entry as a program may write it: its text, or the whole."""
     if isinstance(entry, str):
         return v2.PlanEntry(content=entry, priority="medium", status="pending")
+    checked("PlanEntryPriority", entry.priority)
+    checked("PlanEntryStatus", entry.status)
     return entry
 
 

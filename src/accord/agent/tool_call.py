@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
+from accord.agent.files import absolute
 from accord.agent.wire import PermissionAsk, PermissionOption
+from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
@@ -54,7 +56,7 @@ class ToolCallHandle:
         self._cancellable = cancellable
         self._status: str | None = None
         self._scope = anyio.CancelScope()
-        self._cancelled = False
+        self._entered = False
 
     @property
     def id(self) -> str:
@@ -74,7 +76,12 @@ class ToolCallHandle:
     @property
     def can_be_cancelled(self) -> bool:
         """Whether the client may stop it alone, now."""
-        return self._cancellable and self._status is not None and not self.is_final
+        return self._stoppable and self._status is not None and not self.is_final
+
+    @property
+    def _stoppable(self) -> bool:
+        # Only a block can be left from outside; a call that is not one is never offered.
+        return self._cancellable and self._entered
 
     # ---- life
 
@@ -93,7 +100,7 @@ class ToolCallHandle:
                 content=self._content or UNSET,
                 locations=self._locations or UNSET,
                 raw_input=self._raw_input,
-                capabilities=_CANCELLABLE if self._cancellable else UNSET,
+                capabilities=_CANCELLABLE if self._stoppable else UNSET,
             )
         )
 
@@ -124,7 +131,7 @@ class ToolCallHandle:
                 f"tool call {self._title!r} is {self._status}; it cannot become {status}"
             )
         self._status = status
-        ended = is_final(status) and self._cancellable
+        ended = is_final(status) and self._stoppable
         await self._turn.emit(
             v2.ToolCallUpdate(
                 tool_call_id=self._id,
@@ -150,7 +157,7 @@ class ToolCallHandle:
 
     async def show_diff(self, path: str, old_text: str | None, new_text: str) -> None:
         """Add the change of a file."""
-        await self.show(diff_of(path, old_text, new_text))
+        await self.show(diff_of(absolute(self._turn.session, path), old_text, new_text))
 
     async def _emit_content(self, content: Any) -> None:
         if self._status is not None:
@@ -207,6 +214,8 @@ class ToolCallHandle:
         ids = [option.option_id for option in options]
         if not ids or len(set(ids)) != len(ids):
             raise LocalProtocolError("a permission needs at least one option, each with its own id")
+        for option in options:
+            checked("PermissionOptionKind", option.kind)
         patch = v2.ToolCallPatch(
             tool_call_id=self._id,
             title=self._title,
@@ -232,10 +241,10 @@ class ToolCallHandle:
 
     def stop(self) -> None:
         """The client asked to stop this call alone."""
-        self._cancelled = True
         self._scope.cancel()
 
     async def __aenter__(self) -> "ToolCallHandle":
+        self._entered = True
         await self.announce()
         self._scope.__enter__()
         return self
@@ -257,8 +266,9 @@ class ToolCallHandle:
                 if not self.is_final:
                     await self.show(f"{type(exc).__name__}: {exc}")
                 await self.settle("failed")
-            elif self._turn.is_cancelled:
-                await self.settle("cancelled")
+            elif not self._turn.is_over:
+                # Not the client but a deadline of the handler's own: that is a failure.
+                await self.settle("cancelled" if self._turn.is_cancelled else "failed")
         return swallow
 
 

@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
-from accord.agent.files import absolute, edit_file, read_text, write_text
+from accord.agent.files import (
+    absolute,
+    delete_file,
+    edit_file,
+    move_file,
+    read_text,
+    write_text,
+)
 from accord.agent.options import OptionValue
 from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream
 from accord.agent.terminals import run_command, start_command
 from accord.agent.tool_call import ToolCallHandle
+from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.codec import to_raw
@@ -88,6 +96,11 @@ class Turn:
         """Whether the client has cancelled it."""
         return self._cancel_requested
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be said in it: it has ended, or the client is gone."""
+        return self._over or self._session.closed or self._session.connection.error is not None
+
     # ---- saying
 
     async def emit(self, update: Any) -> None:
@@ -98,8 +111,11 @@ class Turn:
 
     async def say(self, *parts: str | v2.ContentBlock) -> None:
         """Send one whole message, made of text or of content blocks."""
-        await self.emit(
-            v2.AgentMessage(message_id=self._session.new_id("msg"), content=_blocks(parts))
+        if self._over:
+            raise LocalProtocolError("this turn is over; nothing more can be said in it")
+        session = self._session
+        await session.emit(
+            v2.AgentMessage(message_id=session.new_id("msg"), content=_blocks(parts))
         )
 
     async def think(self, *parts: str | v2.ContentBlock) -> None:
@@ -134,7 +150,9 @@ class Turn:
         if not title.strip():
             raise LocalProtocolError("a notice needs a title")
         text = UNSET if description is None else description
-        await self.emit(v2.Notice(severity=severity, title=title, description=text))
+        await self.emit(
+            v2.Notice(severity=checked("NoticeSeverity", severity), title=title, description=text)
+        )
 
     async def set_title(self, title: str) -> None:
         """Name the session."""
@@ -169,7 +187,7 @@ class Turn:
         call = ToolCallHandle(
             self,
             title,
-            kind=kind,
+            kind=checked("ToolKind", kind),
             name=name,
             locations=[self._location(one) for one in locations],
             raw_input=UNSET if raw_input is UNSET else to_raw(raw_input),
@@ -181,6 +199,8 @@ class Turn:
 
     def _location(self, place: "str | tuple[str, int]") -> v2.ToolCallLocation:
         path, line = (place, UNSET) if isinstance(place, str) else place
+        if line is not UNSET and line < 1:
+            raise LocalProtocolError(f"lines count from 1, there is no line {line}")
         return v2.ToolCallLocation(path=absolute(self._session, path), line=line)
 
     async def read_text(
@@ -201,6 +221,19 @@ class Turn:
         False when the user said no: nothing was written.
         """
         return await edit_file(self, str(path), text, title, reason)
+
+    async def delete(self, path: str | Path, *, reason: str | None = None) -> bool:
+        """Delete a file: a tool call that shows what is lost, with permission if the mode asks.
+
+        False when the user said no: it is still there.
+        """
+        return await delete_file(self, str(path), reason)
+
+    async def move(
+        self, path: str | Path, target: str | Path, *, reason: str | None = None
+    ) -> bool:
+        """Give a file another name, never one that is taken; otherwise as `delete`."""
+        return await move_file(self, str(path), str(target), reason)
 
     async def run(
         self,
