@@ -72,10 +72,11 @@ def judge_request(params: Mapping[str, object], served: Collection[int]) -> Chos
         if isinstance(params.get("info"), Mapping):
             return Chosen("v2", 2)
         if version == 2:
+            reason = "Expected `object`" if "info" in params else "missing required key"
             return Refused(
                 INVALID_PARAMS,
-                "Invalid params: missing required key at $.info",
-                {"path": "$.info", "reason": "missing required key"},
+                f"Invalid params: {reason} at $.info",
+                {"path": "$.info", "reason": reason},
             )
         return Chosen("v2", 2, ("no info in initialize; the client is unknown",))
     if 1 not in served:
@@ -84,7 +85,8 @@ def judge_request(params: Mapping[str, object], served: Collection[int]) -> Chos
             f"Protocol version {version} is not supported",
             {"requested": version, "supported": sorted(served)},
         )
-    return _official_or_draft(params)
+    # A newer client whose `capabilities` are not for us to read is no speaker of the draft.
+    return _official_or_draft(params) if version <= 1 else Chosen("v1", 1)
 
 
 def _official_or_draft(params: Mapping[str, object]) -> Chosen:

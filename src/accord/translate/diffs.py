@@ -29,7 +29,7 @@ def wire_diff(diff: v2.Diff) -> v2.Diff:
 
 
 def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | UnsetType:
-    old, new = (old_text or "").splitlines(True), new_text.splitlines(True)
+    old, new = _lines(old_text or ""), _lines(new_text)
     if len(old) + len(new) > PATCH_LINES_MAX:
         return UNSET
     name = quoted(path)
@@ -43,6 +43,17 @@ def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | Uns
         if not line.endswith("\n"):
             body.append("\n\\ No newline at end of file\n")
     return v2.DiffPatch(format="git_patch", text="".join(head + body))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with their ends, as git counts them.
+
+    Only "\\n" ends a line: `str.splitlines` also splits at carriage returns, form feeds and the
+    separators of Unicode, of which a patch knows nothing.
+    """
+    *whole, last = text.split("\n")
+    lines = [f"{line}\n" for line in whole]
+    return [*lines, last] if last else lines
 
 
 def quoted(path: str) -> str:
@@ -72,10 +83,25 @@ def texts_of(diff: v2.Diff) -> list[tuple[str, str | None, str]]:
         path = getattr(change, "path", None)
         if path is None:
             continue
-        old_lines, new_lines = sections.get(quoted(path), ([], []))
+        old_lines, new_lines = _section(sections, path, only=len(diff.changes) == 1)
+        if isinstance(change, v2.DiffMove | v2.DiffCopy) and not (old_lines or new_lines):
+            # Two empty texts would say that the file had been empty.
+            continue
         is_new = isinstance(change, v2.DiffAdd)
         found.append((path, None if is_new else "".join(old_lines), "".join(new_lines)))
     return found
+
+
+def _section(
+    sections: dict[str, tuple[list[str], list[str]]], path: str, *, only: bool
+) -> tuple[list[str], list[str]]:
+    """The hunks of one file: under its own name, under git's `a/` names, or the only ones."""
+    for name in (quoted(path), quoted(f"a{path}"), quoted(f"a/{path}")):
+        if name in sections:
+            return sections[name]
+    if only and len(sections) == 1:
+        return next(iter(sections.values()))
+    return [], []
 
 
 def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
@@ -84,7 +110,7 @@ def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
     new: list[str] = []
     in_hunk = False
     previous = ""
-    for line in patch.splitlines(True):
+    for line in _lines(patch):
         if line.startswith("diff --git "):
             in_hunk, old, new = False, [], []
             paths = line[len("diff --git ") :].rstrip("\n")

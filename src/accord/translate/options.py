@@ -31,7 +31,7 @@ def option_to_v1(option: v2.SessionConfigOption) -> v1.SessionConfigOption | Non
 def _entry(item: v2.SessionConfigSelectEntry) -> v1.SessionConfigSelectEntry:
     if item.group_id is UNSET:
         return v1.SessionConfigSelectEntry(
-            value=item.value, name=item.name, description=item.description
+            value=item.value, name=item.name, description=item.description, meta=item.meta
         )
     members = [] if item.options is UNSET else item.options
     return v1.SessionConfigSelectEntry(
@@ -39,8 +39,12 @@ def _entry(item: v2.SessionConfigSelectEntry) -> v1.SessionConfigSelectEntry:
         name=item.name,
         options=[
             v1.SessionConfigSelectOption(
-                value=member.value, name=member.name, description=member.description
+                value=member.value,
+                name=member.name,
+                description=member.description,
+                meta=member.meta,
             )
             for member in members
         ],
+        meta=item.meta,
     )

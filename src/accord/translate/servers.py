@@ -1,27 +1,26 @@
 """Descriptions of MCP servers in v1's form and in v2's."""
 
 from accord.schema import v1, v2
-from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import UNSET, Raw, UnknownVariant
+from accord.schema.codec import decode, encode
+from accord.schema.struct import UNSET, Raw
 
 
 def server_to_v2(server: v1.McpServer) -> v2.McpServer:
     """A server of v1 as v2 says it; `sse`, which v2 dropped, stays an unknown variant there."""
-    if server.type is UNSET:
+    # "stdio" is no tag of v1, but clients that know v2 send it.
+    if server.type is UNSET or server.type == "stdio":
         return v2.McpServerStdio(
             name=server.name,
             command=server.command or "",
             args=server.args,
             env=UNSET
             if server.env is UNSET
-            else [v2.EnvVariable(name=one.name, value=one.value) for one in server.env],
+            else [
+                v2.EnvVariable(name=one.name, value=one.value, meta=one.meta) for one in server.env
+            ],
             meta=server.meta,
         )
-    raw = encode(server)
-    try:
-        return decode(v2.McpServer, raw)  # type: ignore[arg-type]
-    except Invalid:
-        return UnknownVariant("type", server.type, raw)
+    return decode(v2.McpServer, encode(server))  # type: ignore[arg-type]
 
 
 def server_to_v1(server: v2.McpServer) -> v1.McpServer:
@@ -33,7 +32,9 @@ def server_to_v1(server: v2.McpServer) -> v1.McpServer:
             args=[] if server.args is UNSET else server.args,
             env=[]
             if server.env is UNSET
-            else [v1.EnvVariable(name=one.name, value=one.value) for one in server.env],
+            else [
+                v1.EnvVariable(name=one.name, value=one.value, meta=one.meta) for one in server.env
+            ],
             meta=server.meta,
         )
     members = decode(dict[str, Raw], encode(server))
