@@ -28,6 +28,7 @@ class View:
         self._statuses: dict[str, str] = {}
         self._diffs: set[str] = set()
         self._printed: dict[str, int] = {}
+        self._steps: list[str] = []
         self._line_open = False
         self._speaking: object = None
 
@@ -84,7 +85,10 @@ class View:
         """The plan with its ticks, on one line."""
         assert isinstance(update.item, Plan)
         steps = [f"{_MARKS.get(one.status, '?')} {one.content}" for one in update.item.entries]
-        self._line("  plan: " + "   ".join(steps), "cyan")
+        # The plan is the live one: updates that came together all show its last state.
+        if steps != self._steps:
+            self._steps = steps
+            self._line("  plan: " + "   ".join(steps), "cyan")
 
     def tool_call(self, update: Update) -> None:
         """A tool call when its status changes, and its diff once."""

@@ -9,6 +9,8 @@ PENDING_REQUESTS_MAX = 1024
 # A sender that never waits gives way at least this often, so that a cancel can be read.
 YIELD_MESSAGES_MAX = 256
 YIELD_SECONDS_MAX = 0.005
+# How long a sender that does not wait may go without looking for its own cancellation.
+CHECK_SECONDS_MAX = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
