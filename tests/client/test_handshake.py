@@ -167,9 +167,7 @@ async def test_an_agent_that_does_not_answer_is_ended_in_time() -> None:
 
     async with playing(script) as (_, transport):
         with pytest.raises(ConnectionLost, match=r"initialize within 0\.05 s"):
-            async with Client.connect(
-                transport, limits=Limits(initialize_seconds=0.05), **BARE
-            ):
+            async with Client.connect(transport, limits=Limits(initialize_seconds=0.05), **BARE):
                 pytest.fail("it never answered")
 
 

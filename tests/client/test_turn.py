@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from tests.client.deciders import Decider
-from tests.client.scripted_agent import ScriptedAgent, connected
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from accord.connection.limits import Limits
+from accord.errors import ConnectionLost, LocalProtocolError, RemoteProtocolError, RequestFailed
+from tests.client.scripted_agent import ScriptedAgent, chunk, connected
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
-QUIET = {"files": False, "terminals": False}
 
 
 @VERSIONS
@@ -24,14 +28,10 @@ async def test_a_turn_yields_what_the_agent_says_and_ends_with_its_stop_reason(
         agent.say("lo")
         agent.end_turn(prompt)
 
-    decider = Decider(lambda request: None)
-    async with connected(script, version, permissions=decider, **QUIET) as (client, agent):
-        assert client.protocol_version == version
+    async with connected(script, version) as (client, _):
         session = await client.new_session()
-        kinds = []
         async with session.prompt("Hi") as turn:
-            async for update in turn:
-                kinds.append((update.kind, update.text))
+            kinds = [(update.kind, update.text) async for update in turn]
         assert kinds == [("message", "Hel"), ("message", "lo")]
         assert turn.stop_reason == "end_turn"
         assert [(m.role, m.text) for m in session.transcript.messages] == [
@@ -39,3 +39,386 @@ async def test_a_turn_yields_what_the_agent_says_and_ends_with_its_stop_reason(
             ("agent", "Hello"),
         ]
         assert turn.reply.text == "Hello"
+
+
+@VERSIONS
+@pytest.mark.rule("V1-SESS-23", "V1-PROMPT-01")
+async def test_ask_gives_the_whole_answer(version: int) -> None:
+    """design.md 2: a blank line between the messages of a turn."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        assert prompt["params"]["sessionId"] == "s1"
+        assert prompt["params"]["prompt"] == [{"type": "text", "text": "Hi"}]
+        agent.say("one", "m1")
+        agent.update({"sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Look"})
+        agent.say("two", "m2")
+        agent.end_turn(prompt, "max_tokens")
+
+    async with connected(script, version) as (client, agent):
+        session = await client.new_session()
+        reply = await session.ask("Hi")
+        assert (reply.text, reply.stop_reason) == ("one\n\ntwo", "max_tokens")
+        assert [call.title for call in reply.tool_calls] == ["Look"]
+        assert [message.role for message in reply.messages] == ["user", "agent", "agent"]
+        methods = [message["method"] for message in agent.received]
+        assert methods == ["initialize", "session/new", "session/prompt"]
+
+
+@VERSIONS
+async def test_ten_thousand_updates_come_in_order(version: int) -> None:
+    """Issue 2: order, and a response never overtakes an update that was sent before it."""
+    count = 10_000
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        for start in range(0, count, 100):
+            numbers = range(start, start + 100)
+            agent.write(*[agent.update_message(chunk(f"{n} ", "m")) for n in numbers])
+            await agent.transport.drain()
+        agent.end_turn(prompt)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("count") as turn:
+            seen = [update.text async for update in turn]
+        assert seen == [f"{n} " for n in range(count)]
+        assert session.transcript.messages[-1].text == "".join(seen)
+
+
+@VERSIONS
+async def test_a_slow_consumer_slows_the_agent(version: int) -> None:
+    """design.md 4: over the bound reading pauses, so memory does not fill."""
+    said = anyio.Event()
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        for n in range(200):
+            agent.say(f"{n} ")
+            await checkpoint()
+        agent.end_turn(prompt)
+        said.set()
+
+    limits = Limits(turn_updates=10)
+    async with connected(script, version, limits=limits) as (client, agent):
+        session = await client.new_session()
+        async with session.prompt("count") as turn:
+            await said.wait()
+            await anyio.wait_all_tasks_blocked()
+            assert 10 <= len(turn.inbox) <= 12
+            assert agent.transport.backlog > 0
+            assert [update.text async for update in turn] == [f"{n} " for n in range(200)]
+
+
+async def test_a_call_inside_a_full_loop_is_no_deadlock() -> None:
+    """design.md 4: except while a task waits for a call on this connection."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        modes = {"currentModeId": "a", "availableModes": [{"id": m, "name": m} for m in "ab"]}
+        await agent.open_session(modes=modes)
+        prompt = await agent.begin_turn()
+        for n in range(50):
+            agent.say(f"{n} ")
+        request = await agent.expect("session/set_mode")
+        for n in range(50, 100):
+            agent.say(f"{n} ")
+        agent.result(request, {})
+        agent.end_turn(prompt)
+
+    async with connected(script, limits=Limits(turn_updates=4)) as (client, _):
+        session = await client.new_session()
+        seen = 0
+        async with session.prompt("count") as turn:
+            async for _update in turn:
+                if seen == 0:
+                    await session.set_mode("b")
+                seen += 1
+        assert (seen, session.transcript.modes.current) == (100, "b")
+
+
+@VERSIONS
+@pytest.mark.parametrize("how", ["break", "raise", "timeout"])
+async def test_leaving_early_cancels_the_turn_and_waits_for_it(version: int, how: str) -> None:
+    """design.md 4."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.say("working")
+        await agent.expect("session/cancel")
+        agent.say("more")
+        agent.end_turn(prompt, "cancelled")
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        turn = session.prompt("work")
+        if how == "break":
+            async with turn:
+                async for _update in turn:
+                    break
+        elif how == "raise":
+            with pytest.raises(KeyError):
+                async with turn:
+                    async for _update in turn:
+                        raise KeyError
+        else:
+            with anyio.move_on_after(0.02):
+                async with turn:
+                    async for _update in turn:
+                        pass
+        assert turn.stop_reason == "cancelled"
+        assert not session.is_busy
+        assert session.transcript.messages[-1].text == "workingmore"
+
+
+@VERSIONS
+async def test_an_agent_that_ignores_a_cancel_is_not_waited_for(version: int) -> None:
+    """design.md 4: within a bound."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        await agent.expect("session/cancel")
+        if version == 1:
+            await agent.expect("$/cancel_request")
+        prompt = await agent.begin_turn()
+        agent.say("second")
+        agent.end_turn(prompt)
+
+    async with connected(script, version, limits=Limits(close_seconds=0.02)) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("work") as turn:
+            pass
+        assert turn.stop_reason == "cancelled"
+        assert (await session.ask("again")).text == "second"
+
+
+@VERSIONS
+@pytest.mark.rule("V1-CANCEL-09")
+async def test_cancel_ends_the_turn_with_its_reason_and_no_error(version: int) -> None:
+    """D1 prompt-turn: a cancelled turn is not a failed one."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.say("working")
+        await agent.expect("session/cancel")
+        agent.end_turn(prompt, "cancelled")
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("work") as turn:
+            async for _update in turn:
+                await turn.cancel()
+        assert turn.stop_reason == "cancelled"
+
+
+@VERSIONS
+async def test_a_prompt_that_is_answered_by_request_cancelled_is_cancelled(version: int) -> None:
+    """v2.md 5.6: held prompts get -32800; v1 agents answer so too."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        agent.error(await agent.expect("session/prompt"), -32800, "Request cancelled")
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        reply = await session.ask("work")
+        assert reply.stop_reason == "cancelled"
+        shown = [message.text for message in session.transcript.messages]
+        assert shown == (["work"] if version == 1 else [])
+
+
+@VERSIONS
+@pytest.mark.rule("V1-GEN-11")
+async def test_an_error_answer_is_raised_where_the_iteration_stands(version: int) -> None:
+    """Ours; codes that we do not know are errors like any other."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        for _ in range(3):
+            agent.error(await agent.expect("session/prompt"), -32077, "odd", {"why": 1})
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match="odd") as caught:
+            await session.ask("a")
+        assert (caught.value.code, caught.value.data) == (-32077, {"why": 1})
+        with pytest.raises(RequestFailed):
+            async with session.prompt("b") as turn:
+                async for _update in turn:
+                    pass
+        with pytest.raises(RequestFailed):
+            async with session.prompt("c") as turn:
+                await anyio.wait_all_tasks_blocked()
+                assert turn.is_over
+
+
+@pytest.mark.rule("V2-PROMPT-19")
+async def test_work_that_failed_raises_as_a_refused_prompt_does() -> None:
+    """Ours: v2 reports by a state what v1 answers; the program sees one thing."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        agent.state("idle", stopReason="error", error={"code": -32050, "message": "model is down"})
+        await agent.begin_turn()
+        agent.state("idle", stopReason="error")
+
+    async with connected(script, 2) as (client, _):
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match="model is down") as caught:
+            await session.ask("a")
+        assert caught.value.code == -32050
+        with pytest.raises(RequestFailed, match="reported an error"):
+            await session.ask("b")
+
+
+@VERSIONS
+@pytest.mark.parametrize("result", [5, [], "x", {"stopReason": 5, "messageId": 5}])
+async def test_a_malformed_answer_is_the_agents_mistake(version: int, result: Any) -> None:
+    """Ours: bad input is an error that says so, and the session lives on."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        agent.result(await agent.expect("session/prompt"), result)
+        prompt = await agent.begin_turn()
+        agent.end_turn(prompt)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        with pytest.raises(RemoteProtocolError, match="session/prompt is invalid"):
+            await session.ask("a")
+        assert (await session.ask("b")).stop_reason == "end_turn"
+
+
+@VERSIONS
+@pytest.mark.parametrize("reading", [True, False])
+async def test_an_agent_that_dies_in_a_prompt_is_told_to_the_turn(
+    version: int, reading: bool
+) -> None:
+    """Issue 2: every waiter gets ConnectionLost."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        agent.say("last words")
+        await agent.transport.aclose()
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        seen = []
+        with pytest.raises(ConnectionLost, match="closed the connection"):
+            async with session.prompt("a") as turn:
+                if reading:
+                    async for update in turn:
+                        seen += [update.text]
+                else:
+                    await turn.wait()
+        assert seen == (["last words"] if reading else [])
+        with pytest.raises(ConnectionLost):
+            await session.ask("b")
+        with pytest.raises(ConnectionLost):
+            await client.new_session()
+
+
+@VERSIONS
+@pytest.mark.rule("V1-GEN-10", "V2-GEN-10")
+async def test_what_is_not_understood_is_kept_and_ends_nothing(version: int) -> None:
+    """S001 validation tips; V2: unknown values are kept whole."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.update({"sessionUpdate": "_sparkle", "glitter": 3})
+        agent.update({"sessionUpdate": "agent_message_chunk", "messageId": "m"})
+        agent.write(b'{"jsonrpc":"2.0","method":"session/update","params":7}\n')
+        agent.write({"jsonrpc": "2.0", "method": "_no/such", "params": {}})
+        agent.write({"jsonrpc": "2.0", "method": "$/no_such"})
+        agent.update({**chunk("ok", "m"), "extra": True})
+        agent.end_turn(prompt)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("a") as turn:
+            kinds = [update.kind async for update in turn]
+        assert kinds == ["unknown", "message"]
+        assert session.transcript.unknown[0].tag == "_sparkle"
+
+
+@VERSIONS
+async def test_updates_after_the_end_reach_the_session_and_not_the_turn(version: int) -> None:
+    """Issue 2: updates after a prompt's result reach the session."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        end = (
+            {"jsonrpc": "2.0", "id": prompt["id"], "result": {"stopReason": "end_turn"}}
+            if version == 1
+            else agent.update_message(
+                {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}
+            )
+        )
+        agent.write(
+            agent.update_message(chunk("in", "m")), end, agent.update_message(chunk("late", "n"))
+        )
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        stream = session.updates()
+        async with session.prompt("a") as turn:
+            seen = [update.text async for update in turn]
+        assert seen == ["in"]
+        watched = [(await anext(stream)).text for _ in range(2 if version == 1 else 4)]
+        assert watched[-1] == "late"
+        assert session.transcript.messages[-1].text.endswith("late")
+
+
+async def test_a_turn_is_entered_once() -> None:
+    """Misuse, named before anything is sent."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        agent.end_turn(await agent.begin_turn())
+
+    async with connected(script) as (client, agent):
+        session = await client.new_session()
+        turn = session.prompt("a")
+        async with turn:
+            await turn.wait()
+        with pytest.raises(LocalProtocolError, match="once"):
+            async with turn:
+                pass
+        assert len(agent.sent("session/prompt")) == 1
+
+
+@VERSIONS
+async def test_two_prompts_at_once_are_two_turns_and_the_first_gets_the_updates(
+    version: int,
+) -> None:
+    """v1.md 4.5: a second prompt queues; v2.md 5.5: it may be held."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        agent.say("one", "m1")
+        second = await agent.expect("session/prompt")
+        agent.end_turn(first)
+        if version == 2:
+            agent.result(second, {"messageId": "u2"})
+            agent.state("running")
+        agent.say("two", "m2")
+        agent.end_turn(second)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("a") as first:
+            assert (await anext(first)).text == "one"
+            async with session.prompt("b") as second:
+                assert [update.text async for update in second] == ["two"]
+            assert [update.text async for update in first] == []
+        assert (first.stop_reason, second.stop_reason) == ("end_turn", "end_turn")

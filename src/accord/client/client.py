@@ -204,11 +204,7 @@ class Client(Connected):
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is open already")
         session = Session(self, link, session_id, setup, on_update)
-        link.sessions[session_id] = session
-        for service in (self.options.files, self.options.terminals):
-            add = getattr(service, "add_session", None)
-            if add is not None:
-                add(session_id, session.roots)
+        link.add_session(session)
         return session
 
     # ---- all sessions of the agent

@@ -9,7 +9,7 @@ on, before anything that came after it is looked at.
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
@@ -61,6 +61,8 @@ class Link:
             framing=options.framing,
             strict=options.strict,
         )
+        # Session ids are the agent's own: two agents may use the same.
+        self.permissions: Any = options.permissions
         self.sessions: dict[str, Session] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
         self._stop = anyio.Event()
@@ -79,6 +81,19 @@ class Link:
         """End the conversation and everything that belongs to it."""
         self._stop.set()
         await self._stopped.wait()
+
+    def add_session(self, session: "Session") -> None:
+        """Take in a session; whoever serves it is told where it works."""
+        self.sessions[session.id] = session
+        _tell(self.permissions, "add_session", session.id, session.cwd)
+        for service in (self.options.files, self.options.terminals):
+            _tell(service, "add_session", session.id, session.roots)
+
+    def remove_session(self, session: "Session") -> None:
+        """The session is over, for whoever serves it too."""
+        if self.sessions.pop(session.id, None) is not None:
+            for service in (self.permissions, self.options.files, self.options.terminals):
+                _tell(service, "remove_session", session.id)
 
     async def shake_hands(self, offer: Offer) -> None:
         """Agree on a version.
@@ -116,6 +131,10 @@ class Link:
             wire = WireV2(strict=self.options.strict)
         self.facts = wire.agent(agreement.answer)
         self.wire = wire
+        own = getattr(self.options.permissions, "for_connection", None)
+        if own is not None:
+            info = self.facts.info
+            self.permissions = own(None if info is None else info.name)
         self.connection.peer.null_ids_allowed = agreement.version == 1
         self._handler.agreed(self)
 
@@ -145,4 +164,11 @@ class Link:
                 await anyio.sleep(min(wanted, RETRY_SECONDS_MAX))
 
 
-__all__ = ["Link"]
+def _tell(service: Any, what: str, *facts: Any) -> None:
+    """Services may be anybody's, and need not care."""
+    method = getattr(service, what, None)
+    if method is not None:
+        method(*facts)
+
+
+__all__ = ["Link", "LinkHandler"]

@@ -81,7 +81,7 @@ class Serving:
         session = self.session(asked.session_id)
         if asked.tool_call is not None:
             session.apply_subject(asked.tool_call)
-        question = Question(session, asked, self._options.permissions)
+        question = Question(session, asked, self.link.permissions)
         request.on_cancel = question.withdraw
         return question.answer
 
@@ -125,6 +125,9 @@ class Serving:
         """Everybody who waits is told."""
         for session in tuple(self.link.sessions.values()):
             session.over()
+        end = getattr(self.link.permissions, "end_connection", None)
+        if end is not None:
+            end()
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

@@ -105,6 +105,9 @@ class Session:
         await self.link.connection.notify(method, params)
         self.transcript.turn_cancelled()
         self._settle_questions()
+        if self.link.wire.version == 1:
+            # Writes and terminals wait for the user too.
+            self._tell_permissions("cancel_session")
         for turn in tuple(self._turns):
             turn.cancel_sent()
 
@@ -236,7 +239,7 @@ class Session:
         if self.is_closed:
             return
         self.is_closed = True
-        self.link.sessions.pop(self.id, None)
+        self.link.remove_session(self)
         for question in tuple(self.questions):
             question.withdraw()
         error = LocalProtocolError(f"the session {self.id!r} was closed")
@@ -314,6 +317,13 @@ class Session:
         """A turn is over."""
         if turn in self._turns:
             self._turns.remove(turn)
+        if not self._turns:
+            self._tell_permissions("end_turn")
+
+    def _tell_permissions(self, what: str) -> None:
+        method = getattr(self.link.permissions, what, None)
+        if method is not None:
+            method(self.id)
 
 
 class UpdateStream:
