@@ -65,6 +65,9 @@ class Serving:
         chosen = judge_request(params, self._agent.versions)
         if isinstance(chosen, Refused):
             raise _as_error(chosen)
+        refused = self._initialization.forbids(chosen)
+        if refused is not None:
+            raise _as_error(refused)
         if chosen.dialect == "draft":
             raise RequestError.invalid_params(
                 "this client speaks the 2026-02 draft, which is not served here", "$.capabilities"
@@ -73,9 +76,7 @@ class Serving:
             _log.info("%s", note)
         dialect = self._make(chosen, request.params, params)
         answer = dialect.initialize()
-        refused = self._initialization.admit_initialize(chosen)
-        if refused is not None:
-            raise _as_error(refused)
+        self._initialization.admit_initialize(chosen)
         assert self.connection is not None
         self.connection.peer.null_ids_allowed = chosen.version == 1
         self._dialect = dialect

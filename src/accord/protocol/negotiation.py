@@ -153,17 +153,22 @@ class Initialization:
         """The dialect of the latest successful `initialize`."""
         return self._chosen
 
+    def forbids(self, chosen: Chosen) -> Refused | None:
+        """Why this `initialize` cannot succeed now, whatever else it says."""
+        if self._chosen is None:
+            return None
+        if self._begun:
+            return Refused(INVALID_REQUEST, "initialize may not be repeated after other requests")
+        if chosen.version != self._chosen.version:
+            return Refused(INVALID_REQUEST, "a repeated initialize must keep its version")
+        return None
+
     def admit_initialize(self, chosen: Chosen) -> Refused | None:
         """May this `initialize` succeed now?  If so it is the one that counts."""
-        if self._chosen is not None:
-            if self._begun:
-                return Refused(
-                    INVALID_REQUEST, "initialize may not be repeated after other requests"
-                )
-            if chosen.version != self._chosen.version:
-                return Refused(INVALID_REQUEST, "a repeated initialize must keep its version")
-        self._chosen = chosen
-        return None
+        refused = self.forbids(chosen)
+        if refused is None:
+            self._chosen = chosen
+        return refused
 
     def admit(self, method: str) -> Refused | None:
         """May another request be served now?"""
