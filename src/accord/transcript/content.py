@@ -24,8 +24,10 @@ def text_of(block: Block) -> str:
     return text
 
 
-def joined_text(blocks: Iterable[Block]) -> str:
+def joined_text(blocks: Sequence[Block]) -> str:
     """The text of several blocks, one after the other."""
+    if len(blocks) == 1:
+        return text_of(blocks[0])
     return "".join([text_of(block) for block in blocks])
 
 
@@ -46,24 +48,29 @@ class Content:
     one array stay apart while text that came in chunks is one block.
     """
 
-    __slots__ = ("_blocks", "_fresh", "_joinable", "_text", "meta")
+    __slots__ = ("_blocks", "_fresh", "_joinable", "_meta", "_text")
 
     def __init__(self) -> None:
-        self.meta: dict[str, Raw] = {}
-        self._blocks: list[Block] = []
-        self._fresh: list[Block] = []
+        # Containers are made when they are needed: a long session has very many messages, and
+        # what is not there need not be looked at by the garbage collector.
+        self._meta: dict[str, Raw] | None = None
+        self._blocks: Sequence[Block] = ()
+        self._fresh: list[Block] | None = None
         # Whether the last of `_blocks` came in chunks, so that more text may be joined to it.
         self._joinable = False
         self._text: str | None = ""
 
     def append(self, block: Block) -> None:
         """Put one block at the end."""
-        self._fresh.append(block)
+        if self._fresh is None:
+            self._fresh = [block]
+        else:
+            self._fresh.append(block)
 
     def replace(self, blocks: Iterable[Block]) -> None:
-        """Forget everything and hold these blocks."""
-        self._blocks = list(blocks)
-        self._fresh = []
+        """Forget everything and hold these blocks; a list is held as it is and never changed."""
+        self._blocks = blocks if isinstance(blocks, list) else list(blocks)
+        self._fresh = None
         self._joinable = False
         self._text = None
 
@@ -74,7 +81,14 @@ class Content:
 
     def patch_meta(self, patch: Patch[dict[str, Raw]]) -> None:
         """Merge metadata by its top-level keys."""
-        patch_meta(self.meta, patch)
+        if patch is not UNSET:
+            self._meta = self.meta
+            patch_meta(self._meta, patch)
+
+    @property
+    def meta(self) -> dict[str, Raw]:
+        """The metadata that came with the content."""
+        return {} if self._meta is None else self._meta
 
     @property
     def blocks(self) -> Sequence[Block]:
@@ -93,12 +107,12 @@ class Content:
         return self._text
 
     def _settle(self) -> None:
-        blocks, run = self._blocks, list[str]()
+        blocks, run = list(self._blocks), list[str]()
         if self._joinable:
             run.append(blocks[-1].text)
-        for block in self._fresh:
+        for block in self._fresh or ():
             if not _is_plain_text(block):
-                self._close(run)
+                _close(blocks, run)
                 run = []
                 blocks.append(block)
             elif run:
@@ -106,14 +120,17 @@ class Content:
             else:
                 blocks.append(block)
                 run.append(block.text)
-        self._close(run)
+        _close(blocks, run)
+        self._blocks = blocks
         self._joinable = bool(run)
-        self._fresh = []
+        self._fresh = None
         self._text = None
 
-    def _close(self, run: list[str]) -> None:
-        if len(run) > 1:
-            self._blocks[-1] = type(self._blocks[-1])(text="".join(run))
+
+def _close(blocks: list[Block], run: list[str]) -> None:
+    """The run of text that the last block began becomes one block."""
+    if len(run) > 1:
+        blocks[-1] = type(blocks[-1])(text="".join(run))
 
 
 __all__ = ["Block", "Content", "joined_text", "text_of"]

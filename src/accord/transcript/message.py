@@ -20,7 +20,12 @@ class Message(Content):
     __slots__ = ("is_own", "message_id", "order", "role")
 
     def __init__(self, role: Role, message_id: str | None, order: int) -> None:
-        super().__init__()
+        # Written out: a call to the constructor above costs as much as all of this.
+        self._meta = None
+        self._blocks = ()
+        self._fresh = None
+        self._joinable = False
+        self._text = ""
         self.role: Role = role
         self.message_id = message_id
         self.order = order
