@@ -58,9 +58,6 @@ class Connected:
         """End the connection and whatever was started for the agent."""
         if self._link is not None:
             await self._link.aclose()
-        close_all = getattr(self.options.terminals, "close_all", None)
-        if close_all is not None:
-            await close_all()
 
     # ---- what the agent is
 

@@ -9,7 +9,7 @@ on, before anything that came after it is looked at.
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
@@ -17,6 +17,7 @@ from anyio.abc import TaskStatus
 from accord.client.early import EarlyUpdates
 from accord.client.handshake import Offer, explain_refusal, initialize_params, judge
 from accord.client.options import Options
+from accord.client.services import Services
 from accord.client.wire import AgentFacts, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import ConnectionLost, RateLimited, RemoteProtocolError, RequestFailed
@@ -61,8 +62,7 @@ class Link:
             framing=options.framing,
             strict=options.strict,
         )
-        # Session ids are the agent's own: two agents may use the same.
-        self.permissions: Any = options.permissions
+        self.services = Services(options, self.connection)
         self.sessions: dict[str, Session] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
         self._stop = anyio.Event()
@@ -74,6 +74,7 @@ class Link:
             async with self.connection:
                 task_status.started()
                 await self._stop.wait()
+                await self.services.aclose()
         finally:
             self._stopped.set()
 
@@ -85,15 +86,12 @@ class Link:
     def add_session(self, session: "Session") -> None:
         """Take in a session; whoever serves it is told where it works."""
         self.sessions[session.id] = session
-        _tell(self.permissions, "add_session", session.id, session.cwd)
-        for service in (self.options.files, self.options.terminals):
-            _tell(service, "add_session", session.id, session.roots)
+        self.services.add_session(session)
 
     def remove_session(self, session: "Session") -> None:
         """The session is over, for whoever serves it too."""
         if self.sessions.pop(session.id, None) is not None:
-            for service in (self.permissions, self.options.files, self.options.terminals):
-                _tell(service, "remove_session", session.id)
+            self.services.remove_session(session.id)
 
     async def shake_hands(self, offer: Offer) -> None:
         """Agree on a version.
@@ -114,7 +112,11 @@ class Link:
                 stderr_tail=getattr(self.transport, "stderr_tail", ""),
             ) from None
         except RequestFailed as error:
-            raise explain_refusal(error) from None
+            refusal = explain_refusal(error)
+            tail = getattr(self.transport, "stderr_tail", "").rstrip()
+            if tail:
+                refusal.add_note(f"The agent said on stderr:\n{tail}")
+            raise refusal from None
         except Invalid as error:
             raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
 
@@ -131,10 +133,7 @@ class Link:
             wire = WireV2(strict=self.options.strict)
         self.facts = wire.agent(agreement.answer)
         self.wire = wire
-        own = getattr(self.options.permissions, "for_connection", None)
-        if own is not None:
-            info = self.facts.info
-            self.permissions = own(None if info is None else info.name)
+        self.services.begin(None if self.facts.info is None else self.facts.info.name)
         self.connection.peer.null_ids_allowed = agreement.version == 1
         self._handler.agreed(self)
 
@@ -162,13 +161,6 @@ class Link:
                 seconds *= 2
                 _log.info("%s: rate limited, next try in %g s", method, wanted)
                 await anyio.sleep(min(wanted, RETRY_SECONDS_MAX))
-
-
-def _tell(service: Any, what: str, *facts: Any) -> None:
-    """Services may be anybody's, and need not care."""
-    method = getattr(service, what, None)
-    if method is not None:
-        method(*facts)
 
 
 __all__ = ["Link", "LinkHandler"]

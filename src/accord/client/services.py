@@ -1,21 +1,85 @@
-"""Files, terminals and forms: from an agent's request to the service that answers it.
+"""The services that serve one connection: permissions, files, terminals, forms.
 
-Only what is offered is in the table; v2 has no files and no terminals of the client.
+Each may be anybody's object; what it does not have, it is not told.  Session ids are the agent's
+own, and two agents may use the same: a service that can, serves each connection apart.
+
+What always holds: when the connection is over, so is everything that a service started for it.
 """
 
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from accord.schema.struct import Raw
+from accord.client.options import Options
+from accord.connection.connection import Connection
 
 if TYPE_CHECKING:
-    from accord.client.options import Options
-    from accord.client.serving import Service, Serving
+    from accord.client.session import Session
 
 
-def services_of(serving: "Serving", options: "Options") -> "dict[str, Service]":
-    """The methods that this client offers on this link."""
-    return {}
+class Services:
+    """What an agent may ask of us.  A service that is None was not offered."""
+
+    def __init__(self, options: Options, connection: Connection) -> None:
+        self._connection = connection
+        self.permissions: Any = options.permissions
+        self.files: Any = _own(options.files)
+        self.terminals: Any = options.terminals
+        self.elicitation: Any = _own(options.elicitation)
+
+    def begin(self, agent_name: str | None) -> None:
+        """The handshake is done: it is known who asks, and tasks can be started."""
+        self.permissions = _own(self.permissions, agent_name)
+        self.terminals = _own(self.terminals, self._connection.tasks)
+
+    def add_session(self, session: "Session") -> None:
+        """A session works here."""
+        _tell(self.permissions, "add_session", session.id, session.cwd)
+        _tell(self.files, "add_session", session.id, session.roots)
+        _tell(self.terminals, "add_session", session.id, session.cwd)
+
+    def remove_session(self, session_id: str) -> None:
+        """The session is over."""
+        _tell(self.permissions, "remove_session", session_id)
+        _tell(self.files, "remove_session", session_id)
+        _tell(self.elicitation, "cancel_session", session_id)
+        close = getattr(self.terminals, "close_session", None)
+        if close is not None and self._connection.error is None:
+            self._connection.run(lambda: close(session_id))
+
+    def cancel_session(self, session_id: str) -> None:
+        """The turn was cancelled: nobody waits for the user any more."""
+        _tell(self.permissions, "cancel_session", session_id)
+        _tell(self.elicitation, "cancel_session", session_id)
+
+    def end_turn(self, session_id: str) -> None:
+        """The turn is over: what was approved for it too."""
+        _tell(self.permissions, "end_turn", session_id)
+
+    def lost(self) -> None:
+        """The agent is gone."""
+        _tell(self.permissions, "end_connection")
+
+    async def aclose(self) -> None:
+        """End what was started for the agent."""
+        for service in (self.terminals, self.elicitation, self.files):
+            close = getattr(service, "close_all", None)
+            if close is not None:
+                done = close()
+                if inspect.isawaitable(done):
+                    await done
 
 
-def elicitation_completed(elicitation: Any, params: Raw) -> None:
-    """The agent says that what was to be done elsewhere is done."""
+def _own(service: Any, *facts: Any) -> Any:
+    """The service for one connection, where it makes a difference."""
+    make: Callable[..., Any] | None = getattr(service, "for_connection", None)
+    return service if make is None else make(*facts)
+
+
+def _tell(service: Any, what: str, *facts: Any) -> None:
+    method = getattr(service, what, None)
+    if method is not None:
+        method(*facts)
+
+
+__all__ = ["Services"]

@@ -19,7 +19,7 @@ from accord.client.session import Session
 from accord.client.wire import Incoming
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
-from accord.schema.codec import Invalid
+from accord.schema.codec import Invalid, encode
 from accord.schema.struct import Raw
 
 _log = logging.getLogger("accord.client")
@@ -72,18 +72,35 @@ class Serving:
         return work
 
     def _offered(self) -> dict[str, Service]:
-        from accord.client.services import services_of
+        services = self.link.services
+        table: dict[str, Service] = {"session/request_permission": self._permission}
+        if self.link.wire.version == 1:
+            from accord.client import v1_services
 
-        return {"session/request_permission": self._permission, **services_of(self, self._options)}
+            table.update(v1_services.offered(services, self.session))
+        if services.elicitation is not None:
+            table["elicitation/create"] = self._elicitation
+        return table
 
     def _permission(self, request: IncomingRequest) -> Outcome:
         asked = self.link.wire.read_permission(request.params)
         session = self.session(asked.session_id)
         if asked.tool_call is not None:
             session.apply_subject(asked.tool_call)
-        question = Question(session, asked, self.link.permissions)
+        question = Question(session, asked, self.link.services.permissions)
         request.on_cancel = question.withdraw
         return question.answer
+
+    def _elicitation(self, request: IncomingRequest) -> Outcome:
+        asked = self.link.wire.read_elicitation(request.params)
+
+        async def work() -> bytes:
+            answer = await self.link.services.elicitation.create(asked)
+            if answer.content is None:
+                return encode({"action": answer.action})
+            return encode({"action": answer.action, "content": answer.content})
+
+        return work
 
     # ---- notifications
 
@@ -105,13 +122,14 @@ class Serving:
             self.link.early.add(incoming.session_id, incoming.update)
 
     def _other_notification(self, method: str, params: Raw) -> None:
-        if method == "elicitation/complete" and self._options.elicitation is not None:
-            from accord.client.services import elicitation_completed
-
-            elicitation_completed(self._options.elicitation, params)
-            return
+        rest = None
         try:
-            rest = self._options.extensions.tell(method, params)
+            if method == "elicitation/complete" and self._read_update is not None:
+                elicitation = self.link.services.elicitation
+                if elicitation is not None:
+                    elicitation.complete(self.link.wire.read_completed(params))
+            else:
+                rest = self._options.extensions.tell(method, params)
         except Invalid as error:
             self._malformed(method, error)
             return
@@ -125,9 +143,7 @@ class Serving:
         """Everybody who waits is told."""
         for session in tuple(self.link.sessions.values()):
             session.over()
-        end = getattr(self.link.permissions, "end_connection", None)
-        if end is not None:
-            end()
+        self.link.services.lost()
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

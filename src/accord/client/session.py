@@ -107,7 +107,7 @@ class Session:
         self._settle_questions()
         if self.link.wire.version == 1:
             # Writes and terminals wait for the user too.
-            self._tell_permissions("cancel_session")
+            self.link.services.cancel_session(self.id)
         for turn in tuple(self._turns):
             turn.cancel_sent()
 
@@ -267,15 +267,16 @@ class Session:
         """Take the tool call that a permission request is about; nobody is told but the view."""
         update = self.transcript.apply_permission_subject(tool_call)
         if update is not None:
-            self._hand_on(update)
+            self.hand_on(update)
 
     def apply(self, wire_update: Any) -> None:
         """Fold one update and hand it on.  The hot path: no task, no await, no copy."""
         update = self._fold(wire_update)
         if update is not None:
-            self._hand_on(update)
+            self.hand_on(update)
 
-    def _hand_on(self, update: Update) -> None:
+    def hand_on(self, update: Update) -> None:
+        """Give an update that is in the transcript to whoever looks."""
         kind = update.kind
         if kind == "state":
             self._state_came()
@@ -318,12 +319,7 @@ class Session:
         if turn in self._turns:
             self._turns.remove(turn)
         if not self._turns:
-            self._tell_permissions("end_turn")
-
-    def _tell_permissions(self, what: str) -> None:
-        method = getattr(self.link.permissions, what, None)
-        if method is not None:
-            method(self.id)
+            self.link.services.end_turn(self.id)
 
 
 class UpdateStream:

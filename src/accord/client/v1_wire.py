@@ -193,6 +193,14 @@ class WireV1:
         """`logout`."""
         return "logout", b"{}"
 
+    def read_elicitation(self, params: Raw) -> Any:
+        """A mode that we do not know stays an unknown variant."""
+        return decode(v1.CreateElicitationRequest, params, strict=self._strict)  # type: ignore[arg-type]
+
+    def read_completed(self, params: Raw) -> str:
+        """The id of the page that has done its work."""
+        return decode(v1.CompleteElicitationNotification, params).elicitation_id
+
     def read_permission(self, params: Raw) -> Asked:
         """The reason is the first text of the tool call's content."""
         request = decode(v1.RequestPermissionRequest, params, strict=self._strict)
@@ -242,13 +250,11 @@ def _servers(setup: Setup) -> list[v1.McpServer]:
 
 
 def _server(server: Any) -> v1.McpServer:
-    """v1 says by a missing `type` what v2 calls "stdio"."""
     if isinstance(server, v1.McpServer):
         return server
-    fields = decode(dict[str, Raw], encode(server))
-    if bytes(fields.get("type", b"")) == b'"stdio"':
-        del fields["type"]
-    return decode(v1.McpServer, encode(fields))
+    from accord.translate.servers import server_to_v1
+
+    return server_to_v1(server)
 
 
 def _own_block(block: Any) -> Block:

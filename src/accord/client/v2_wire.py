@@ -70,7 +70,7 @@ class WireV2:
             v2.NewSessionRequest(
                 cwd=setup.cwd,
                 additional_directories=list(setup.additional_directories) or UNSET,
-                mcp_servers=list(setup.mcp_servers) or UNSET,
+                mcp_servers=_servers(setup),
                 system_prompt=_system_prompt(setup),
             )
         )
@@ -91,7 +91,7 @@ class WireV2:
                 session_id=session_id,
                 cwd=setup.cwd,
                 additional_directories=list(setup.additional_directories) or UNSET,
-                mcp_servers=list(setup.mcp_servers) or UNSET,
+                mcp_servers=_servers(setup),
                 replay_from=replay_from,
                 system_prompt=_system_prompt(setup),
             )
@@ -104,7 +104,7 @@ class WireV2:
                 session_id=session_id,
                 cwd=setup.cwd,
                 additional_directories=list(setup.additional_directories) or UNSET,
-                mcp_servers=list(setup.mcp_servers) or UNSET,
+                mcp_servers=_servers(setup),
                 system_prompt=_system_prompt(setup),
             )
         )
@@ -189,6 +189,14 @@ class WireV2:
         """`auth/logout`."""
         return "auth/logout", b"{}"
 
+    def read_elicitation(self, params: Raw) -> Any:
+        """A mode that we do not know stays an unknown variant."""
+        return decode(v2.CreateElicitationRequest, params, strict=self._strict)  # type: ignore[arg-type]
+
+    def read_completed(self, params: Raw) -> str:
+        """The id of the page that has done its work."""
+        return decode(v2.CompleteElicitationNotification, params).elicitation_id
+
     def read_permission(self, params: Raw) -> Asked:
         """Title and description are the request's own; the first drafts had only a tool call."""
         request = decode(v2.RequestPermissionRequest, params, strict=self._strict)
@@ -233,6 +241,19 @@ def cancel_terminal(session_id: str, terminal_id: str) -> Request:
     return "terminal/cancel", encode(
         v2.CancelTerminalRequest(session_id=session_id, terminal_id=terminal_id)
     )
+
+
+def _servers(setup: Setup) -> list[v2.McpServer] | UnsetType:
+    return [_server(server) for server in setup.mcp_servers] or UNSET
+
+
+def _server(server: Any) -> v2.McpServer:
+    if type(server).__module__.startswith("accord.schema.v1"):
+        from accord.translate.servers import server_to_v2
+
+        return server_to_v2(server)
+    found: v2.McpServer = server
+    return found
 
 
 def _system_prompt(setup: Setup) -> v2.SystemPrompt | UnsetType:

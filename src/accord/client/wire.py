@@ -173,6 +173,12 @@ class Wire(Protocol):
     def read_permission(self, params: Raw) -> Asked:
         """Read a permission request."""
 
+    def read_elicitation(self, params: Raw) -> Any:
+        """Read a question to the user, as the struct of this version."""
+
+    def read_completed(self, params: Raw) -> str:
+        """Read which page has done its work."""
+
 
 __all__ = [
     "AgentFacts",
