@@ -146,9 +146,15 @@ def execute(case: Case) -> dict[str, Any]:
         return {"error": f"not done after {CASE_SECONDS_MAX:.0f} s"}
     lines = done.stdout.splitlines()
     if done.returncode != 0 or not lines:
-        return {"error": f"exit code {done.returncode}: {done.stderr.strip()[-400:]}"}
+        return {"error": f"exit code {done.returncode}: {last_words(done.stderr)}"}
     result: dict[str, Any] = json.loads(lines[-1])
     return result
+
+
+def last_words(stderr: str) -> str:
+    """The line that names an error: the last one that is more than a frame around others."""
+    lines = [line.strip(" |+-") for line in stderr.splitlines()]
+    return next((line for line in reversed(lines) if line), "nothing on stderr")
 
 
 def headline(case: Case, result: dict[str, Any]) -> str:
