@@ -1,0 +1,165 @@
+"""An agent on our own library that does what its prompt says.
+
+    agent.py [VERSION...]
+
+The commands are listed in tests/interop/README.md.  One program for every version: it serves those
+that are named, by default all.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from accord import Agent, RequestError, Turn
+from accord.agent.tool_call import STANDARD_OPTIONS
+from accord.schema import v2
+
+# A command that is to be killed gets this long to start.
+KILL_SECONDS = 0.2
+
+agent = Agent(
+    "ours",
+    version="1.0.0",
+    versions=[int(version) for version in sys.argv[1:]] or (1, 2),
+    accepts=("image", "audio", "embedded_context"),
+)
+agent.add_mode("ask", "Ask")
+agent.add_mode("code", "Code")
+agent.add_option("model", "Model", ["small", "large"], category="model")
+agent.add_switch("verbose", "Verbose")
+
+
+@agent.command("run", "Run a file", hint="file")
+async def run_file(turn: Turn, argument: str) -> None:
+    await turn.say(f"run {argument}")
+
+
+async def say(turn: Turn, text: str) -> None:
+    await turn.say(text)
+
+
+async def stream(turn: Turn, count: str) -> None:
+    async with turn.message() as message:
+        for number in range(int(count)):
+            await message.write(f"{number} ")
+
+
+async def think(turn: Turn, text: str) -> None:
+    await turn.think(text)
+
+
+async def plan(turn: Turn, _: str) -> None:
+    shown = await turn.plan(
+        v2.PlanEntry(content="Look", priority="high", status="in_progress"),
+        v2.PlanEntry(content="Leap", priority="low", status="pending"),
+    )
+    await shown.complete(0)
+
+
+async def tool(turn: Turn, _: str) -> None:
+    call = turn.tool_call(
+        "Search the code",
+        kind="search",
+        locations=[("hay.py", 3)],
+        raw_input={"query": "needle"},
+    )
+    async with call:
+        await call.start()
+        await call.show("1 match")
+        await call.complete(raw_output={"matches": 1})
+
+
+async def edit(turn: Turn, argument: str) -> None:
+    name, _, text = argument.partition(" ")
+    await turn.say("edited" if await turn.edit(name, text) else "not edited")
+
+
+async def permission(turn: Turn, _: str) -> str | None:
+    async with turn.tool_call("Deploy", kind="execute") as call:
+        chosen = await call.choose("Because the prompt said so", options=STANDARD_OPTIONS)
+        await turn.say(f"permission {chosen.kind if chosen else 'cancelled'}")
+        if chosen is None or not chosen.allows:
+            await call.settle("failed")
+    return "cancelled" if chosen is None else None
+
+
+async def terminal(turn: Turn, line: str) -> None:
+    done = await turn.run(*shlex.split(line))
+    await turn.say(f"exit={done.exit_code} output={done.output.strip()}")
+
+
+async def kill(turn: Turn, line: str) -> None:
+    done = await turn.run(*shlex.split(line), timeout=KILL_SECONDS)
+    await turn.say(f"killed={done.timed_out and done.exit_code != 0}")
+
+
+async def read(turn: Turn, name: str) -> None:
+    await turn.say(await turn.read_text(name))
+
+
+async def write(turn: Turn, argument: str) -> None:
+    name, _, text = argument.partition(" ")
+    await turn.write_text(name, text)
+    await turn.say("written")
+
+
+async def mode(turn: Turn, mode_id: str) -> None:
+    await turn.set_mode(mode_id)
+
+
+async def config(turn: Turn, argument: str) -> None:
+    key, value = argument.split()
+    await turn.set_option(key, value)
+
+
+async def usage(turn: Turn, _: str) -> None:
+    await turn.usage(10, 100, cost=0.5)
+
+
+async def title(turn: Turn, text: str) -> None:
+    await turn.set_title(text)
+
+
+async def commands(turn: Turn, _: str) -> None:
+    listed = turn.session.command_list()
+    await turn.emit(v2.AvailableCommandsUpdate(available_commands=listed))
+
+
+async def long(turn: Turn, _: str) -> None:
+    await turn.say("working")
+    await anyio.sleep_forever()
+
+
+async def refuse(_turn: Turn, _: str) -> str:
+    return "refusal"
+
+
+async def fail(_turn: Turn, text: str) -> None:
+    raise RequestError(-32603, text or "failed on request")
+
+
+COMMANDS: dict[str, Callable[[Turn, str], Awaitable[Any]]] = {
+    handler.__name__: handler
+    for handler in (
+        *(say, stream, think, plan, tool, edit, permission, terminal, kill, read, write),
+        *(mode, config, usage, title, commands, long, refuse, fail),
+    )
+}
+
+
+@agent.on_prompt
+async def obey(turn: Turn) -> str | None:
+    verb, _, argument = turn.text.partition(" ")
+    if verb not in COMMANDS:
+        raise RequestError.invalid_params(f"no such command: {verb}", "$.prompt[0]")
+    stop: str | None = await COMMANDS[verb](turn, argument)
+    return stop
+
+
+if __name__ == "__main__":
+    agent.run()
