@@ -5,16 +5,15 @@ decides.  Secrets never go through a form.
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
+from accord.agent.wire import Wire
+from accord.connection import Connection
 from accord.errors import LocalProtocolError
-from accord.protocol.v2.turn import Step
 from accord.schema.codec import encode, to_python
-
-if TYPE_CHECKING:
-    from accord.agent.session import AgentSession
 
 CREATE = "elicitation/create"
 COMPLETE = "elicitation/complete"
@@ -75,13 +74,32 @@ class Answer:
         return self.action == "accept"
 
 
-async def elicit_form(
-    session: "AgentSession", message: str, fields: Mapping[str, FormField]
-) -> Answer:
+class Asker(Protocol):
+    """Who asks: a session, or a request of the client that is still open."""
+
+    @property
+    def connection(self) -> Connection:
+        """Where the client is."""
+
+    @property
+    def wire(self) -> Wire:
+        """What the client can show."""
+
+    def elicitation_scope(self) -> dict[str, Any]:
+        """The one key that says what the question belongs to."""
+
+    def asking(self) -> AbstractContextManager[None]:
+        """Surrounds the wait for the answer."""
+
+    def new_id(self, kind: str) -> str:
+        """An id that is never used again."""
+
+
+async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField]) -> Answer:
     """Show a form and wait.  Values that do not fit count as `cancel`."""
     if not fields:
         raise LocalProtocolError("a form needs at least one field")
-    if not session.wire.features.elicit_form:
+    if not asker.wire.features.elicit_form:
         return Answer("unsupported", {})
     schema = {
         "type": "object",
@@ -90,11 +108,11 @@ async def elicit_form(
     }
     params = {
         "mode": "form",
-        "sessionId": session.id,
+        **asker.elicitation_scope(),
         "message": message,
         "requestedSchema": schema,
     }
-    answer = await _create(session, params)
+    answer = await _create(asker, params)
     if not answer.accepted:
         return answer
     values = dict(answer.values)
@@ -105,36 +123,33 @@ async def elicit_form(
     return Answer("cancel", {}) if missing or wrong else answer
 
 
-async def elicit_url(session: "AgentSession", message: str, url: str) -> Answer:
+async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
     """Ask the user to open a page."""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:
         raise LocalProtocolError(f"not a full URL: {url!r}")
-    if not session.wire.features.elicit_url:
+    if not asker.wire.features.elicit_url:
         return Answer("unsupported", {})
-    elicitation_id = session.new_id("elicitation")
+    elicitation_id = asker.new_id("elicitation")
     params = {
         "mode": "url",
-        "sessionId": session.id,
+        **asker.elicitation_scope(),
         "message": message,
         "url": url,
         "elicitationId": elicitation_id,
     }
-    answer = await _create(session, params)
+    answer = await _create(asker, params)
     return Answer(answer.action, {"elicitation_id": elicitation_id} if answer.accepted else {})
 
 
-async def complete_url(session: "AgentSession", elicitation_id: str) -> None:
+async def complete_url(asker: Asker, elicitation_id: str) -> None:
     """Tell the client that what happens behind the page is done."""
-    await session.connection.notify(COMPLETE, encode({"elicitationId": elicitation_id}))
+    await asker.connection.notify(COMPLETE, encode({"elicitationId": elicitation_id}))
 
 
-async def _create(session: "AgentSession", params: dict[str, Any]) -> Answer:
-    session.enter(Step.USER_ASKED)
-    try:
-        result = to_python(await session.connection.call(CREATE, encode(params)))
-    finally:
-        session.enter(Step.USER_ANSWERED)
+async def _create(asker: Asker, params: dict[str, Any]) -> Answer:
+    with asker.asking():
+        result = to_python(await asker.connection.call(CREATE, encode(params)))
     result = result if isinstance(result, dict) else {}
     action, content = result.get("action"), result.get("content")
     if action == "accept":
