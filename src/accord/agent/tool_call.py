@@ -97,7 +97,7 @@ class ToolCallHandle:
                 name=UNSET if self._name is None else self._name,
                 kind=self._kind,
                 status="pending",
-                content=self._content or UNSET,
+                content=list(self._content) or UNSET,
                 locations=self._locations or UNSET,
                 raw_input=self._raw_input,
                 capabilities=_CANCELLABLE if self._stoppable else UNSET,
@@ -220,7 +220,7 @@ class ToolCallHandle:
             tool_call_id=self._id,
             title=self._title,
             kind=self._kind,
-            content=self._content or UNSET,
+            content=list(self._content) or UNSET,
             locations=self._locations or UNSET,
             raw_input=self._raw_input,
         )
