@@ -4,7 +4,6 @@ Must not know: v2's wire form, and when anything is sent.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from accord.client.capabilities import read_v1
@@ -22,7 +21,7 @@ from accord.client.wire import (
 )
 from accord.errors import LocalProtocolError
 from accord.schema import v1
-from accord.schema.codec import Invalid, decode, encode
+from accord.schema.codec import Invalid, decode, encode, reading
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 _ABOUT_SESSION: dict[str, Any] = {
@@ -52,8 +51,7 @@ class WireV1:
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
-        read = partial(decode, v1.SessionNotification)
-        self.read_update = partial(read, strict=True) if strict else read
+        self.read_update = reading(v1.SessionNotification, strict=strict)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `agentInfo`, `agentCapabilities` and `authMethods`."""

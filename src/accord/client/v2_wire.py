@@ -4,7 +4,6 @@ Must not know: v1's wire form, and when anything is sent.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from accord.client.capabilities import read_v2
@@ -21,7 +20,7 @@ from accord.client.wire import (
     Setup,
 )
 from accord.schema import v2
-from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.codec import Invalid, decode, encode, reading, to_python
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 _ABOUT_SESSION: dict[str, Any] = {
@@ -43,8 +42,7 @@ class WireV2:
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
-        read = partial(decode, v2.UpdateSessionNotification)
-        self.read_update = partial(read, strict=True) if strict else read
+        self.read_update = reading(v2.UpdateSessionNotification, strict=strict)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `info`, `capabilities` and `authMethods`."""

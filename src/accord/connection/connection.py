@@ -200,11 +200,16 @@ class Connection:
         self._frames_received(frames)
 
     def _frames_received(self, frames: list[bytes]) -> None:
-        receive = self.peer.receive
+        receive, notification = self.peer.receive, self._handler.notification
         for frame in frames:
             event = receive(frame)
-            if type(event) is events.NotificationReceived:
-                self._notification(event.method, event.params)
+            if type(event) is events.NotificationReceived and event.method != CANCEL_REQUEST:
+                # Here and now, so in wire order.  It stands here without a call of its own,
+                # since all updates of all sessions pass through this loop.
+                try:
+                    notification(event.method, event.params)
+                except Exception:  # noqa: BLE001 - one bad one must not end the reading
+                    _log.exception("handling the notification %s failed", event.method)
             else:
                 self._event(event)
             if self.error is not None:

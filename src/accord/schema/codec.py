@@ -8,7 +8,8 @@ Invariant: `decode` raises `Invalid` and nothing else, whatever the bytes.
 """
 
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -59,6 +60,21 @@ def decode(
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
     return decode_slowly(wanted, bytes(raw), notes=notes, strict=strict)
+
+
+def reading(wanted: Any, *, strict: bool = False) -> Callable[[bytes | Raw], Any]:
+    """`decode` for one type with everything looked up once: for what comes very often."""
+    if strict:
+        return partial(decode, wanted, strict=True)
+    read_native = native(wanted).decode
+
+    def read(raw: bytes | Raw) -> Any:
+        try:
+            return read_native(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return decode_slowly(wanted, bytes(raw))
+
+    return read
 
 
 def decode_slowly(
@@ -127,6 +143,7 @@ __all__ = [
     "decode_slowly",
     "encode",
     "native",
+    "reading",
     "repair_surrogates",
     "to_python",
     "to_raw",

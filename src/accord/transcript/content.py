@@ -85,6 +85,11 @@ class Content:
             self._meta = self.meta
             patch_meta(self._meta, patch)
 
+    def merge_meta(self, other: Content) -> None:
+        """Take the metadata of another body, where it turned out to be this one."""
+        if other._meta is not None:
+            self._meta = self.meta | other._meta
+
     @property
     def meta(self) -> dict[str, Raw]:
         """The metadata that came with the content."""

@@ -151,7 +151,7 @@ class View:
             return
         if other.blocks:
             message.replace(other.blocks)
-        message.meta.update(other.meta)
+        message.merge_meta(other)
         self.discard_message(other)
 
     def user_chunk(self, message_id: str | None, block: Block) -> tuple[Message, str]:
