@@ -15,7 +15,7 @@ PYTEST  := $(PYTHON) -m pytest --hypothesis-profile=ci
 PYRIGHT := node_modules/.bin/pyright
 
 # These hold no I/O, so their own tests, and no others, must reach every branch of theirs.
-PURE := schema jsonrpc protocol transcript
+PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
 .PHONY: test check unit coverage interop rules bench format lock setup

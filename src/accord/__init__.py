@@ -7,6 +7,8 @@ an agent many times a day, and an agent has no use for the client's half of the 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from accord.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
     from accord.agent.elicitation import FormField
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
         TextContent,
     )
     from accord.transcript import Transcript, Update
-
-__version__ = "0.1.0"
 
 _PLACES = {
     "accord.agent": ("Agent", "Turn"),

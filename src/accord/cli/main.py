@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-import accord
 from accord.errors import AccordError
+from accord.version import __version__
 
 # name -> one line of help; the module has the same name.
 COMMANDS = {
@@ -24,7 +24,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         description="Everything between a coding agent and the program a person sits in front of.",
         epilog="example: accord demo",
     )
-    parser.add_argument("--version", action="version", version=f"accord {accord.__version__}")
+    parser.add_argument("--version", action="version", version=f"accord {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(

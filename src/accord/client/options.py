@@ -11,6 +11,7 @@ from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
+from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.client.elicitation import Elicitations
@@ -118,9 +119,7 @@ def _service(chosen: Any, default: Callable[[], Any]) -> Any:
 
 
 def _our_name() -> Implementation:
-    import accord
-
-    return Implementation("accord", getattr(accord, "__version__", "0"), "Accord")
+    return Implementation("accord", __version__, "Accord")
 
 
 def _default_permissions() -> Any:
