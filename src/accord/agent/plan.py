@@ -37,6 +37,10 @@ class PlanHandle:
         items = v2.PlanItems(plan_id=self._plan_id, entries=list(self._entries))
         await self._emit(v2.PlanUpdate(plan=items))
 
+    async def remove(self) -> None:
+        """The plan is no more."""
+        await self._emit(v2.PlanRemoved(plan_id=self._plan_id))
+
     async def start(self, index: int) -> None:
         """The entry is being worked on."""
         await self._mark(index, "in_progress")

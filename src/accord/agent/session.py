@@ -23,6 +23,7 @@ from accord.agent.config_options import said
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
+from accord.agent.tokens import TokenCount
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestError
@@ -318,6 +319,13 @@ class AgentSession:
         self._record = replace(record, updated_at=now)
         await self._store.put(self._record)
 
+    def spend(self, counts: Mapping[str, int]) -> TokenCount:
+        """Add to what the session has cost; the next use of the session stores it."""
+        total = TokenCount(self._record.tokens)
+        total.add(counts)
+        self._record = replace(self._record, tokens=total.counts)
+        return total
+
     # ---- MCP over this connection (unstable)
 
     async def call_mcp(
@@ -366,6 +374,10 @@ class AgentSession:
             result = await self._connection.call(REQUEST_PERMISSION, params)
         chosen = self._wire.permission_choice(result)
         return next((option for option in ask.options if option.option_id == chosen), None)
+
+    def elicitation_scope(self) -> dict[str, Any]:
+        """What a question to the user belongs to."""
+        return {"sessionId": self.id}
 
     def decided(self, subject: str) -> bool | None:
         """What the user said `always` to earlier in this session: yes, no, or nothing."""

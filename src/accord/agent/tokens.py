@@ -1,6 +1,7 @@
 """Tokens that work has cost (unstable): of one turn in v2, of the whole session in v1."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from accord.errors import LocalProtocolError
 
@@ -32,7 +33,7 @@ class TokenCount:
         for kind, count in given.items():
             self._counts[kind] = self._counts.get(kind, 0) + count
 
-    def usage(self) -> dict[str, int] | None:
+    def usage(self) -> dict[str, Any] | None:
         """The fields of `Usage`, which both versions name alike; None when nothing was counted."""
         if not self._counts:
             return None

@@ -29,6 +29,7 @@ from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream
 from accord.agent.terminals import run_command, start_command
 from accord.agent.tool_call import ToolCallHandle
+from accord.agent.unstable_turn import UnstableTurn
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -39,10 +40,11 @@ if TYPE_CHECKING:
     from accord.agent.session import AgentSession
 
 
-class Turn:
+class Turn(UnstableTurn):
     """One prompt being answered."""
 
     def __init__(self, session: "AgentSession", prompt: Sequence[v2.ContentBlock]) -> None:
+        super().__init__()
         self._session = session
         self._prompt = tuple(prompt)
         self._scope = anyio.CancelScope()

@@ -1,31 +1,33 @@
 """v1, served: its requests read, its results said.  The work itself is in `service.py`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from accord.agent import v1_offer
 from accord.agent.answers import (
     EMPTY,
     directories_of,
     empty_after,
-    extension_meta,
     missing_capabilities,
     to_plain,
 )
+from accord.agent.mcp_calls import check_server_ids
 from accord.agent.options import MODE_OPTION_ID
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
+from accord.agent.tokens import TokenCount
 from accord.agent.turn import Turn
+from accord.agent.unstable_serving import Handler, UnstableServing, gated
 from accord.agent.v1_wire import V1Wire
-from accord.agent.wire import Features
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import RequestError
-from accord.protocol.gates import lacking, supports
+from accord.protocol.gates import lacking
 from accord.protocol.v1.turn import stop_reason
 from accord.protocol.v2.turn import Step
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import UNSET, Raw
+from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.translate.content import to_v2
 from accord.translate.servers import server_to_v2
 
@@ -48,10 +50,11 @@ class V1Serving:
         if asked.client_capabilities is not UNSET:
             capabilities = to_plain(asked.client_capabilities)
         self._require(capabilities)
-        wire = V1Wire(_features(capabilities))
+        wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
-        self._requests: dict[str, Callable[[IncomingRequest], bytes | Work]] = {
+        self._unstable = UnstableServing(self.service)
+        stable: dict[str, Handler] = {
             "authenticate": self._authenticate,
             "logout": self._logout,
             "session/new": self._new,
@@ -65,68 +68,16 @@ class V1Serving:
             "session/set_model": self._set_model,
             "session/prompt": self._prompt,
         }
-        if agent.unstable:
-            self._requests["session/fork"] = self._fork
+        self._requests = self._unstable.table(stable, self._fork)
 
     def _require(self, capabilities: Mapping[str, Any]) -> None:
         missing = lacking(capabilities, self._agent.requires, booleans=True)
         if missing:
             raise missing_capabilities(missing)
 
-    # ---- initialize
-
     def initialize(self) -> bytes:
         """The agent's offer, in v1's names."""
-        agent = self._agent
-        return encode(
-            v1.InitializeResponse(
-                protocol_version=1,
-                agent_capabilities=self._capabilities(),
-                auth_methods=self._auth_methods(),
-                agent_info=v1.Implementation(
-                    name=agent.name, version=agent.version, title=agent.title or UNSET
-                ),
-            )
-        )
-
-    def _capabilities(self) -> v1.AgentCapabilities:
-        agent = self._agent
-        fork = v1.SessionForkCapabilities() if agent.unstable else UNSET
-        return v1.AgentCapabilities(
-            load_session=True,
-            prompt_capabilities=v1.PromptCapabilities(
-                image="image" in agent.accepts,
-                audio="audio" in agent.accepts,
-                embedded_context="embedded_context" in agent.accepts,
-            ),
-            mcp_capabilities=v1.McpCapabilities(http="http" in agent.mcp, sse="sse" in agent.mcp),
-            session_capabilities=v1.SessionCapabilities(
-                list=v1.SessionListCapabilities(),
-                delete=v1.SessionDeleteCapabilities(),
-                resume=v1.SessionResumeCapabilities(),
-                close=v1.SessionCloseCapabilities(),
-                additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
-                fork=fork,
-            ),
-            auth=v1.AgentAuthCapabilities(
-                logout=v1.LogoutCapabilities() if agent.auth_methods else UNSET
-            ),
-            meta=extension_meta(agent),
-        )
-
-    def _auth_methods(self) -> list[v1.AuthMethod]:
-        return [
-            v1.AuthMethod(
-                type="terminal" if method.is_terminal else UNSET,
-                id=method.method_id,
-                name=method.name,
-                description=method.description or UNSET,
-                args=UNSET if method.terminal_args is None else list(method.terminal_args),
-                env=method.terminal_env or UNSET,
-            )
-            for method in self._agent.auth_methods.values()
-            if not method.is_terminal or self._wire.features.terminal_login
-        ]
+        return encode(v1_offer.answer(self._agent, self._wire.features))
 
     # ---- dispatch
 
@@ -147,7 +98,9 @@ class V1Serving:
             session = self.service.sessions.get(wanted.session_id)
             if session is not None:
                 session.foreground.cancel_all()
-        else:
+            else:
+                self._unstable.cancel_child(wanted.session_id)
+        elif not self._unstable.notification(method, params):
             self.service.extension_notification(method, params)
 
     def _read(self, wanted: type[T], params: Raw, strict: bool | None = None) -> T:
@@ -160,7 +113,7 @@ class V1Serving:
 
     def _authenticate(self, request: IncomingRequest) -> Work:
         wanted = self._read(v1.AuthenticateRequest, request.params)
-        return empty_after(lambda: self.service.authenticate(wanted.method_id))
+        return empty_after(lambda: self.service.authenticate(wanted.method_id, request))
 
     def _logout(self, request: IncomingRequest) -> Work:
         if not self._agent.auth_methods:
@@ -173,9 +126,10 @@ class V1Serving:
         wanted = self._read(v1.NewSessionRequest, request.params)
         self.service.require_login()
         servers, directories = self._servers(wanted.mcp_servers), directories_of(wanted)
+        about = self._unstable.about(wanted)
 
         async def work() -> bytes:
-            session = await self.service.new_session(wanted.cwd, directories, servers)
+            session = await self.service.new_session(wanted.cwd, directories, servers, about)
             request.on_answered = lambda: self._tell_commands(session)
             return encode(v1.NewSessionResponse(session_id=session.id, **self._settings(session)))
 
@@ -185,9 +139,10 @@ class V1Serving:
         wanted = self._read(v1.LoadSessionRequest, request.params)
         self.service.require_login()
         servers, directories = self._servers(wanted.mcp_servers), directories_of(wanted)
+        place = (wanted.cwd, directories, servers, self._unstable.about(wanted))
 
         async def work() -> bytes:
-            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            session = await self.service.attach(wanted.session_id, *place)
             await self.service.replay(session)
             request.on_answered = lambda: self._tell_commands(session)
             return encode(v1.LoadSessionResponse(**self._settings(session)))
@@ -199,9 +154,10 @@ class V1Serving:
         self.service.require_login()
         listed = [] if wanted.mcp_servers is UNSET else wanted.mcp_servers
         servers, directories = self._servers(listed), directories_of(wanted)
+        place = (wanted.cwd, directories, servers, self._unstable.about(wanted))
 
         async def work() -> bytes:
-            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            session = await self.service.attach(wanted.session_id, *place)
             request.on_answered = lambda: self._tell_commands(session)
             return encode(v1.ResumeSessionResponse(**self._settings(session)))
 
@@ -212,9 +168,10 @@ class V1Serving:
         self.service.require_login()
         listed = [] if wanted.mcp_servers is UNSET else wanted.mcp_servers
         servers, directories = self._servers(listed), directories_of(wanted)
+        place = (wanted.cwd, directories, servers, self._unstable.about(wanted))
 
         async def work() -> bytes:
-            session = await self.service.fork(wanted.session_id, wanted.cwd, directories, servers)
+            session = await self.service.fork(wanted.session_id, *place)
             request.on_answered = lambda: self._tell_commands(session)
             return encode(v1.ForkSessionResponse(session_id=session.id, **self._settings(session)))
 
@@ -227,7 +184,9 @@ class V1Serving:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
                 )
-        return tuple(server_to_v2(server) for server in listed)
+        servers = tuple(server_to_v2(server) for server in listed)
+        check_server_ids(servers, self.service.sessions.values())
+        return servers
 
     def _settings(self, session: AgentSession) -> dict[str, Any]:
         settings: dict[str, Any] = {}
@@ -254,9 +213,12 @@ class V1Serving:
 
     def _list(self, request: IncomingRequest) -> Work:
         wanted = self._read(v1.ListSessionsRequest, request.params)
+        archived = self._unstable.archive_filter(wanted.archived)
 
         async def work() -> bytes:
-            page = await self.service.list_sessions(wanted.cwd or None, wanted.cursor or None)
+            page = await self.service.list_sessions(
+                wanted.cwd or None, wanted.cursor or None, archived
+            )
             return encode(
                 v1.ListSessionsResponse(
                     sessions=[
@@ -266,6 +228,7 @@ class V1Serving:
                             additional_directories=list(record.additional_directories) or UNSET,
                             title=record.title or UNSET,
                             updated_at=record.updated_at or UNSET,
+                            **self._unstable.listed(record),
                         )
                         for record in page.sessions
                     ],
@@ -344,6 +307,7 @@ class V1Serving:
                 session.enter(Step.WORK_STARTED)
                 outcome = await self.service.run_turn(turn)
                 session.enter(Step.WORK_STOPPED)
+                spent = turn.settle_tokens()
                 await session.touch()
             finally:
                 ticket.leave()
@@ -351,25 +315,11 @@ class V1Serving:
                 code, message, data = outcome.error
                 raise RequestError(code, message, data)
             reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
-            return encode(v1.PromptResponse(stop_reason=reason))
+            return encode(v1.PromptResponse(stop_reason=reason, usage=self._usage(spent)))
 
         return work
 
-
-def _features(capabilities: Mapping[str, Any]) -> Features:
-    def has(path: str) -> bool:
-        return supports(capabilities, path, booleans=True)
-
-    return Features(
-        read_files=has("fs.readTextFile"),
-        write_files=has("fs.writeTextFile"),
-        terminals=has("terminal"),
-        elicit_form=has("elicitation.form"),
-        elicit_url=has("elicitation.url"),
-        terminal_login=has("auth.terminal"),
-        boolean_options=has("session.configOptions.boolean"),
-        notices=has("session.notices"),
-        compaction=has("session.compaction"),
-        plans=has("plan"),
-        subagents=has("subagents"),
-    )
+    def _usage(self, spent: TokenCount) -> v1.Usage | UnsetType:
+        """What the whole session has cost, where its turns have said so."""
+        counts = spent.usage()
+        return UNSET if counts is None or not self._agent.unstable else v1.Usage(**counts)

@@ -8,6 +8,7 @@ our own prints is shown as text of its tool call.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from accord.agent.plan_words import StablePlans
 from accord.agent.wire import Features, PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
@@ -33,6 +34,7 @@ class V1Wire:
         self._calls: dict[tuple[str, str], _Shown] = {}
         self._terminals: dict[str, _Printed] = {}
         self._modes: dict[str, str] = {}
+        self._plans = StablePlans()
         self._sayings: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
             v2.AgentMessage: self._message(v1.AgentMessageChunk),
             v2.AgentThought: self._message(v1.AgentThoughtChunk),
@@ -44,7 +46,8 @@ class V1Wire:
             v2.ToolCallContentChunk: self._tool_content,
             v2.TerminalUpdate: self._terminal,
             v2.TerminalOutputChunk: self._terminal_output,
-            v2.PlanUpdate: self._plan,
+            v2.PlanUpdate: self._plan_update if features.plans else self._plan,
+            v2.PlanRemoved: self._same(v1.PlanRemoved) if features.plans else self._plan,
             v2.AvailableCommandsUpdate: self._commands,
             v2.ConfigOptionUpdate: self._options,
             v2.SessionInfoUpdate: self._same(v1.SessionInfoUpdate),
@@ -52,6 +55,10 @@ class V1Wire:
         }
         if features.notices:
             self._sayings[v2.Notice] = self._same(v1.Notice)
+        if features.subagents:
+            self._sayings[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
+            self._sayings[v2.SessionMessage] = self._same(v1.SessionMessage)
+            self._sayings[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
         if features.compaction:
             self._sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
             self._sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
@@ -68,6 +75,7 @@ class V1Wire:
 
     def forget(self, session_id: str) -> None:
         """A replay tells everything from the start."""
+        self._plans.forget(session_id)
         for key in [key for key in self._calls if key[0] == session_id]:
             del self._calls[key]
         for terminal_id, printed in list(self._terminals.items()):
@@ -185,10 +193,21 @@ class V1Wire:
 
     # ---- the session
 
-    def _plan(self, _session_id: str, update: Any) -> Sequence[Any]:
-        if not isinstance(update.plan, v2.PlanItems):
+    def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The one plan of stable v1."""
+        update = self._plans.worded(session_id, update)
+        if isinstance(update, v2.AgentMessageChunk):
+            return self._chunk(v1.AgentMessageChunk)(session_id, update)
+        if update is None:
             return ()
         return (v1.Plan(entries=[_entry(entry) for entry in update.plan.entries]),)
+
+    def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
+        """One of several plans, for clients that said `plan`."""
+        if not isinstance(update.plan, v2.PlanItems):
+            return self._same(v1.PlanUpdate)(session_id, update)
+        entries = [_entry(entry) for entry in update.plan.entries]
+        return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=update.plan.plan_id, entries=entries)),)
 
     def _commands(self, _session_id: str, update: Any) -> Sequence[Any]:
         commands = [

@@ -1,30 +1,32 @@
 """v2, served: its requests read, its results and states said.  The work is in `service.py`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from accord.agent import v2_offer
 from accord.agent.answers import (
     EMPTY,
     directories_of,
     empty_after,
-    extension_meta,
     missing_capabilities,
     to_plain,
 )
 from accord.agent.foreground import Ticket
-from accord.agent.service import Service
+from accord.agent.mcp_calls import check_server_ids
+from accord.agent.service import Outcome, Service
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
+from accord.agent.unstable_serving import Handler, UnstableServing, gated
 from accord.agent.v2_wire import V2Wire
-from accord.agent.wire import Features
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
+from accord.connection.faults import error_for
 from accord.errors import RequestError
-from accord.protocol.gates import lacking, supports
+from accord.protocol.gates import lacking
 from accord.protocol.v2.turn import Step, stop_reason
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode, to_raw
-from accord.schema.struct import UNSET, Raw, UnknownVariant
+from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -48,9 +50,10 @@ class V2Serving:
         missing = lacking(capabilities, needed, booleans=False)
         if missing:
             raise missing_capabilities(missing)
-        self._features = _features(capabilities)
+        self._features = gated(agent, v2_offer.features_of(capabilities))
         self.service = Service(agent, connection, V2Wire(self._features))
-        self._requests: dict[str, Callable[[IncomingRequest], bytes | Work]] = {
+        self._unstable = UnstableServing(self.service)
+        stable: dict[str, Handler] = {
             "auth/login": self._login,
             "auth/logout": self._logout,
             "session/new": self._new,
@@ -63,65 +66,11 @@ class V2Serving:
             "tool_call/cancel": self._cancel_tool_call,
             "terminal/cancel": self._cancel_terminal,
         }
-        if agent.unstable:
-            self._requests["session/fork"] = self._fork
-
-    # ---- initialize
+        self._requests = self._unstable.table(stable, self._fork)
 
     def initialize(self) -> bytes:
         """The agent's offer, in v2's names."""
-        agent = self._agent
-        return encode(
-            v2.InitializeResponse(
-                protocol_version=2,
-                info=v2.Implementation(
-                    name=agent.name, version=agent.version, title=agent.title or UNSET
-                ),
-                capabilities=v2.AgentCapabilities(
-                    session=self._session_capabilities(), meta=extension_meta(agent)
-                ),
-                auth_methods=self._auth_methods() or UNSET,
-            )
-        )
-
-    def _session_capabilities(self) -> v2.SessionCapabilities:
-        agent = self._agent
-        takes = agent.accepts
-        return v2.SessionCapabilities(
-            prompt=v2.PromptCapabilities(
-                image=v2.PromptImageCapabilities() if "image" in takes else UNSET,
-                audio=v2.PromptAudioCapabilities() if "audio" in takes else UNSET,
-                embedded_context=v2.PromptEmbeddedContextCapabilities()
-                if "embedded_context" in takes
-                else UNSET,
-            ),
-            mcp=v2.McpCapabilities(
-                stdio=v2.McpStdioCapabilities(),
-                http=v2.McpHttpCapabilities() if "http" in agent.mcp else UNSET,
-            ),
-            delete=v2.SessionDeleteCapabilities(),
-            additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
-            fork=v2.SessionForkCapabilities() if agent.unstable else UNSET,
-        )
-
-    def _auth_methods(self) -> list[v2.AuthMethod]:
-        methods: list[v2.AuthMethod] = []
-        for method in self._agent.auth_methods.values():
-            about: dict[str, Any] = {
-                "method_id": method.method_id,
-                "name": method.name,
-                "description": method.description or UNSET,
-            }
-            if method.terminal_args is None:
-                methods.append(v2.AuthMethodAgent(**about))
-            elif self._features.terminal_login:
-                env = [v2.EnvVariable(name=k, value=v) for k, v in method.terminal_env.items()]
-                methods.append(
-                    v2.AuthMethodTerminal(
-                        **about, args=list(method.terminal_args) or UNSET, env=env or UNSET
-                    )
-                )
-        return methods
+        return encode(v2_offer.answer(self._agent, self._features))
 
     # ---- dispatch
 
@@ -142,7 +91,9 @@ class V2Serving:
             session = self.service.sessions.get(wanted.session_id)
             if session is not None:
                 session.foreground.cancel_all()
-        else:
+            else:
+                self._unstable.cancel_child(wanted.session_id)
+        elif not self._unstable.notification(method, params):
             self.service.extension_notification(method, params)
 
     def _read(self, wanted: type[T], params: Raw | bytes) -> T:
@@ -156,14 +107,16 @@ class V2Serving:
     def _login(self, request: IncomingRequest) -> Work:
         self._need_auth_methods(request)
         wanted = self._read(v2.LoginAuthRequest, request.params)
-        return empty_after(lambda: self.service.authenticate(wanted.method_id))
+        return empty_after(lambda: self.service.authenticate(wanted.method_id, request))
 
     def _logout(self, request: IncomingRequest) -> Work:
         self._need_auth_methods(request)
         return empty_after(self.service.logout)
 
     def _need_auth_methods(self, request: IncomingRequest) -> None:
-        if not self._agent.auth_methods:
+        # Those of terminals count only where the client was told of them.
+        terminals = self._features.terminal_login
+        if not any(terminals or not one.is_terminal for one in self._agent.auth_methods.values()):
             raise RequestError.method_missing(request.method)
 
     # ---- sessions
@@ -172,9 +125,10 @@ class V2Serving:
         wanted = self._read(v2.NewSessionRequest, request.params)
         self.service.require_login()
         servers, directories = self._servers(wanted), directories_of(wanted)
+        about = self._unstable.about(wanted)
 
         async def work() -> bytes:
-            session = await self.service.new_session(wanted.cwd, directories, servers)
+            session = await self.service.new_session(wanted.cwd, directories, servers, about)
             return encode(v2.NewSessionResponse(session_id=session.id, **_settings(session)))
 
         return work
@@ -183,12 +137,13 @@ class V2Serving:
         wanted = self._read(v2.ResumeSessionRequest, request.params)
         self.service.require_login()
         servers, directories = self._servers(wanted), directories_of(wanted)
+        place = (wanted.cwd, directories, servers, self._unstable.about(wanted))
         replays = wanted.replay_from is not UNSET and wanted.replay_from is not None
         if replays and not isinstance(wanted.replay_from, v2.ReplayFromStart):
             raise RequestError.invalid_params("unsupported replay cursor", "$.replayFrom")
 
         async def work() -> bytes:
-            session = await self.service.attach(wanted.session_id, wanted.cwd, directories, servers)
+            session = await self.service.attach(wanted.session_id, *place)
             if replays:
                 await self.service.replay(session)
             session.post(session.state_update())
@@ -200,9 +155,10 @@ class V2Serving:
         wanted = self._read(v2.ForkSessionRequest, request.params)
         self.service.require_login()
         servers, directories = self._servers(wanted), directories_of(wanted)
+        place = (wanted.cwd, directories, servers, self._unstable.about(wanted))
 
         async def work() -> bytes:
-            session = await self.service.fork(wanted.session_id, wanted.cwd, directories, servers)
+            session = await self.service.fork(wanted.session_id, *place)
             return encode(v2.ForkSessionResponse(session_id=session.id, **_settings(session)))
 
         return work
@@ -223,15 +179,17 @@ class V2Serving:
                     f"two MCP servers are called {name!r}", f"$.mcpServers[{index}].name"
                 )
             names.add(name)
+        check_server_ids(listed, self.service.sessions.values())
         return listed
 
     def _list(self, request: IncomingRequest) -> Work:
         wanted = self._read(v2.ListSessionsRequest, request.params)
         cwd = None if wanted.cwd is UNSET else wanted.cwd
         cursor = None if wanted.cursor is UNSET else wanted.cursor
+        archived = self._unstable.archive_filter(wanted.archived)
 
         async def work() -> bytes:
-            page = await self.service.list_sessions(cwd, cursor)
+            page = await self.service.list_sessions(cwd, cursor, archived)
             return encode(
                 v2.ListSessionsResponse(
                     sessions=[
@@ -241,6 +199,7 @@ class V2Serving:
                             additional_directories=list(record.additional_directories) or UNSET,
                             title=record.title or UNSET,
                             updated_at=record.updated_at or UNSET,
+                            **self._unstable.listed(record),
                         )
                         for record in page.sessions
                     ],
@@ -308,17 +267,27 @@ class V2Serving:
 
     async def _work(self, session: AgentSession, turn: Turn, ticket: Ticket) -> None:
         try:
-            outcome = await self.service.run_turn(turn)
-            await session.touch()
+            try:
+                outcome = await self.service.run_turn(turn)
+                turn.settle_tokens()
+                await session.touch()
+            except Exception as problem:  # noqa: BLE001 - a store that fails ends a turn, no more
+                outcome = Outcome("error", error_for(problem, "session/prompt"))
             reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
             error: Any = UNSET
             if outcome.error is not None:
                 code, message, data = outcome.error
                 details = UNSET if data is None else to_raw(data)
                 error = v2.Error(code=code, message=message, data=details)
+            session.last_usage = self._usage(turn)
             session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
         finally:
             ticket.leave()
+
+    def _usage(self, turn: Turn) -> v2.Usage | UnsetType:
+        """What this turn alone has cost, where it has said so."""
+        counts = turn.tokens.usage()
+        return UNSET if counts is None or not self._agent.unstable else v2.Usage(**counts)
 
     # ---- cancelling one thing
 
@@ -366,11 +335,3 @@ def _settings(session: AgentSession) -> dict[str, Any]:
     if commands := session.command_list():
         settings["available_commands"] = commands
     return settings
-
-
-def _features(capabilities: Mapping[str, Any]) -> Features:
-    return Features(
-        elicit_form=supports(capabilities, "elicitation.form", booleans=False),
-        elicit_url=supports(capabilities, "elicitation.url", booleans=False),
-        terminal_login=supports(capabilities, "auth.terminal", booleans=False),
-    )

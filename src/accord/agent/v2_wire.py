@@ -3,11 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
+from accord.agent.plan_words import StablePlans
 from accord.agent.wire import Features, PermissionAsk
 from accord.schema import v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, Raw
 from accord.translate.diffs import wire_diff
+
+# Updates that may be unstable; a plan is where it is not made of entries.
+_UNSTABLE = frozenset(
+    {
+        v2.PlanUpdate,
+        v2.PlanRemoved,
+        v2.SubagentUpdate,
+        v2.SessionMessage,
+        v2.SessionMessageChunk,
+    }
+)
 
 
 class V2Wire:
@@ -17,9 +29,14 @@ class V2Wire:
 
     def __init__(self, features: Features) -> None:
         self.features = features
+        self._plans = StablePlans()
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """One notification per update; diffs lose the texts that only v1 sends."""
+        if type(update) in _UNSTABLE:
+            update = self._stable(session_id, update)
+            if update is None:
+                return ()
         if type(update) is v2.ToolCallUpdate and isinstance(update.content, list):
             update = _with_wire_diffs(update)
         elif type(update) is v2.ToolCallContentChunk and isinstance(update.content, v2.Diff):
@@ -28,8 +45,15 @@ class V2Wire:
             )
         return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
 
+    def _stable(self, session_id: str, update: Any) -> Any:
+        """The update as it is where unstable ones may be sent, else in stable words or None."""
+        if isinstance(update, v2.PlanUpdate | v2.PlanRemoved):
+            return update if self.features.plans else self._plans.worded(session_id, update)
+        return update if self.features.subagents else None
+
     def forget(self, session_id: str) -> None:
-        """v2 repeats nothing, so there is nothing to forget."""
+        """Nothing of the session has been told: a replay follows."""
+        self._plans.forget(session_id)
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
         """The question with its subject: a command where there is one, else the tool call."""
