@@ -30,12 +30,15 @@ OPEN = object()
 class RawClient:
     """The client's end.  `frames` has all that the agent sent, `unread` what no test took yet."""
 
-    def __init__(self, transport: MemoryTransport, version: int, validate: bool) -> None:
+    def __init__(
+        self, transport: MemoryTransport, version: int, validate: bool, unstable: bool = False
+    ) -> None:
         self._transport = transport
         self._ids = 0
         self._text = b""
         self._news = anyio.Event()
-        self._validator = Validator(version) if validate and SCHEMAS.is_dir() else None
+        judged = validate and SCHEMAS.is_dir()
+        self._validator = Validator(version, unstable) if judged else None
         self.ended = anyio.Event()
         self.frames: list[Message] = []
         self.unread: list[Message] = []
@@ -224,7 +227,7 @@ async def raw_client(
 ) -> AsyncIterator[RawClient]:
     """Serve `agent` to a raw client; with `initialize` the handshake is done."""
     ours, theirs = memory_pair()
-    client = RawClient(ours, version, validate)
+    client = RawClient(ours, version, validate, agent.unstable)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(agent.serve, theirs)
         await ours.start(_Receiver(client), tasks)
