@@ -171,6 +171,18 @@ def test_unknown_categories_and_types_of_options_are_tolerated() -> None:
     assert fold.dumped("configOptions")[4]["choices"][0]["groupName"] == "G"
 
 
+def test_an_option_of_category_mode_is_shown_as_the_modes_while_it_is_there() -> None:
+    """Ours: who looks at the modes need not know which version is spoken."""
+    fold = folding_v2()
+    modes = fold.transcript.modes
+    choices = [{"value": "ask", "name": "Ask"}, {"value": "code", "name": "Code"}]
+    option = {**OPTION, "configId": "how", "category": "mode", "options": choices}
+    fold("config_option_update", configOptions=[OPTION, {**option, "currentValue": "code"}])
+    assert (modes.current, [mode.mode_id for mode in modes.available]) == ("code", ["ask", "code"])
+    fold("config_option_update", configOptions=[OPTION])
+    assert (modes.current, modes.available) == (None, ())
+
+
 def test_the_answers_that_open_a_session_bring_options_and_commands() -> None:
     """v2: and a change of an option brings the whole list."""
     fold = folding_v2()

@@ -105,20 +105,36 @@ class ConfigOptions:
     """The options in the order of the agent, which is their order of importance.
 
     Guards: a report replaces the whole list, except for the models of the old form, which no
-    report of options contains; they give way to an option of category "model".
+    report of options contains; they give way to an option of category "model".  An option of
+    category "mode" is also shown as the modes, so that these are the same for every version.
     """
 
-    __slots__ = ("_models", "items")
+    __slots__ = ("_mode_option_shown", "_models", "_modes", "items")
 
-    def __init__(self) -> None:
+    def __init__(self, modes: Modes) -> None:
         self.items: list[ConfigOption] = []
         self._models: ConfigOption | None = None
+        self._modes = modes
+        self._mode_option_shown = False
 
     def replace(self, options: Iterable[ConfigOption]) -> None:
         """Take the complete list."""
         self.items[:] = options
         if self._models is not None and all(item.category != "model" for item in self.items):
             self.items.append(self._models)
+        self._show_modes()
+
+    def _show_modes(self) -> None:
+        option = next((i for i in self.items if i.category == "mode" and i.choices), None)
+        if option is not None:
+            self._mode_option_shown = True
+            self._modes.current = option.value
+            self._modes.available = tuple(
+                Mode(choice.value, choice.name, choice.description) for choice in option.choices
+            )
+        elif self._mode_option_shown:
+            self._mode_option_shown = False
+            self._modes.current, self._modes.available = None, ()
 
     def offer_models(self, current: str, choices: Iterable[Choice]) -> None:
         """Take a list of models in the old form."""

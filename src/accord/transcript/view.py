@@ -45,8 +45,8 @@ class View:
         self.session_messages: list[SessionMessage] = []
         self.unknown: list[UnknownVariant] = []
         self.commands: list[Command] = []
-        self.options = ConfigOptions()
         self.modes = Modes()
+        self.options = ConfigOptions(self.modes)
         self.usage = Usage()
         self.info = SessionInfo()
         self.state = State()
