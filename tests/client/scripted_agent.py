@@ -234,14 +234,25 @@ async def connected(
     script: Script, version: int = 1, **options: Any
 ) -> AsyncIterator[tuple[Client, ScriptedAgent]]:
     """A client that has shaken hands with an agent, which then plays the script."""
+    async with playing_with(ANSWERS[version], script, version, **options) as found:
+        yield found
+
+
+@asynccontextmanager
+async def playing_with(
+    answer: Json, script: Script, version: int = 1, **options: Any
+) -> AsyncIterator[tuple[Client, ScriptedAgent]]:
+    """The same with an answer to `initialize` of the test's own."""
 
     async def whole(agent: ScriptedAgent) -> None:
-        await agent.shake_hands()
+        await agent.shake_hands(answer)
         await script(agent)
 
-    async with playing(whole, version) as (agent, transport):
-        async with Client.connect(transport, **{**BARE, **options}) as client:
-            yield client, agent
+    async with (
+        playing(whole, version) as (agent, transport),
+        Client.connect(transport, **{**BARE, **options}) as client,
+    ):
+        yield client, agent
 
 
 class _Nobody:
@@ -253,4 +264,4 @@ class _Nobody:
 BARE: Json = {"permissions": _Nobody(), "files": False, "terminals": False}
 
 
-__all__ = ["BARE", "ScriptedAgent", "chunk", "connected", "playing"]
+__all__ = ["BARE", "ScriptedAgent", "chunk", "connected", "playing", "playing_with"]

@@ -37,9 +37,11 @@ async def agreed(answer: dict[str, Any], **options: Any) -> tuple[Client, dict[s
     async def script(agent: ScriptedAgent) -> None:
         request.update(await agent.shake_hands(answer))
 
-    async with playing(script) as (_, transport):
-        async with Client.connect(transport, **{**BARE, **options}) as client:
-            return client, request["params"]
+    async with (
+        playing(script) as (_, transport),
+        Client.connect(transport, **{**BARE, **options}) as client,
+    ):
+        return client, request["params"]
 
 
 @pytest.mark.rule("V1-INIT-01", "V1-INIT-02", "V1-INIT-03", "V1-CAP-03", "V2-INIT-01")
@@ -138,9 +140,8 @@ async def refused(code: int, message: str, data: Any = None) -> None:
     async def script(agent: ScriptedAgent) -> None:
         agent.error(await agent.expect("initialize"), code, message, data)
 
-    async with playing(script) as (_, transport):
-        async with Client.connect(transport, **BARE):
-            pytest.fail("initialize was refused")
+    async with playing(script) as (_, transport), Client.connect(transport, **BARE):
+        pytest.fail("initialize was refused")
 
 
 async def test_a_refusal_of_the_version_says_what_the_agent_supports() -> None:
@@ -246,9 +247,8 @@ async def test_requests_of_the_agent_before_its_answer_are_refused() -> None:
         agent.update({"sessionUpdate": "plan", "entries": []})
         agent.result(request, V1_ANSWER)
 
-    async with playing(script) as (_, transport):
-        async with Client.connect(transport, **BARE) as client:
-            assert client.protocol_version == 1
+    async with playing(script) as (_, transport), Client.connect(transport, **BARE) as client:
+        assert client.protocol_version == 1
 
 
 async def test_what_comes_in_the_chunk_of_the_answer_is_already_served() -> None:
@@ -269,9 +269,8 @@ async def test_what_comes_in_the_chunk_of_the_answer_is_already_served() -> None
         }
         done.set()
 
-    async with playing(script) as (_, transport):
-        async with Client.connect(transport, **BARE):
-            await done.wait()
+    async with playing(script) as (_, transport), Client.connect(transport, **BARE):
+        await done.wait()
 
 
 async def test_the_blocks_own_exception_comes_out_as_it_went_in() -> None:

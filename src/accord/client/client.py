@@ -190,7 +190,7 @@ class Client(Connected):
             session.transcript.session_setup(answer)
 
         try:
-            await self.call(None, method, params, opened)
+            await self.call(None, method, params, on_result=opened)
         except BaseException:
             for session in begun:
                 session.over()

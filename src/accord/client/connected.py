@@ -122,11 +122,14 @@ class Connected:
         link: Link | None,
         method: str,
         params: bytes,
+        *,
+        background: bool = False,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent; if it wants a login first and we know how, log in and try once more.
 
-        With a link, only that one is used: what belongs to it does not survive a new one.
+        With a link, only that one is used: what belongs to it does not survive a new one, so a
+        login that needs a new one is no help.
 
         Raises:
             RequestFailed: the agent answered with an error.
@@ -135,11 +138,15 @@ class Connected:
         """
         try:
             try:
-                return await (link or self.open_link).call(method, params, on_result=on_result)
+                return await (link or self.open_link).call(
+                    method, params, background=background, on_result=on_result
+                )
             except AuthenticationRequired:
-                if not await self._log_in():
+                if not await self._log_in(may_restart=link is None):
                     raise
-            return await (link or self.open_link).call(method, params, on_result=on_result)
+            return await (link or self.open_link).call(
+                method, params, background=background, on_result=on_result
+            )
         except Invalid as error:
             raise unreadable(method, error) from None
 
@@ -195,11 +202,11 @@ class Connected:
         self.require("logout", "logging out")
         await self.call(None, *self.open_link.wire.logout())
 
-    async def _log_in(self) -> bool:
+    async def _log_in(self, *, may_restart: bool) -> bool:
         if self.options.login is None:
             return False
         method = await auth.choose(self.options.login, self.auth_methods)
-        if method is None:
+        if method is None or (method.kind == "terminal" and not may_restart):
             return False
         await self._log_in_by(method)
         return True

@@ -40,6 +40,7 @@ class LinkHandler(Handler, Protocol):
 
     def agreed(self, link: "Link") -> None:
         """The handshake is done, and what comes next is served."""
+        ...
 
 
 class Link:

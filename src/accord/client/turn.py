@@ -22,12 +22,10 @@ from accord.client.inbox import Inbox
 from accord.errors import (
     AccordError,
     LocalProtocolError,
-    RemoteProtocolError,
     RequestCancelled,
     RequestFailed,
     request_failed,
 )
-from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transcript import Message, ToolCall, Update
 
@@ -72,6 +70,7 @@ class PromptTurn:
         self._scope = anyio.CancelScope()
         self._sent = anyio.Event()
         self._ended = anyio.Event()
+        self._conversed = anyio.Event()
         self._entered = False
         self._raised = False
         self._looking = False
@@ -164,27 +163,36 @@ class PromptTurn:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
             self.finish(Outcome("cancelled"))
         self._scope.cancel()
+        # So that the agent is told of this end before it hears the next prompt.
+        with anyio.move_on_after(seconds, shield=True):
+            await self._conversed.wait()
 
     # ---- for the session, which tells what came
 
     async def _converse(self) -> None:
         """Send the prompt and take its answer, in a task of the connection."""
+        try:
+            with self._scope:
+                await self._send()
+        finally:
+            self._conversed.set()
+
+    async def _send(self) -> None:
         session = self.session
-        with self._scope:
-            try:
-                method, params = session.link.wire.prompt(session.id, self.blocks)
-                self._sent.set()
-                await session.link.call(method, params, background=True, on_result=self._answered)
-            except RequestCancelled:
-                self._refused()
-                self.finish(Outcome("cancelled"))
-            except Invalid as error:
-                self.fail(RemoteProtocolError(f"the answer to session/prompt is invalid: {error}"))
-            except RequestFailed as error:
-                self._refused()
-                self.fail(error)
-            except AccordError as error:
-                self.fail(error)
+        try:
+            method, params = session.link.wire.prompt(session.id, self.blocks)
+            self._sent.set()
+            await session.client.call(
+                session.link, method, params, background=True, on_result=self._answered
+            )
+        except RequestCancelled:
+            self._refused()
+            self.finish(Outcome("cancelled"))
+        except RequestFailed as error:
+            self._refused()
+            self.fail(error)
+        except AccordError as error:
+            self.fail(error)
 
     def _answered(self, result: Raw) -> None:
         answer = self.session.link.wire.read_prompt_answer(result)

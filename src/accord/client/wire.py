@@ -104,10 +104,12 @@ class Incoming(Protocol):
     @property
     def session_id(self) -> str:
         """Whose."""
+        ...
 
     @property
     def update(self) -> Any:
         """What."""
+        ...
 
 
 Request: TypeAlias = tuple[str, bytes]
@@ -121,63 +123,83 @@ class Wire(Protocol):
     @property
     def read_update(self) -> Callable[[Raw], Incoming]:
         """Reads the params of `session/update`."""
+        ...
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read the answer to `initialize`."""
+        ...
 
     def blocks(self, prompt: Sequence[Any]) -> list[Block]:
         """Content blocks in this version's form; a string is a text block."""
+        ...
 
     def new_session(self, setup: Setup) -> Request:
         """Open a session."""
+        ...
 
     def load_session(self, session_id: str, setup: Setup) -> Request:
         """Open a stored session and replay its history."""
+        ...
 
     def resume_session(self, session_id: str, setup: Setup) -> Request:
         """Open a stored session without its history."""
+        ...
 
     def fork_session(self, session_id: str, setup: Setup) -> Request:
         """Open a copy of a session."""
+        ...
 
     def read_opened(self, method: str, result: Raw) -> Any:
         """The answer to one of these, as the struct that a transcript understands."""
+        ...
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
         """Ask for one page."""
+        ...
 
     def read_page(self, result: Raw) -> SessionPage:
         """Read one page."""
+        ...
 
     def prompt(self, session_id: str, blocks: Sequence[Block]) -> Request:
         """Send a message of the user."""
+        ...
 
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
         """Read the answer to it."""
+        ...
 
     def about_session(self, method: str, session_id: str) -> Request:
         """A request or notification that needs nothing but the session: cancel, close, delete."""
+        ...
 
     def set_option(self, session_id: str, option_id: str, value: str | bool) -> Request:
         """Set a config option."""
+        ...
 
     def read_options(self, result: Raw) -> Any:
         """The answer to it, as the struct that a transcript understands."""
+        ...
 
     def login(self, method_id: str) -> Request:
         """Log in by one of the agent's methods."""
+        ...
 
     def logout(self) -> Request:
         """Log out."""
+        ...
 
     def read_permission(self, params: Raw) -> Asked:
         """Read a permission request."""
+        ...
 
     def read_elicitation(self, params: Raw) -> Any:
         """Read a question to the user, as the struct of this version."""
+        ...
 
     def read_completed(self, params: Raw) -> str:
         """Read which page has done its work."""
+        ...
 
 
 __all__ = [

@@ -1,0 +1,188 @@
+"""What a program may not ask for, and in what form it is sent when it may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accord.errors import (
+    LocalProtocolError,
+    RequestFailed,
+)
+from accord.schema import v1, v2
+from tests.client.scripted_agent import Json, ScriptedAgent, connected, playing_with
+
+VERSIONS = pytest.mark.parametrize("version", [1, 2])
+
+
+@pytest.mark.rule(
+    "V1-CAP-09",
+    "V1-LOAD-01",
+    "V1-LOAD-07",
+    "V1-CLOSE-01",
+    "V1-CLOSE-04",
+    "V1-CLOSE-14",
+    "V1-AUTH-07",
+    "V1-SESS-09",
+    "V1-MCP-03",
+    "V2-SESS-21",
+    "V2-SESS-23",
+    "V2-AUTH-02",
+)
+@VERSIONS
+async def test_what_was_not_offered_is_not_called(version: int, tmp_path: Path) -> None:
+    """D1 initialization: omitted capabilities are unsupported."""
+    poor: Json = (
+        {"protocolVersion": 1, "agentCapabilities": {}}
+        if version == 1
+        else {
+            "protocolVersion": 2,
+            "info": {"name": "poor", "version": "0"},
+            "capabilities": {"session": {}},
+        }
+    )
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+
+    async with playing_with(poor, script, version) as (client, agent):
+        session = await client.new_session()
+        attempts: list[Any] = [
+            client.delete_session("s"),
+            client.logout(),
+            client.new_session(additional_directories=[tmp_path]),
+            client.new_session(mcp_servers=[v2.McpServerHttp(name="m", url="http://x")]),
+            client.fork_session(session),
+        ]
+        if version == 1:
+            attempts += [
+                client.load_session("s"),
+                client.resume_session("s"),
+                client.list_page(),
+                client.close_session(session),
+            ]
+        else:
+            attempts += [
+                client.new_session(mcp_servers=[v2.McpServerStdio(name="m", command="/x")])
+            ]
+        for attempt in attempts:
+            with pytest.raises(LocalProtocolError):
+                await attempt
+        assert len(agent.received) == 2
+
+
+@VERSIONS
+@pytest.mark.rule("V1-SESS-16", "V2-SESS-25")
+async def test_folders_and_servers_are_sent_as_the_version_says(
+    version: int, tmp_path: Path
+) -> None:
+    """R additional-directories: no duplicates, not the cwd itself."""
+    (tmp_path / "more").mkdir()
+    more = {"sessionCapabilities": {"additionalDirectories": {}}, "mcpCapabilities": {"http": True}}
+    rich: Json = (
+        {"protocolVersion": 1, "agentCapabilities": more}
+        if version == 1
+        else {
+            "protocolVersion": 2,
+            "info": {"name": "rich", "version": "0"},
+            "capabilities": {
+                "session": {"additionalDirectories": {}, "mcp": {"stdio": {}, "http": {}}}
+            },
+        }
+    )
+
+    async def script(agent: ScriptedAgent) -> None:
+        request = await agent.open_session()
+        params = request["params"]
+        assert params["additionalDirectories"] == [str(tmp_path / "more")]
+        program, page = params["mcpServers"]
+        assert (program["name"], program["command"], page["type"]) == ("p", "/bin/p", "http")
+        assert program.get("type") == (None if version == 1 else "stdio")
+
+    async with playing_with(rich, script, version) as (client, _):
+        session = await client.new_session(
+            tmp_path,
+            additional_directories=[tmp_path, tmp_path / "more", tmp_path / "more" / "."],
+            mcp_servers=[
+                v2.McpServerStdio(name="p", command="/bin/p"),
+                v1.McpServer(type="http", name="h", url="http://x"),
+            ],
+        )
+        assert session.roots == (str(tmp_path), str(tmp_path / "more"))
+
+
+async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
+    """Issue 2, bad input."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+
+    async with connected(script) as (client, agent):
+        with pytest.raises(LocalProtocolError, match="no folder"):
+            await client.new_session(tmp_path / "missing")
+        session = await client.new_session()
+        image = v2.ImageContent(data=b"x", mime_type="image/png")
+        audio = v2.AudioContent(data=b"x", mime_type="audio/wav")
+        for content, word in [
+            ((), "empty"),
+            (("",), "empty"),
+            (([],), "empty"),
+            ((audio,), "no audio"),
+            (("a", [image, audio]), "no audio"),
+            ((5,), "neither text nor"),
+        ]:
+            with pytest.raises(LocalProtocolError, match=word):
+                session.prompt(*content)
+        assert len(agent.received) == 2
+
+
+@VERSIONS
+@pytest.mark.rule("V1-PROMPT-02", "V2-PROMPT-01")
+async def test_blocks_go_out_in_the_form_of_the_version(version: int) -> None:
+    """D1 prompt-turn: what the agent takes is sent, in order."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        assert prompt["params"]["prompt"] == [
+            {"type": "text", "text": "look"},
+            {"type": "image", "data": "eA==", "mimeType": "image/png"},
+            {"type": "resource_link", "name": "n", "uri": "file:///n"},
+        ]
+        agent.end_turn(prompt)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        image = v2.ImageContent(data=b"x", mime_type="image/png")
+        await session.ask("look", [image], v1.ResourceLink(name="n", uri="file:///n"))
+
+
+@pytest.mark.rule("V1-SESS-26")
+@pytest.mark.parametrize(
+    ("markers", "modes"),
+    [(None, []), ({}, ["append"]), ({"mode": {"override": {}}}, ["append", "override"])],
+)
+async def test_system_prompts_need_their_markers(markers: Json | None, modes: list[str]) -> None:
+    """N1 SystemPrompt: only when advertised, override only with its marker, never empty."""
+    session_capabilities = {} if markers is None else {"systemPrompt": markers}
+    answer = {
+        "protocolVersion": 1,
+        "agentCapabilities": {"sessionCapabilities": session_capabilities},
+    }
+
+    async def script(agent: ScriptedAgent) -> None:
+        for mode in modes:
+            request = await agent.expect("session/new")
+            content = [{"type": "text", "text": "be kind"}]
+            assert request["params"]["systemPrompt"] == {"mode": mode, "content": content}
+            agent.error(request, -32603)
+
+    async with playing_with(answer, script, 1, unstable=True) as (client, _):
+        for mode in ("append", "override", "sing"):
+            wanted = RequestFailed if mode in modes else LocalProtocolError
+            with pytest.raises(wanted):
+                await client.new_session(system_prompt="be kind", system_prompt_mode=mode)
+        with pytest.raises(LocalProtocolError):
+            await client.new_session(system_prompt="")
