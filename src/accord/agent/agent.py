@@ -15,11 +15,12 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, signature
 from typing import Any, Literal, TypeVar, get_type_hints
 
 import anyio
 
+from accord.agent.login import Login
 from accord.agent.options import (
     Choice,
     CommandHandler,
@@ -123,7 +124,7 @@ class Agent(UnstableOffer):
         self.extensions: dict[str, Extension] = {}
         self.prompt_handler: PromptHandler | None = None
         self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
-        self.authenticate_hook: Callable[[str], Awaitable[None]] | None = None
+        self.authenticate_hook: Callable[[str, Login], Awaitable[None]] | None = None
         self.logout_hook: Callable[[], Awaitable[None]] | None = None
 
     # ---- what it does
@@ -200,8 +201,16 @@ class Agent(UnstableOffer):
         self.login_required = self.login_required or required
 
     def on_authenticate(self, handler: F) -> F:
-        """Register the login: it gets the method's id, and raises when the login fails."""
-        self.authenticate_hook = _coroutine(handler)
+        """Register the login: it gets the method's id, and raises when the login fails.
+
+        With a second parameter it also gets the `Login`, by which it can ask the user.
+        """
+        wants_login = len(signature(_coroutine(handler)).parameters) > 1
+
+        async def login(method_id: str, login: Login) -> None:
+            await (handler(method_id, login) if wants_login else handler(method_id))
+
+        self.authenticate_hook = login
         return handler
 
     def on_logout(self, handler: F) -> F:

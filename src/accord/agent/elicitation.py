@@ -80,19 +80,24 @@ class Asker(Protocol):
     @property
     def connection(self) -> Connection:
         """Where the client is."""
+        ...
 
     @property
     def wire(self) -> Wire:
         """What the client can show."""
+        ...
 
     def elicitation_scope(self) -> dict[str, Any]:
         """The one key that says what the question belongs to."""
+        ...
 
     def asking(self) -> AbstractContextManager[None]:
         """Surrounds the wait for the answer."""
+        ...
 
     def new_id(self, kind: str) -> str:
         """An id that is never used again."""
+        ...
 
 
 async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField]) -> Answer:

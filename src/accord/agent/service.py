@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.agent.auth_status import AuthStatusReporter
+from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
 from accord.agent.turn import Turn, describe
 from accord.agent.wire import Wire
-from accord.connection import Connection
+from accord.connection import Connection, IncomingRequest
 from accord.connection.faults import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError
 from accord.schema import v2
@@ -248,6 +249,8 @@ class Service:
             tasks.start_soon(give_up, name="end of a cancelled turn")
 
         turn.on_cancel = cancelled
+        if turn.is_cancelled:
+            cancelled()
         tasks.start_soon(work, name=f"turn of {session.id}")
         try:
             await over.wait()
@@ -279,12 +282,18 @@ class Service:
 
     # ---- logins
 
-    async def authenticate(self, method_id: str) -> None:
+    async def authenticate(self, method_id: str, request: IncomingRequest) -> None:
         """Log in by one of the methods that were offered."""
         method = self.agent.auth_methods.get(method_id)
         if method is None or method.is_terminal:
             raise RequestError.invalid_params(f"unknown auth method {method_id!r}", "$.methodId")
-        await self._hook(self.agent.authenticate_hook, method_id)
+        hook = self.agent.authenticate_hook
+        if hook is not None:
+            login = Login(self.connection, self.wire, request, method_id)
+            try:
+                await hook(method_id, login)
+            finally:
+                login.finish()
         self.authenticated = True
         await self.auth_status.announce()
 

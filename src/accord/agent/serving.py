@@ -31,12 +31,15 @@ class Dialect(Protocol):
 
     def initialize(self) -> bytes:
         """The answer to `initialize`."""
+        ...
 
     def request(self, request: IncomingRequest) -> bytes | Work:
         """Serve a request of this version."""
+        ...
 
     def notification(self, method: str, params: Raw) -> None:
         """Take a notification of this version."""
+        ...
 
 
 class Serving:

@@ -66,12 +66,16 @@ class Wire(Protocol):
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """Encoded params of `session/update`, none when this client must not get it."""
+        ...
 
     def forget(self, session_id: str) -> None:
         """Start again with a session: nothing of it has been told to this client."""
+        ...
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
         """Encoded params of `session/request_permission`."""
+        ...
 
     def permission_choice(self, result: Raw) -> str | None:
         """The id that the user chose, or None for anything that is not a choice."""
+        ...

@@ -7,99 +7,41 @@ What always holds
     * Notifications are handled here and now, so in wire order; a call is answered after every
       notification that came before its answer.
     * A request runs in a task of its own, and is answered exactly once, whatever its handler does.
-    * When the transport ends, every call fails and every handler is cancelled, at once.
+    * When the transport ends, every call fails and every handler is cancelled, at once.  A peer
+      that only stopped sending gets the answers it waits for, for a moment.
 """
 
 import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from types import TracebackType
-from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
-from accord.connection.faults import error_for
+from accord.connection.calls import Calls
+from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
 from accord.connection.limits import (
     CHECK_SECONDS_MAX,
+    LAST_ANSWERS_SECONDS_MAX,
     YIELD_MESSAGES_MAX,
     YIELD_SECONDS_MAX,
     Limits,
 )
+from accord.connection.requests import Requests
 from accord.connection.workers import Workers
-from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, request_failed
+from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError
 from accord.jsonrpc import events
 from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
-from accord.schema.codec import encode, to_python
+from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.connection")
 
-REQUEST_CANCELLED = -32800
 CANCEL_REQUEST = "$/cancel_request"
-
-Work = Callable[[], Awaitable[bytes]]
-RequestId = int | str | None
-
-
-class Handler(Protocol):
-    """The role above a connection: what an agent or a client does with what arrives."""
-
-    def request(self, request: "IncomingRequest") -> bytes | Work:
-        """Return the encoded result, or the work that gives it.  Raise to refuse."""
-
-    def notification(self, method: str, params: Raw) -> None:
-        """Handle a notification, without waiting for anything.  What it raises is logged."""
-
-    def lost(self, error: ConnectionLost) -> None:
-        """The connection has ended; no more calls into the handler follow."""
-
-
-class IncomingRequest:
-    """A request of the peer while it is served."""
-
-    __slots__ = ("_scope", "cancel_requested", "id", "method", "on_answered", "on_cancel", "params")
-
-    def __init__(self, request_id: RequestId, method: str, params: Raw) -> None:
-        self.id = request_id
-        self.method = method
-        self.params = params
-        self.cancel_requested = False
-        # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
-        self.on_cancel: Callable[[], None] | None = None
-        # What must follow right behind the answer, such as a list that belongs to it.
-        self.on_answered: Callable[[], None] | None = None
-        self._scope: anyio.CancelScope | None = None
-
-    def cancel(self) -> None:
-        """The peer withdrew the request, or is gone."""
-        self.cancel_requested = True
-        if self.on_cancel is not None:
-            self.on_cancel()
-        else:
-            self.abort()
-
-    def abort(self) -> None:
-        """Cancel the work itself, whatever it would like to do on a polite cancel."""
-        if self._scope is not None:
-            self._scope.cancel()
-
-
-class _Call:
-    __slots__ = ("answered", "background", "error", "method", "on_result", "result")
-
-    def __init__(
-        self, method: str, background: bool, on_result: Callable[[Raw], None] | None
-    ) -> None:
-        self.method = method
-        self.background = background
-        self.on_result = on_result
-        self.answered = anyio.Event()
-        self.result: Raw | None = None
-        self.error: Exception | None = None
 
 
 class Connection:
@@ -126,13 +68,14 @@ class Connection:
             strict=strict,
         )
         self._splitter = splitter_for(framing, frame_bytes_max=self.limits.frame_bytes)
-        self._calls: dict[int, _Call] = {}
+        self._calls = Calls(self.peer)
         self._foreground_calls = 0
-        self._requests: dict[RequestId, IncomingRequest] = {}
-        self._slot = anyio.Event()
+        self._requests = Requests(self.peer, handler, self._write_answer)
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
         self._holds = 0
+        self._answers_untaken = 0
+        self._choked = False
         self._paused = False
         self._sent_since_yield = 0
         self._now = self._yielded_at = self._checked_at = monotonic()
@@ -189,12 +132,16 @@ class Connection:
 
     def data_received(self, data: bytes) -> None:
         """Split a chunk into frames and handle each, in order."""
+        if self.error is not None:
+            return
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong as error:
             self._frames_received(error.frames)
             limit = error.frame_bytes_max
-            self._lose(LimitExceeded("frame_bytes", limit, "the peer sent too long a frame"))
+            lost = LimitExceeded("frame_bytes", limit, "the peer sent too long a frame")
+            _log.error("the connection ends: %s", lost.message)
+            self._lose(lost)
             self.tasks.start_soon(self._transport.aclose, name="close")
             return
         self._frames_received(frames)
@@ -222,109 +169,77 @@ class Connection:
             case events.NotificationReceived():
                 self._notification(event.method, event.params)
             case events.CallAnswered():
-                self._settle(event.id, event.result, None)
+                self._calls.answered(event.id, event.result)
             case events.RequestReceived():
                 self._request(event.id, event.method, event.params)
             case events.CallFailed():
-                self._call_failed(event)
+                self._calls.failed(event)
             case events.Batch():
                 for one in event.events:
                     self._event(one)
                 if event.answer is not None:
-                    self._write(event.answer)
+                    self._write_answer(event.answer)
             case events.FrameRejected():
-                _log.warning("bad frame: %s", event.reason)
-                if event.answer is not None:
-                    self._write(event.answer)
+                self._rejected(event)
             case events.StrayAnswer():
                 _log.warning("answer for %r, which is not open: %s", event.id, event.message)
             case events.BlankSkipped():
                 pass
 
+    def _rejected(self, event: events.FrameRejected) -> None:
+        # Noise comes in storms: a line per tenfold tells as much as a line per line.
+        if event.count in (0, 1, 10, 100, 1_000, 10_000, 100_000):
+            count = f" ({event.count} in a row)" if event.count > 1 else ""
+            _log.warning("bad frame%s: %s", count, event.reason)
+        if event.answer is not None:
+            self._write_answer(event.answer)
+
     def _notification(self, method: str, params: Raw) -> None:
         try:
             if method == CANCEL_REQUEST:
-                self._cancel_requested(params)
+                self._requests.cancel_requested(params)
             else:
                 self._handler.notification(method, params)
         except Exception:  # noqa: BLE001 - one bad notification must not end the reading
             _log.exception("handling the notification %s failed", method)
 
-    def _cancel_requested(self, params: Raw) -> None:
-        wanted = to_python(params)
-        request_id = wanted.get("requestId") if isinstance(wanted, dict) else None
-        request = self._requests.get(request_id) if isinstance(request_id, int | str) else None
-        if request is not None and type(request.id) is type(request_id):
-            request.cancel()
-
     def _request(self, request_id: RequestId, method: str, params: Raw) -> None:
         request = IncomingRequest(request_id, method, params)
-        try:
-            outcome = self._handler.request(request)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
-            self._refuse(request, error)
-            return
-        if isinstance(outcome, bytes):
-            self._answer(request, outcome)
-            return
-        self._requests[request_id] = request
-        self.run(lambda: self._serve(request, outcome))
+        work = self._requests.begin(request)
+        if work is not None:
+            self.run(lambda: self._serve(request, work))
 
     async def _serve(self, request: IncomingRequest, work: Work) -> None:
-        with anyio.CancelScope() as scope:
-            request._scope = scope
-            if request.cancel_requested and request.on_cancel is None:
-                scope.cancel()
-            try:
-                result = await work()
-            except anyio.get_cancelled_exc_class():
-                raise
-            except BaseException as error:
-                self._requests.pop(request.id, None)
-                self._refuse(request, error)
-                if not isinstance(error, Exception):
-                    raise
-                return
-            self._requests.pop(request.id, None)
-            self._answer(request, result)
-            if self.error is None and self._transport.backlog > self.limits.backlog_bytes:
-                await self._transport.drain()
-            return
-        if self._requests.pop(request.id, None) is not None and self.error is None:
-            self._write(self.peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None))
-
-    def _answer(self, request: IncomingRequest, result: bytes) -> None:
-        if self.error is None:
-            self._write(self.peer.answer(request.id, result))
-            if request.on_answered is not None:
-                request.on_answered()
-
-    def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
-        code, message, data = error_for(error, request.method)
-        if self.error is None:
-            encoded = None if data is None else encode(data)
-            self._write(self.peer.refuse(request.id, code, message, encoded))
+        await self._requests.serve(request, work)
+        if self.error is None and self._transport.backlog > self.limits.backlog_bytes:
+            await self._transport.drain()
 
     def ended(self, why: Ended) -> None:
         """The transport's word that nothing more comes."""
-        if self.error is None:
-            self._frames_received(self._splitter.finish())
-        self._lose(
-            ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
-        )
+        if self.error is not None:
+            return
+        self._frames_received(self._splitter.finish())
+        error = ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
+        if not why.clean:
+            _log.warning("the connection ended: %s", why.reason)
+        if why.writable and self._requests.are_open:
+            self._calls.lose(error)
+            self.tasks.start_soon(self._give_last_answers, error, name="last answers")
+        else:
+            self._lose(error)
+
+    async def _give_last_answers(self, error: ConnectionLost) -> None:
+        """The peer asks no more but may still read: what it asked is answered, for a moment."""
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+            await self._requests.finish()
+        self._lose(error)
 
     def _lose(self, error: ConnectionLost) -> None:
         if self.error is not None:
             return
         self.error = error
-        for call in list(self._calls.values()):
-            call.error = error
-            call.answered.set()
-        self._calls.clear()
-        self._slot.set()
-        for request in list(self._requests.values()):
-            request.cancel()
-            request.abort()
+        self._calls.lose(error)
+        self._requests.abort_all()
         self.closed.set()
         self._handler.lost(error)
 
@@ -341,7 +256,7 @@ class Connection:
         self._update_reading()
 
     def _update_reading(self) -> None:
-        pause = self._holds > 0 and self._foreground_calls == 0
+        pause = self._choked or (self._holds > 0 and self._foreground_calls == 0)
         if pause != self._paused and self.error is None:
             self._paused = pause
             if pause:
@@ -350,6 +265,28 @@ class Connection:
                 self._transport.resume()
 
     # ---- writing
+
+    def _write_answer(self, frame: bytes) -> None:
+        """Write an answer; a peer that takes none of many is not heard until it does.
+
+        A peer that keeps the bound on open requests never has more answers than that to take, so
+        this cannot stop two peers who wait for each other.
+        """
+        self._write(frame)
+        if self._transport.backlog == 0:
+            self._answers_untaken = 0
+            return
+        self._answers_untaken += 1
+        if self._answers_untaken > self.limits.pending_requests and not self._choked:
+            self._choked = True
+            self._update_reading()
+            self.tasks.start_soon(self._wait_for_taker, name="answers untaken")
+
+    async def _wait_for_taker(self) -> None:
+        await self._transport.drain()
+        self._answers_untaken = 0
+        self._choked = False
+        self._update_reading()
 
     def _write(self, frame: bytes) -> None:
         # An answer inside a batch waits for the others and has no frame yet.
@@ -422,62 +359,32 @@ class Connection:
             RequestFailed: the peer answered with an error.
             ConnectionLost: the transport ended before the answer came.
         """
-        while not self.peer.can_call and self.error is None:
-            # Several may wait at once: they share one event, or only the last would be woken.
-            if self._slot.is_set():
-                self._slot = anyio.Event()
-            await self._slot.wait()
-        if self.error is not None:
-            raise self.error
-        call_id, frame = self.peer.call(method, params)
-        call = self._calls[call_id] = _Call(method, background, on_result)
+        await self._calls.place()
+        call_id, frame, call = self._calls.start(method, params, on_result)
         self._write(frame)
         if not background:
             self._foreground_calls += 1
             self._update_reading()
         try:
-            await call.answered.wait()
-        except BaseException:
-            if self._calls.pop(call_id, None) is not None and self.error is None:
-                self.peer.abandon(call_id)
+            return await call.outcome()
+        except anyio.get_cancelled_exc_class():
+            if self._calls.give_up(call_id) and self.error is None:
                 self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
             raise
         finally:
             if not background:
                 self._foreground_calls -= 1
                 self._update_reading()
-        if call.error is not None:
-            raise call.error
-        assert call.result is not None
-        return call.result
 
     def withdraw(self, call_method: str) -> None:
         """Ask the peer to cancel our open calls of a method; each still gets its answer."""
-        for call_id, call in self._calls.items():
-            if call.method == call_method:
-                self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
-
-    def _settle(self, call_id: RequestId, result: Raw | None, error: Exception | None) -> None:
-        assert isinstance(call_id, int)
-        self._slot.set()
-        call = self._calls.pop(call_id, None)
-        if call is not None:
-            call.result = result
-            call.error = error
-            if result is not None and call.on_result is not None:
-                try:
-                    call.on_result(result)
-                except Exception as problem:  # noqa: BLE001  it is raised in the caller
-                    call.error = problem
-            call.answered.set()
-
-    def _call_failed(self, event: events.CallFailed) -> None:
-        call = self._calls.get(event.id)
-        method = call.method if call is not None else "?"
-        data = None if event.data is None else to_python(event.data)
-        self._settle(event.id, None, request_failed(method, event.code, event.message, data))
+        for call_id in self._calls.of_method(call_method):
+            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def require_open(self, doing: str) -> None:
         """Raise with a sentence when the connection is over."""
         if self.error is not None:
             raise LocalProtocolError(f"cannot {doing}: {self.error.message}") from self.error
+
+
+__all__ = ["Connection", "Handler", "IncomingRequest", "RequestId", "Work"]

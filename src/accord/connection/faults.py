@@ -4,13 +4,14 @@ Our own errors carry their text.  What nobody foresaw becomes a generic -32603 w
 traceback goes to stderr with that id, so that a person can bring the two together.
 """
 
+import contextlib
 import os
 import sys
 import traceback
 from typing import Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed
-from accord.schema.codec import Invalid
+from accord.schema.codec import Invalid, encode
 
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
@@ -34,10 +35,24 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
             return unforeseen(error, method)
 
 
+def encoded_error_for(error: BaseException, method: str) -> tuple[int, str, bytes | None]:
+    """The same with its data as JSON text; data that has no such form is a bug like any other."""
+    code, message, data = error_for(error, method)
+    if data is None:
+        return code, message, None
+    try:
+        return code, message, encode(data)
+    except Exception as problem:  # noqa: BLE001 - whatever it was, the peer gets an answer
+        code, message, data = unforeseen(problem, method)
+        return code, message, encode(data)
+
+
 def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
     """Report an exception on stderr and return what the peer may know of it: only an id."""
     correlation_id = os.urandom(8).hex()
     text = "".join(traceback.format_exception(error))
-    sys.stderr.write(f"accord: error {correlation_id} while handling {method}\n{text}")
-    sys.stderr.flush()
+    # A stderr that is gone must not cost the peer its answer.
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"accord: error {correlation_id} while handling {method}\n{text}")
+        sys.stderr.flush()
     return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}

@@ -11,6 +11,8 @@ YIELD_MESSAGES_MAX = 256
 YIELD_SECONDS_MAX = 0.005
 # How long a sender that does not wait may go without looking for its own cancellation.
 CHECK_SECONDS_MAX = 0.0001
+# How long requests may go on that were open when the peer said its last word.
+LAST_ANSWERS_SECONDS_MAX = 1.0
 
 
 @dataclass(frozen=True, slots=True)

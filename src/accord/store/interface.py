@@ -46,9 +46,11 @@ class SessionLog(Protocol):
 
     def append(self, update: Any) -> Awaitable[None] | None:
         """Add one update of v2.  Where that takes time, what is returned must be awaited."""
+        ...
 
     def replay(self) -> AsyncIterator[Any]:
         """All updates, oldest first."""
+        ...
 
 
 class SessionStore(Protocol):
@@ -56,24 +58,31 @@ class SessionStore(Protocol):
 
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session and open its log."""
+        ...
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """The record, or None when there is no such session."""
+        ...
 
     async def open(self, session_id: str) -> SessionLog | None:
         """The log of a known session."""
+        ...
 
     async def put(self, record: SessionRecord) -> None:
         """Replace the record of a known session; an unknown one is left alone."""
+        ...
 
     async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
         """Known sessions, newest first, of one directory if given.  Raises BadCursor.
 
         `archived` asks for those alone that are, or are not; None is both.
         """
+        ...
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session; False when there was none."""
+        ...
 
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
         """Copy the log of a session under a new record; None when the source is unknown."""
+        ...

@@ -26,6 +26,10 @@ class MemoryTransport:
         self._closed = False
         self._ended = False
 
+    def join(self, peer: "MemoryTransport") -> None:
+        """What is written here comes out there."""
+        self._peer = peer
+
     @property
     def backlog(self) -> int:
         """Bytes that the other end has not taken yet."""
@@ -101,7 +105,8 @@ class MemoryTransport:
 def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
     """Two ends that talk to each other."""
     one, other = MemoryTransport(), MemoryTransport()
-    one._peer, other._peer = other, one
+    one.join(other)
+    other.join(one)
     return one, other
 
 

@@ -6,7 +6,9 @@ task does the same through anyio, slower and with the same order.
 
 What always holds
     * One `os.write` per write while nothing waits; a full pipe makes the rest wait in order.
-    * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason.
+    * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason, and so
+      does one that closed its reading side, a moment later.
+    * A peer that closed only its writing side can still be answered until `aclose`.
     * A regular file works in place of a pipe, so that a recorded session can be fed in.
 """
 
@@ -26,6 +28,10 @@ from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, End
 READ_BYTES = 256 * 1024
 PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
+# How long a peer that reads no more may still say something, such as why.
+DEAF_SECONDS_MAX = 1.0
+# How long the peer may take for what is left when we close.
+FLUSH_SECONDS_MAX = 1.0
 
 
 def widen_pipe(fd: int) -> None:
@@ -35,7 +41,12 @@ def widen_pipe(fd: int) -> None:
 
 
 def _is_file(fd: int) -> bool:
-    return stat.S_ISREG(os.fstat(fd).st_mode)
+    """Whether a descriptor is always ready and so no business of the event loop's selector.
+
+    Regular files are, and devices such as /dev/null, which a selector refuses.
+    """
+    mode = os.fstat(fd).st_mode
+    return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
 
 
 class PipeTransport:
@@ -57,6 +68,7 @@ class PipeTransport:
         self._waiting: deque[memoryview] = deque()
         self._waiting_bytes = 0
         self._taken_bytes = 0
+        self.read_bytes = 0
         self._drained: anyio.Event | None = None
         self._flushed: anyio.Event | None = None
         self._paused = False
@@ -70,6 +82,11 @@ class PipeTransport:
     def backlog(self) -> int:
         """Bytes that wait because the pipe is full."""
         return self._waiting_bytes
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody wants nothing to be read."""
+        return self._paused
 
     @property
     def has_ended(self) -> bool:
@@ -90,7 +107,7 @@ class PipeTransport:
             self._driver = _LoopDriver(loop)
         self.resume()
         if self._waiting:
-            self._driver.watch_write(self._write_fd, self._flush)
+            self._watch_write()
 
     def resume(self) -> None:
         """Deliver again."""
@@ -118,10 +135,11 @@ class PipeTransport:
             self.end(Ended(f"reading failed: {error.strerror or error}"))
             return
         if data:
+            self.read_bytes += len(data)
             assert self._receiver is not None
             self._receiver.data_received(data)
         else:
-            self.end(Ended("the peer closed the connection", clean=True))
+            self.end(Ended("the peer closed the connection", clean=True, writable=True))
 
     def write(self, data: bytes) -> None:
         """Write through when nothing waits; keep what the pipe does not take."""
@@ -136,15 +154,24 @@ class PipeTransport:
         except (BlockingIOError, InterruptedError):
             taken = 0
         except OSError:
-            self._stop_writing()
+            self._deafened()
             return
         if taken < len(data):
             self._waiting.append(memoryview(data)[taken:])
             self._waiting_bytes = len(data) - taken
-            self._driver.watch_write(self._write_fd, self._flush)
-            if not self._stall_watched:
-                self._stall_watched = True
-                self._driver.later(self._stall_seconds, self._check_stall, self._taken_bytes)
+            self._watch_write()
+
+    def _watch_write(self) -> None:
+        assert self._driver is not None
+        self._driver.watch_write(self._write_fd, self._flush)
+        if not self._stall_watched:
+            self._stall_watched = True
+            self._watch_stall()
+
+    def _watch_stall(self) -> None:
+        assert self._driver is not None
+        taken_now = self._taken_bytes
+        self._driver.later("stall", self._stall_seconds, lambda: self._check_stall(taken_now))
 
     def _flush(self) -> None:
         waiting = self._waiting
@@ -161,7 +188,7 @@ class PipeTransport:
         except (BlockingIOError, InterruptedError):
             pass
         except OSError:
-            self._stop_writing()
+            self._deafened()
             return
         if self._waiting_bytes <= BACKLOG_BYTES_LOW and self._drained is not None:
             self._drained.set()
@@ -172,15 +199,22 @@ class PipeTransport:
                 self._flushed.set()
 
     def _check_stall(self, taken_then: int) -> None:
-        if not self._waiting or self._ended or self._driver is None:
+        if not self._waiting:
             self._stall_watched = False
         elif self._taken_bytes == taken_then:
             self.end(Ended(f"the peer took nothing for {self._stall_seconds:g} s"))
+            self._stop_writing()
         else:
-            self._driver.later(self._stall_seconds, self._check_stall, self._taken_bytes)
+            self._watch_stall()
+
+    def _deafened(self) -> None:
+        """The peer reads no more.  What it still sends may tell why, but not for long."""
+        self._stop_writing()
+        if self._driver is not None and not self._ended:
+            end = Ended("the peer closed its reading side")
+            self._driver.later("deaf", DEAF_SECONDS_MAX, lambda: self.end(end))
 
     def _stop_writing(self) -> None:
-        """The peer reads no more.  What it still sends is read; the end of that tells the rest."""
         self._write_open = False
         if self._waiting and self._driver is not None:
             self._driver.unwatch_write(self._write_fd)
@@ -215,19 +249,23 @@ class PipeTransport:
         self._write_fd = -1
 
     def end(self, why: Ended) -> None:
-        """Stop both directions and tell the receiver once."""
+        """Stop both directions, or only reading if `why` says so, and tell the receiver once."""
         if self._ended:
             return
         self.pause()
         self._ended = True
-        self._stop_writing()
+        if not why.writable:
+            self._stop_writing()
         if self._on_end is not None:
             self._on_end(why)
         elif self._receiver is not None:
             self._receiver.ended(why)
 
     async def aclose(self) -> None:
-        """Close both descriptors; what waits is given up."""
+        """Close both descriptors; what still waits after a moment is given up."""
+        if self._waiting and self._driver is not None:
+            with anyio.move_on_after(FLUSH_SECONDS_MAX, shield=True):
+                await self.flush()
         self.end(Ended("closed here", clean=True))
         self.close_write()
         if self._read_fd >= 0:
@@ -244,7 +282,7 @@ class _Driver:
     def unwatch_read(self, fd: int) -> None: ...
     def watch_write(self, fd: int, callback: Callable[[], None]) -> None: ...
     def unwatch_write(self, fd: int) -> None: ...
-    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None: ...
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
     def close(self) -> None: ...
 
 
@@ -254,7 +292,7 @@ class _LoopDriver(_Driver):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._files: dict[int, asyncio.Handle] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
         if _is_file(fd):
@@ -279,12 +317,12 @@ class _LoopDriver(_Driver):
     def unwatch_write(self, fd: int) -> None:
         self._loop.remove_writer(fd)
 
-    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None:
-        self._timer = self._loop.call_later(seconds, callback, argument)
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
+        self._timers[timer] = self._loop.call_later(seconds, callback)
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
 
 
 class _TaskDriver(_Driver):
@@ -307,13 +345,13 @@ class _TaskDriver(_Driver):
     def unwatch_write(self, fd: int) -> None:
         self._stop(("write", fd))
 
-    def later(self, seconds: float, callback: Callable[[int], None], argument: int) -> None:
-        scope = self._scopes[("timer", 0)] = anyio.CancelScope()
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
+        scope = self._scopes[(timer, 0)] = anyio.CancelScope()
 
         async def wait() -> None:
             with scope:
                 await anyio.sleep(seconds)
-                callback(argument)
+                callback()
 
         self._tasks.start_soon(wait)
 

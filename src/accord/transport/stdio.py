@@ -6,12 +6,28 @@ read from it.  When the transport closes, everything is as it was.
 """
 
 import os
+import stat
 import sys
 
 from anyio.abc import TaskGroup
 
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
+
+
+def _private(fd: int, mode: int) -> int:
+    """A descriptor of our own for the same pipe or terminal.
+
+    Opened anew where the system allows it: a mere copy would share its non-blocking flag with
+    everybody else who holds it, with our own stderr in a terminal and with the shell behind it.
+    """
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISFIFO(kind) or os.isatty(fd):
+        try:
+            return os.open(f"/proc/self/fd/{fd}", mode | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError:
+            pass
+    return os.dup(fd)
 
 
 class StdioTransport:
@@ -32,7 +48,7 @@ class StdioTransport:
         """Take over the descriptors and begin to read."""
         sys.stdout.flush()
         self._blocking = (os.get_blocking(0), os.get_blocking(1))
-        wire_in, wire_out = os.dup(0), os.dup(1)
+        wire_in, wire_out = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
         self._saved = (os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)

@@ -89,6 +89,11 @@ class SubprocessTransport:
         return None if self._process is None else self._process.pid
 
     @property
+    def exit(self) -> Exit | None:
+        """How the process ended, once it has."""
+        return None if self._process is None else self._process.exit
+
+    @property
     def stderr_tail(self) -> str:
         """What the process said on stderr last."""
         return self._tail.text
@@ -157,12 +162,16 @@ class SubprocessTransport:
         assert self._process is not None
         assert self._pipes is not None
         await self._process.wait()
-        if not self._pipes.has_ended:
-            with anyio.move_on_after(LAST_WORDS_SECONDS_MAX):
-                await self._tail.finished.wait()
+        # What it wrote before it ended is read to its end, unless a child of it holds the pipe
+        # open and says nothing.  While our own reader has paused, there is no hurry.
+        heard = -1
+        while not self._pipes.has_ended and (heard != self._pipes.read_bytes):
+            heard = self._pipes.read_bytes
+            await anyio.sleep(LAST_WORDS_SECONDS_MAX)
+            while self._pipes.is_paused and not self._pipes.has_ended:
+                heard = -1
                 await anyio.sleep(LAST_WORDS_SECONDS_MAX)
-            self._pipes.resume()
-            self._pipes.end(Ended("the agent ended"))
+        self._pipes.end(Ended("the agent ended"))
 
     def _pipes_ended(self, why: Ended) -> None:
         assert self._tasks is not None

@@ -29,6 +29,8 @@ class Ended:
     exit_status: str | None = None
     stderr_tail: str = ""
     clean: bool = False
+    # The peer has said all it will say but may still read: answers to what it asked can be sent.
+    writable: bool = False
 
 
 class Receiver(Protocol):
@@ -36,9 +38,11 @@ class Receiver(Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take the next bytes, in any split."""
+        ...
 
     def ended(self, why: Ended) -> None:
-        """No more bytes will come, and what is written goes nowhere."""
+        """No more bytes will come; what is written goes nowhere unless `why` says otherwise."""
+        ...
 
 
 class Transport(Protocol):
@@ -47,21 +51,28 @@ class Transport(Protocol):
     @property
     def backlog(self) -> int:
         """Bytes written but not yet taken by the peer's side."""
+        ...
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Begin to deliver.  Tasks that the transport needs live in `tasks`."""
+        ...
 
     def write(self, data: bytes) -> None:
         """Send at once what the peer takes, keep the rest in order."""
+        ...
 
     async def drain(self) -> None:
         """Wait until the backlog is small or the transport has ended."""
+        ...
 
     def pause(self) -> None:
         """Deliver nothing until `resume`; the peer's writes back up."""
+        ...
 
     def resume(self) -> None:
         """Deliver again."""
+        ...
 
     async def aclose(self) -> None:
         """End it from our side and free everything.  Harmless when repeated."""
+        ...
