@@ -1,9 +1,9 @@
 """A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable, iscoroutinefunction
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
@@ -229,15 +229,19 @@ class ToolCallHandle:
 
     # ---- as a block
 
-    async def run(self, function: Callable[..., "T | Awaitable[T]"], *args: Any) -> T:
+    @overload
+    async def run(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T: ...
+
+    @overload
+    async def run(self, function: Callable[..., T], *args: Any) -> T: ...
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Do the work: a coroutine function is awaited, any other runs in a thread."""
         await self.start()
         if iscoroutinefunction(function):
-            outcome: Any = await function(*args)
-            return outcome  # type: ignore[no-any-return]
+            return await function(*args)
         value = await anyio.to_thread.run_sync(lambda: function(*args), abandon_on_cancel=True)
-        result: Any = await value if isawaitable(value) else value
-        return result  # type: ignore[no-any-return]
+        return await value if isawaitable(value) else value
 
     def stop(self) -> None:
         """The client asked to stop this call alone."""

@@ -83,7 +83,7 @@ async def test_terminal_methods_are_listed_only_for_clients_with_terminals() -> 
     )
     async with playing(agent, initialize=False) as client:
         without = await client.result("initialize", initialize_params(2, {}))
-        offers = {"auth": {"terminal": {}}}
+        offers: dict[str, Any] = {"auth": {"terminal": {}}}
         with_them = await client.result("initialize", initialize_params(2, offers))
         refused = await client.error("auth/login", {"methodId": "tui"})
     key = {"type": "agent", "methodId": "key", "name": "API key"}
@@ -113,7 +113,7 @@ async def test_a_login_asks_in_the_name_of_its_request_and_no_state_changes() ->
         assert answer.values == {"account": "me"}
         assert visit.accepted
 
-    offers = {"elicitation": {"form": {}, "url": {}}}
+    offers: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
     async with playing(agent, offers) as client:
         request_id = client.start("auth/login", {"methodId": "key"})
         form = await client.next("elicitation/create")

@@ -18,9 +18,10 @@ STDIO = {"type": "stdio", "name": "tools", "command": "/bin/true"}
 async def test_new_sessions_have_ids_of_their_own_and_need_no_servers() -> None:
     """Spec: unique ids; absent, null and empty `mcpServers` are the same."""
     async with playing(made()) as client:
+        servers: list[dict[str, Any]] = [{}, {"mcpServers": None}, {"mcpServers": []}]
         ids = {
             (await client.result("session/new", {"cwd": "/tmp", **more}))["sessionId"]
-            for more in ({}, {"mcpServers": None}, {"mcpServers": []}, *({} for _ in range(7)))
+            for more in servers + [{}] * 7
         }
     assert len(ids) == 10
 
