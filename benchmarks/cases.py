@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "benchmarks"
 OURS = "accord"
+# The same programs in the newer version of the protocol; no floor is about it.
+OURS_IN_V2 = "accord-v2"
 OFFICIAL_PYTHON = "official-python"
 OFFICIAL_TYPESCRIPT = "official-typescript"
 
@@ -60,6 +62,9 @@ class Implementation:
     agent: tuple[str, ...]
     minimal_agent: tuple[str, ...]
     needs: tuple[Path, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    # Scenarios that it cannot run.
+    without: tuple[str, ...] = ()
 
     def missing(self) -> Path | None:
         """The first thing that is needed and not there."""
@@ -80,13 +85,11 @@ def _python(name: str, interpreter: Path, folder: str) -> Implementation:
 
 def _node(name: str, folder: str) -> Implementation:
     node = shutil.which("node") or "node"
-    programs = {
-        program: (node, str(HERE / folder / f"{program}.mjs"))
-        for program in ("client", "agent", "minimal_agent")
-    }
     return Implementation(
         name,
-        **programs,
+        client=(node, str(HERE / folder / "client.mjs")),
+        agent=(node, str(HERE / folder / "agent.mjs")),
+        minimal_agent=(node, str(HERE / folder / "minimal_agent.mjs")),
         needs=(Path(node), ROOT / "node_modules" / "@agentclientprotocol" / "sdk"),
     )
 
@@ -98,6 +101,12 @@ def implementations() -> dict[str, Implementation]:
     )
     return {
         OURS: _python(OURS, Path(sys.executable), "accord"),
+        OURS_IN_V2: replace(
+            _python(OURS_IN_V2, Path(sys.executable), "accord"),
+            environment=(("BENCH_VERSION", "2"),),
+            # A v2 client serves no files, and a start knows no version.
+            without=("rpc", "read", "cold"),
+        ),
         OFFICIAL_PYTHON: _python(OFFICIAL_PYTHON, Path(official), "official_python"),
         OFFICIAL_TYPESCRIPT: _node(OFFICIAL_TYPESCRIPT, "official_typescript"),
     }
@@ -113,6 +122,7 @@ class Case:
     scenario: str
     label: str
     command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def cases(chosen: list[Implementation], scenarios: list[str], *, cross: bool) -> list[Case]:
@@ -122,6 +132,7 @@ def cases(chosen: list[Implementation], scenarios: list[str], *, cross: bool) ->
         for scenario in SCENARIOS
         if scenario.name in scenarios
         for client in chosen
+        if scenario.name not in client.without
         for agent in chosen
         if client is agent or (cross and scenario.name in CROSSED)
     ]
@@ -130,9 +141,10 @@ def cases(chosen: list[Implementation], scenarios: list[str], *, cross: bool) ->
 def _case(scenario: Scenario, client: Implementation, agent: Implementation) -> Case:
     label = client.name if client is agent else f"{client.name}<-{agent.name}"
     if scenario.name == "cold":
-        start = (sys.executable, "-m", "benchmarks.cold", *agent.minimal_agent)
-        return Case(scenario.name, label, start)
-    return Case(scenario.name, label, (*client.client, *scenario.arguments, "--", *agent.agent))
+        command = (sys.executable, "-m", "benchmarks.cold", *agent.minimal_agent)
+    else:
+        command = (*client.client, *scenario.arguments, "--", *agent.agent)
+    return Case(scenario.name, label, command, client.environment)
 
 
 def limit_cases(scenarios: list[str]) -> list[Case]:

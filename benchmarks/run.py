@@ -26,6 +26,9 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(ROOT))
 
 from benchmarks.cases import (  # noqa: E402
+    OFFICIAL_PYTHON,
+    OFFICIAL_TYPESCRIPT,
+    OURS,
     REPLAY_MESSAGES,
     SCENARIOS,
     Case,
@@ -91,7 +94,7 @@ def parse_arguments() -> argparse.Namespace:
 def available(names: str | None) -> list[Implementation]:
     """The implementations that were asked for and can run here; says which cannot."""
     known = implementations()
-    wanted = names.split(",") if names else list(known)
+    wanted = names.split(",") if names else [OURS, OFFICIAL_PYTHON, OFFICIAL_TYPESCRIPT]
     if unknown := set(wanted) - set(known):
         raise SystemExit(f"no such implementation: {', '.join(sorted(unknown))}")
     chosen = []
@@ -131,6 +134,7 @@ def execute(case: Case) -> dict[str, Any]:
         for key, value in os.environ.items()
         if key not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
     }
+    environment.update(case.environment)
     environment["BENCH_REPLAY_N"] = str(REPLAY_MESSAGES)
     try:
         done = subprocess.run(
