@@ -136,10 +136,10 @@ class ScriptedAgent:
         """Ask for a permission with the four usual options."""
         kinds = ("allow_once", "allow_always", "reject_once", "reject_always")
         options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
-        call = {"toolCallId": tool_call_id, "title": title, "kind": "edit"}
+        call = {"toolCallId": tool_call_id, "kind": "edit"}
         params: Json = {"sessionId": self.session_id, "options": options}
         if self.version == 1:
-            params["toolCall"] = call
+            params["toolCall"] = {**call, "title": title}
         else:
             params.update(title=title, subject={"type": "tool_call", "toolCall": call})
         return self.request("session/request_permission", params)
