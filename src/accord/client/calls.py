@@ -38,8 +38,9 @@ class ApprovedCall:
 
     @property
     def is_over(self) -> bool:
-        """Whether its tool call has ended."""
-        return self.tool_call is not None and self.tool_call.is_final
+        """Whether its tool call has ended, or was cancelled with its turn."""
+        call = self.tool_call
+        return call is not None and (call.is_final or call.cancelled)
 
 
 def approve(

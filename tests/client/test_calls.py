@@ -1,0 +1,246 @@
+"""Writes and terminals that come with an approved tool call, and those that come without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accord.client import calls as module
+from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
+from accord.client.permissions import Permissions
+from accord.client.policy import Rule
+from accord.transcript.tool_call import FileDiff, Location, ToolCall
+
+pytestmark = pytest.mark.anyio
+
+
+class User:
+    """Approves what the agent asks for, once; refuses, and notes, what we ask for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.asked: list[PermissionRequest] = []
+        self.answer: Any = "allow_once"
+        self.permissions = Permissions.ask(self._answer)
+        self.permissions.add_session("s", str(self.root))
+
+    def _answer(self, one: PermissionRequest) -> Any:
+        self.asked.append(one)
+        return self.answer if one.origin == "agent" else None
+
+    async def approve(self, call: ToolCall | None = None, **about: Any) -> None:
+        """The agent asks for a call, as the client describes it."""
+        if call is not None:
+            about.setdefault("kind", call.kind)
+            found = [diff.path for diff in call.diffs] + [place.path for place in call.locations]
+            about.setdefault("paths", tuple(found))
+        await self.permissions.decide(
+            PermissionRequest(
+                session_id="s", title="Asked", options=OWN_OPTIONS, tool_call=call, **about
+            )
+        )
+
+    async def writes(self, path: str) -> bool:
+        return await self.permissions.may_write("s", path)
+
+    async def runs(self, command: str, *args: str, **about: Any) -> bool:
+        return await self.permissions.may_run("s", command, args, **about)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def edit(*paths: str, kind: str = "edit") -> ToolCall:
+    call = ToolCall("t")
+    call.kind = kind
+    call.locations = [Location(path) for path in paths]
+    return call
+
+
+async def test_a_grant_of_an_edit_covers_writing_its_files(user: User) -> None:
+    """Issue: a grant given for that tool call covers the write."""
+    a, b, c = (f"{user.root}/{name}" for name in "abc")
+    call = edit(a)
+    call.diffs.append(FileDiff(b))
+    await user.approve(call)
+    assert await user.writes(a)
+    assert await user.writes(b)
+    assert await user.writes(f"{user.root}/./x/../a")
+    assert len(user.asked) == 1
+    assert not await user.writes(c)
+    assert not await user.writes(a + "c")
+    assert [one.origin for one in user.asked[1:]] == ["write", "write"]
+
+
+async def test_a_relative_path_that_was_approved_is_beneath_the_session(user: User) -> None:
+    """Ours: some agents show relative paths and write absolute ones."""
+    await user.approve(edit("src/a"))
+    assert await user.writes(f"{user.root}/src/a")
+
+
+async def test_the_grant_ends_with_its_call(user: User) -> None:
+    """Contract: while the call is not final."""
+    call = edit(f"{user.root}/a")
+    await user.approve(call)
+    call.report("in_progress")
+    assert await user.writes(f"{user.root}/a")
+    call.report("completed")
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_the_grant_ends_when_the_call_is_cancelled(user: User) -> None:
+    """Ours: a cancelled turn marks its open calls."""
+    call = edit(f"{user.root}/a")
+    await user.approve(call)
+    call.cancelled = True
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_the_grant_ends_with_the_turn(user: User) -> None:
+    """Ours: an agent that never finishes its calls keeps no approval."""
+    await user.approve(edit(f"{user.root}/a"))
+    user.permissions.end_turn("s")
+    user.permissions.end_turn("unknown")
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_what_the_agent_adds_later_is_not_covered(user: User) -> None:
+    """Issue: what the user did not see was not approved."""
+    call = edit(f"{user.root}/a")
+    await user.approve(call)
+    call.locations = [Location(f"{user.root}/b")]
+    call.diffs.append(FileDiff(f"{user.root}/c"))
+    assert not await user.writes(f"{user.root}/b")
+    assert not await user.writes(f"{user.root}/c")
+
+
+async def test_a_link_that_is_swapped_in_is_not_covered(user: User) -> None:
+    """Issue: rules on real paths, no symlink tricks."""
+    path = user.root / "a"
+    path.write_text("x")
+    await user.approve(edit(str(path)))
+    assert await user.writes(str(path))
+    path.unlink()
+    path.symlink_to(user.root / "other")
+    assert not await user.writes(str(path))
+
+
+@pytest.mark.parametrize("kind", ["read", "delete", "execute", "other"])
+async def test_another_kind_of_call_covers_no_write(user: User, kind: str) -> None:
+    """Ours: the user agreed to reading, not to writing; a diff that was shown is agreed to."""
+    a, b = f"{user.root}/a", f"{user.root}/b"
+    call = edit(a, kind=kind)
+    await user.approve(call, paths=(a,))
+    assert not await user.writes(a)
+    call.diffs.append(FileDiff(b))
+    await user.approve(call, paths=(a, b), kind="other")
+    assert await user.writes(b)
+    assert not await user.writes(a)
+
+
+@pytest.mark.parametrize("answer", ["reject_once", None, "nonsense"])
+async def test_a_refused_call_covers_nothing(user: User, answer: Any) -> None:
+    """Issue: what is not an approval covers nothing."""
+    user.answer = answer
+    await user.approve(edit(f"{user.root}/a"))
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_a_grant_of_a_command_covers_its_terminal(user: User) -> None:
+    """Issue: a grant given for that tool call covers `terminal/create`."""
+    call = edit(kind="execute")
+    await user.approve(call, command="npm test -- 'a b'", cwd=str(user.root))
+    (user.root / "sub").mkdir()
+    assert await user.runs("npm", "test", "--", "a b")
+    assert await user.runs("npm test -- 'a b'", cwd=str(user.root / "sub"))
+    assert await user.runs("bash", "-c", "npm test -- 'a b'", env={"NO_COLOR": "1"})
+    assert len(user.asked) == 1
+    assert not await user.runs("npm", "test")
+    assert not await user.runs("npm test -- 'a b'; rm x")
+    assert not await user.runs("npm", "test", "--", "a b", cwd="/")
+    assert not await user.runs("npm", "test", "--", "a b", env={"PATH": "/evil"})
+    assert not await user.runs("/evil/npm", "test", "--", "a b")
+    assert {one.origin for one in user.asked[1:]} == {"terminal"}
+    call.report("failed")
+    assert not await user.runs("npm", "test", "--", "a b")
+
+
+async def test_a_command_without_a_tool_call_is_covered_once(user: User) -> None:
+    """Ours: nothing tells when it is over."""
+    await user.approve(kind="execute", command="make", cwd=str(user.root))
+    assert await user.runs("make")
+    assert not await user.runs("make")
+
+
+async def test_a_command_in_an_unknown_directory_is_not_covered(user: User) -> None:
+    """Issue: what is not understood is never approval."""
+    await user.approve(edit(kind="execute"), command="make", cwd="~/x")
+    assert not await user.runs("make")
+    assert not await user.runs("make", cwd="~/x")
+    unknown = Permissions.ask(user._answer)
+    assert not await unknown.may_run("never announced", "make")
+
+
+async def test_a_rule_that_rejects_beats_the_grant_of_a_call(user: User) -> None:
+    """Issue: writes pass the same policy."""
+    await user.approve(edit(f"{user.root}/.env"))
+    user.permissions.add_rule(Rule(effect="reject", path="**/.env"))
+    assert not await user.writes(f"{user.root}/.env")
+
+
+async def test_a_call_approved_by_a_rule_ends_with_the_rule(user: User) -> None:
+    """Issue: a revoked rule binds running sessions at once."""
+    rule = Rule(effect="allow", command="make")
+    user.permissions.add_rule(rule)
+    await user.approve(edit(kind="execute"), command="make", cwd=str(user.root))
+    assert user.asked == []
+    assert await user.runs("make")
+    user.permissions.remove_rule(rule)
+    assert not await user.runs("make")
+
+
+async def test_a_call_approved_for_longer_ends_with_the_grant(user: User) -> None:
+    """Issue: a revoked rule binds running sessions at once."""
+    user.answer = Decision("allow_once", "session")
+    await user.approve(edit(f"{user.root}/a"))
+    assert await user.writes(f"{user.root}/a")
+    [grant] = user.permissions.remembered()
+    user.permissions.revoke(grant.grant_id)
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_another_session_is_not_covered(user: User) -> None:
+    """Users: grants leaked into other sessions."""
+    await user.approve(edit(f"{user.root}/a"))
+    assert not await user.permissions.may_write("t", f"{user.root}/a")
+
+
+async def test_the_oldest_approvals_are_forgotten_over_the_bound(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: everything has a bound."""
+    monkeypatch.setattr(module, "CALLS_MAX", 1)
+    await user.approve(edit(f"{user.root}/a"))
+    await user.approve(edit(f"{user.root}/b"))
+    assert await user.writes(f"{user.root}/b")
+    assert not await user.writes(f"{user.root}/a")
+
+
+async def test_the_user_is_told_what_is_asked(user: User) -> None:
+    """Contract: a synthesised request has four options and says where it comes from."""
+    await user.writes("/x/a")
+    await user.runs("make", "all", cwd="/x")
+    write, run = user.asked
+    assert (write.title, write.kind, write.paths) == ("Write /x/a", "edit", ("/x/a",))
+    assert (run.title, run.kind, run.command, run.cwd) == (
+        "Run make all",
+        "execute",
+        "make all",
+        "/x",
+    )
+    kinds = {"allow_once", "allow_always", "reject_once", "reject_always"}
+    assert {option.kind for option in write.options} == kinds
