@@ -261,11 +261,12 @@ class ToolCallHandle:
     ) -> bool | None:
         swallow = self._scope.__exit__(exc_type, exc, traceback)
         with anyio.CancelScope(shield=True):
-            if swallow:
-                await self.settle("cancelled")
-            elif exc is None:
+            if exc is None:
+                # Asked first: trio's scopes say True here as well, though nothing was caught.
                 await self.start()
                 await self.settle("completed")
+            elif swallow:
+                await self.settle("cancelled")
             elif isinstance(exc, Exception):
                 if not self.is_final:
                     await self.show(f"{type(exc).__name__}: {exc}")
