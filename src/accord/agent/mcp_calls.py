@@ -55,10 +55,15 @@ class McpCalls:
             params=UNSET if params is None else {name: to_raw(one) for name, one in params.items()},
         )
         self._open[key] = on_notification
+
+        def answered(_result: Raw) -> None:
+            # In wire order: what comes after the answer is about nothing.
+            self._open.pop(key, None)
+
         try:
-            answer = await self._connection.call(MESSAGE, encode(request))
+            answer = await self._connection.call(MESSAGE, encode(request), on_result=answered)
         finally:
-            del self._open[key]
+            self._open.pop(key, None)
         return _outcome(method, answer)
 
     def notification(self, params: Raw) -> None:

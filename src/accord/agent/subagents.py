@@ -142,6 +142,8 @@ class Subagent(Turn):
         self._parent = parent
         self._outer = outer
         self._entered = False
+        # Nothing can be said in it before its block is entered, as after.
+        self._over = True
         self.cancellable = cancellable
         granted = v2.SessionCancelCapabilities() if cancellable else UNSET
         self._announcement = v2.SubagentUpdate(
@@ -158,18 +160,12 @@ class Subagent(Turn):
         """The id of the child's session."""
         return self._child.record.session_id
 
-    async def emit(self, update: Any) -> None:
-        """Send one update of the child."""
-        if not self._entered:
-            raise LocalProtocolError("a subagent speaks inside its `async with` block")
-        await super().emit(update)
-
     async def __aenter__(self) -> "Subagent":
         if self._entered:
             raise LocalProtocolError("a subagent's block is entered once")
         if self._child.shown:
             await self._parent.emit(self._announcement)
-        self._entered = True
+        self._entered, self._over = True, False
         self._outer.children[self.id] = self
         self._child.turn = self
         self._child.enter(Step.WORK_STARTED)
@@ -222,7 +218,7 @@ class Subagent(Turn):
     async def _message(
         self, sender: AgentSession, recipient: AgentSession, parts: Sequence[str | v2.ContentBlock]
     ) -> None:
-        if not self._entered or self._over:
+        if self._over:
             raise LocalProtocolError("a subagent is spoken to inside its `async with` block")
         if not self._child.shown:
             return

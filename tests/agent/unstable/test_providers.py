@@ -95,7 +95,7 @@ async def test_the_agent_may_refuse_a_change(version: int) -> None:
 
     @agent.on_provider_change
     async def check(provider: Provider, wanted: ProviderConfig | None) -> None:
-        asked.append((provider.provider_id, wanted and wanted.base_url))
+        asked.append((provider.provider_id, None if wanted is None else wanted.base_url))
         if wanted is not None:
             raise RequestError.invalid_params("that gateway is not trusted", "$.baseUrl")
 
@@ -116,4 +116,4 @@ def test_a_slot_that_makes_no_sense_is_a_mistake() -> None:
         {"provider_id": "odd", "supported": ["openai"], "current": ProviderConfig("azure", URL)},
     ):
         with pytest.raises(LocalProtocolError, match=str(bad["provider_id"])):
-            agent.add_provider(**bad)  # type: ignore[arg-type]
+            agent.add_provider(**bad)

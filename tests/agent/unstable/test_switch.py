@@ -7,7 +7,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.providers import ProviderConfig
 from tests.agent.raw_client import initialize_params, raw_client
-from tests.agent.unstable.play import named_sessions, run_turn
+from tests.agent.unstable.play import CLIENT_OFFERS, named_sessions, run_turn
 
 METHODS = [
     "session/fork",
@@ -59,9 +59,8 @@ async def test_off_every_unstable_method_is_missing(version: int, method: str) -
 async def test_off_nothing_unstable_is_advertised_or_sent(version: int) -> None:
     """Ours: every frame of such an agent validates against the stable schema, which is strict."""
     agent = agent_with_everything(unstable=False)
-    offered = {"plan": {}, "subagents": {}} if version == 1 else {}
     async with raw_client(agent, version=version, initialize=False) as client:
-        await client.result("initialize", initialize_params(version, offered))
+        await client.result("initialize", initialize_params(version, CLIENT_OFFERS[version]))
         session_id = await client.new_session(
             systemPrompt={"mode": "append", "content": [{"type": "text", "text": "be brief"}]}
         )
