@@ -311,7 +311,7 @@ class ScriptedAgent:
         options = [schema.PermissionOption(option_id=k, name=k, kind=k) for k in PERMISSION_KINDS]
         answer = await self.client.request_permission(
             session_id=session.session_id,
-            tool_call=schema.ToolCallUpdate(tool_call_id=call, title="May I?"),
+            tool_call=schema.ToolCallUpdate(tool_call_id=call),
             options=options,
         )
         return getattr(answer.outcome, "option_id", None)

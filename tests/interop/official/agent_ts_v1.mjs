@@ -76,7 +76,7 @@ class Turn {
   async ask(toolCallId) {
     const { outcome } = await this.client.request(methods.client.session.requestPermission, {
       ...this.here,
-      toolCall: { toolCallId, title: "May I?" },
+      toolCall: { toolCallId },
       options: PERMISSION_KINDS.map((kind) => ({ optionId: kind, name: kind, kind })),
     });
     return outcome.outcome === "selected" ? outcome.optionId : null;

@@ -28,7 +28,7 @@ from accord import (
 from accord.client.files import FileService
 from accord.client.terminals import TerminalService
 from accord.schema.codec import encode, to_python
-from accord.transport.subprocess import SubprocessTransport
+from accord.transport.subprocess import SubprocessTransport, forward_stderr
 from tests.interop.official.script import print_report, split_command
 from tests.interop.official.seen import Json, Seen
 
@@ -220,7 +220,7 @@ async def main(versions: Sequence[int], steps: Sequence[str], command: Sequence[
         permissions=script.permissions,
         files=RecordedFiles(script),
         terminals=RecordedTerminals(script),
-        stderr=lambda data: sys.stderr.buffer.write(data) and None,
+        stderr=forward_stderr,
     ) as client:
         script.client = client
         reports = await script.run(steps)
