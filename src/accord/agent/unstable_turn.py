@@ -27,6 +27,7 @@ class UnstableTurn:
         @property
         def session(self) -> "AgentSession":
             """The session that this turn is part of."""
+            raise NotImplementedError
 
         async def emit(self, update: Any) -> None:
             """Send one update."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from accord.agent import Agent, Turn
@@ -109,11 +111,12 @@ async def test_the_agent_may_refuse_a_change(version: int) -> None:
 def test_a_slot_that_makes_no_sense_is_a_mistake() -> None:
     """Ours: named when it is registered."""
     agent = with_providers(made())
-    for bad in (
+    mistakes: list[dict[str, Any]] = [
         {"provider_id": "main", "supported": ["openai"]},
         {"provider_id": "none", "supported": []},
         {"provider_id": "off", "supported": ["openai"], "required": True},
         {"provider_id": "odd", "supported": ["openai"], "current": ProviderConfig("azure", URL)},
-    ):
+    ]
+    for bad in mistakes:
         with pytest.raises(LocalProtocolError, match=str(bad["provider_id"])):
             agent.add_provider(**bad)
