@@ -1,0 +1,210 @@
+"""Files for agents: real files, roots per session, and an answer for every failure."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Awaitable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from accord.client.files import FileService, explain
+from accord.errors import RequestError
+from accord.machine import AccessDenied, FileFailure, Overlay
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 10
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "root"
+    root.mkdir()
+    return root
+
+
+def service(root: Path, **options: int) -> FileService:
+    files = FileService(**options)  # type: ignore[arg-type]
+    files.add_session("s", [str(root)])
+    return files
+
+
+async def failure(files: FileService, path: str, content: str | None = None) -> RequestError:
+    """The error that a read, or a write, is answered with."""
+    work: Awaitable[object]
+    if content is None:
+        work = files.read_text("s", path)
+    else:
+        work = files.write_text("s", path, content)
+    with anyio.fail_after(DEADLINE), pytest.raises(RequestError) as raised:
+        await work
+    return raised.value
+
+
+@pytest.mark.rule("V1-FS-04")
+async def test_line_is_the_first_and_limit_the_number_of_lines(root: Path) -> None:
+    """Spec: `line` counts from 1; ten lines, line 3, limit 2."""
+    files, path = service(root), root / "ten"
+    path.write_text("".join(f"{number}\n" for number in range(1, 11)))
+    assert await files.read_text("s", str(path), 3, 2) == "3\n4\n"
+    assert await files.read_text("s", str(path), 10, 5) == "10\n"
+    assert await files.read_text("s", str(path), 11) == ""
+    assert await files.read_text("s", str(path), None, 1) == "1\n"
+    assert await files.read_text("s", str(path)) == path.read_text()
+
+
+@pytest.mark.rule("V1-FS-02")
+async def test_a_write_creates_a_missing_file(root: Path) -> None:
+    """Spec: the file is created, and so are the directories to it."""
+    files = service(root)
+    await files.write_text("s", str(root / "new" / "deep" / "a.txt"), "text\n")
+    assert (root / "new" / "deep" / "a.txt").read_text() == "text\n"
+
+
+async def test_a_write_keeps_mode_and_newlines(root: Path) -> None:
+    """Issue: atomic writes that keep mode bits and newlines."""
+    files, path = service(root), root / "script"
+    path.write_bytes(b"a\r\nb\r\n")
+    path.chmod(0o755)
+    await files.write_text("s", str(path), "c\nd\n")
+    assert path.read_bytes() == b"c\r\nd\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    assert os.listdir(root) == ["script"]
+
+
+@pytest.mark.rule("V1-FS-03")
+async def test_reads_see_unsaved_buffers(root: Path) -> None:
+    """Spec: reads include unsaved editor content."""
+    overlay, path = Overlay(), root / "a"
+    path.write_text("saved")
+    files = FileService(overlay=overlay)
+    files.add_session("s", [str(root)])
+    overlay.set(path, "unsaved")
+    assert await files.read_text("s", str(path)) == "unsaved"
+    other = files.for_connection()
+    other.add_session("t", [str(root)])
+    assert await other.read_text("t", str(path)) == "unsaved"
+    await files.write_text("s", str(path), "written")
+    assert await files.read_text("s", str(path)) == "written"
+
+
+@pytest.mark.rule("V1-FS-05")
+async def test_a_missing_file_is_answered_with_its_uri(root: Path) -> None:
+    """Spec: -32002."""
+    error = await failure(service(root), str(root / "not here"))
+    assert error.code == -32002
+    assert error.data == {"uri": (root / "not here").as_uri()}
+
+
+@pytest.mark.rule("V1-SESS-13", "V1-SESS-18", "V1-SESS-24", "V1-EXT-08")
+@pytest.mark.parametrize(
+    "path", ["../secret", "link", "linked/secret", "absolute", "inner/../../secret"]
+)
+async def test_nothing_outside_the_roots_is_read_or_written(root: Path, path: str) -> None:
+    """Spec: the root set is enforced, links and `..` included; denials have a reason."""
+    secret = root.parent / "secret"
+    secret.write_text("secret")
+    (root / "link").symlink_to("../secret")
+    (root / "linked").symlink_to("..")
+    (root / "inner").mkdir()
+    (root / "absolute").symlink_to(secret)
+    files = service(root)
+    for content in (None, "overwritten"):
+        error = await failure(files, f"{root}/{path}", content)
+        assert error.code == -32052
+        assert error.data == {"reason": "permission_denied", "scope": "roots"}
+        assert "not in a directory of this session" in error.message
+    assert secret.read_text() == "secret"
+
+
+async def test_a_link_that_stays_beneath_works(root: Path) -> None:
+    """Ours: links inside a project are everyday."""
+    (root / "real").write_text("text")
+    (root / "link").symlink_to("real")
+    files = service(root)
+    await files.write_text("s", str(root / "link"), "new")
+    assert (root / "real").read_text() == "new"
+    assert (root / "link").is_symlink()
+
+
+async def test_a_session_has_its_own_roots(root: Path, tmp_path: Path) -> None:
+    """Spec: the root set of a session is its cwd and its additional directories."""
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "a").write_text("a")
+    files = service(root)
+    files.add_session("t", [str(root), str(other)])
+    assert await files.read_text("t", str(other / "a")) == "a"
+    assert (await failure(files, str(other / "a"))).code == -32052
+    files.add_session("s", [str(other)])
+    assert await files.read_text("s", str(other / "a")) == "a"
+
+
+async def test_a_session_that_is_over_reaches_nothing(root: Path) -> None:
+    """Ours: unknown and finished sessions are answered alike."""
+    files = service(root)
+    files.remove_session("s")
+    files.remove_session("s")
+    error = await failure(files, str(root / "a"), "x")
+    assert (error.code, error.data) == (-32002, {"sessionId": "s"})
+
+
+async def test_another_connection_has_sessions_of_its_own(root: Path) -> None:
+    """Ours: two agents may use the same session id."""
+    files = service(root).for_connection()
+    assert (await failure(files, str(root / "a"))).code == -32002
+
+
+def test_a_root_that_is_missing_is_the_caller_s_mistake(root: Path) -> None:
+    """Ours: a session is not opened on half of its directories."""
+    with pytest.raises(FileFailure):
+        FileService().add_session("s", [str(root), str(root / "missing")])
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "field"),
+    [
+        ("relative", None, "path"),
+        ("/{root}/nul\0", None, "path"),
+        ("{root}", None, "path"),
+        ("{root}", "x", "path"),
+        ("{root}/pipe", None, "path"),
+        ("{root}/big", None, "path"),
+        ("{root}/new", "x" * 200, "content"),
+        ("{root}/new", "half \ud83d", "content"),
+    ],
+)
+async def test_what_cannot_be_is_answered_with_the_field(
+    root: Path, path: str, content: str | None, field: str
+) -> None:
+    """Issue: -32602 carries the path and reason of the bad field."""
+    os.mkfifo(root / "pipe")
+    (root / "big").write_text("x\n" * 100)
+    error = await failure(service(root, bytes_max=100), path.format(root=root), content)
+    assert error.code == -32602
+    assert error.data["path"] == field
+    assert error.data["reason"]
+
+
+async def test_a_part_of_a_file_that_is_too_large_can_be_read(root: Path) -> None:
+    """Ours: the answer says so."""
+    (root / "big").write_text("x\n" * 100)
+    files = service(root, bytes_max=100)
+    assert "line and limit" in (await failure(files, str(root / "big"))).message
+    assert await files.read_text("s", str(root / "big"), 1, 2) == "x\nx\n"
+
+
+def test_failures_of_the_system_are_told() -> None:
+    """Ours: nobody gets a bare internal error."""
+    denied = explain(AccessDenied("/a", "permission denied"))
+    assert (denied.code, denied.data["scope"]) == (-32052, "system")
+    other = explain(FileFailure("/a b", "disk full"))
+    assert (other.code, other.data) == (-32603, {"reason": "io_error", "uri": "file:///a%20b"})
+
+
+def test_what_is_offered() -> None:
+    """Contract: capabilities are advertised exactly for what is there."""
+    assert FileService().capabilities() == {"readTextFile": True, "writeTextFile": True}
