@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # How long a handler may go on after its turn was cancelled before it is left behind.
 CANCEL_SECONDS_MAX = 3.0
+_OF_THE_MOMENT = frozenset({v2.Notice, v2.StateUpdate})
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -170,7 +171,7 @@ class Service:
         self.wire.forget(session.id)
         with session.replaying():
             async for update in session.log.replay():
-                if isinstance(update, v2.Notice | v2.StateUpdate):
+                if type(update) in _OF_THE_MOMENT:
                     continue
                 for params in self.wire.updates(session.id, update):
                     self.connection.post("session/update", params)

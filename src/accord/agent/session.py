@@ -59,6 +59,7 @@ class AgentSession:
         mcp_servers: tuple[Any, ...] = (),
     ) -> None:
         self._connection = connection
+        self._post_update = connection.poster(UPDATE)
         self._wire = wire
         self._store = store
         self._offer = offer
@@ -174,8 +175,8 @@ class AgentSession:
         writing = self._log.append(update)
         if writing is not None:
             await writing
-        for params in self._wire.updates(self.id, update):
-            connection.post(UPDATE, params)
+        for params in self._wire.updates(self._record.session_id, update):
+            self._post_update(params)
         if connection.wait_is_due():
             await connection.give_way()
 

@@ -36,6 +36,10 @@ class MessageStream:
         block = v2.TextContent(text=part) if isinstance(part, str) else part
         await self._emit(self._chunk(message_id=self.message_id, content=block))
 
+    def close(self) -> None:
+        """Nothing more can be written."""
+        self._open = False
+
     async def __aenter__(self) -> "MessageStream":
         return self
 

@@ -265,15 +265,16 @@ class ToolCallHandle:
                 # Asked first: trio's scopes say True here as well, though nothing was caught.
                 await self.start()
                 await self.settle("completed")
-            elif swallow:
+            elif self._turn.is_over:
+                pass  # Nobody can be told any more.
+            elif swallow or self._turn.is_cancelled:
+                # Whatever an abort was turned into on its way here.
                 await self.settle("cancelled")
-            elif isinstance(exc, Exception):
-                if not self.is_final:
+            else:
+                # A deadline of the handler's own is a failure too: the client cancelled nothing.
+                if isinstance(exc, Exception) and not self.is_final:
                     await self.show(f"{type(exc).__name__}: {exc}")
                 await self.settle("failed")
-            elif not self._turn.is_over:
-                # Not the client but a deadline of the handler's own: that is a failure.
-                await self.settle("cancelled" if self._turn.is_cancelled else "failed")
         return swallow
 
 

@@ -53,6 +53,7 @@ class Turn(UnstableTurn):
         self.on_cancel: Callable[[], None] | None = None
         self._over = False
         self._tool_calls: list[ToolCallHandle] = []
+        self._streams: list[MessageStream] = []
 
     # ---- what was asked
 
@@ -128,11 +129,21 @@ class Turn(UnstableTurn):
 
     def message(self) -> MessageStream:
         """Stream one message: `async with turn.message() as m: await m.write(token)`."""
-        return MessageStream(self.emit, self._session.new_id("msg"), v2.AgentMessageChunk)
+        return self._stream("msg", v2.AgentMessageChunk)
 
     def thought(self) -> MessageStream:
         """Stream one thought in pieces."""
-        return MessageStream(self.emit, self._session.new_id("thought"), v2.AgentThoughtChunk)
+        return self._stream("thought", v2.AgentThoughtChunk)
+
+    def _stream(
+        self, kind: str, chunk: "type[v2.AgentMessageChunk | v2.AgentThoughtChunk]"
+    ) -> MessageStream:
+        """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
+        if self._over:
+            raise LocalProtocolError("this turn is over; nothing more can be said in it")
+        stream = MessageStream(self._session.emit, self._session.new_id(kind), chunk)
+        self._streams.append(stream)
+        return stream
 
     async def plan(self, *entries: "str | v2.PlanEntry", plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
@@ -312,6 +323,8 @@ class Turn(UnstableTurn):
                 await call.settle(status)
         finally:
             self._over = True
+            for stream in self._streams:
+                stream.close()
 
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:

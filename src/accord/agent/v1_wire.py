@@ -20,6 +20,7 @@ from accord.translate.options import option_to_v1
 # How much more a terminal must have printed before its text is sent again.
 TERMINAL_BYTES_STEP = 4096
 
+_ALIKE = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
 _STATUSES = {"paused": "in_progress", "cancelled": "failed"}
 _ENTRY_STATUSES = {"cancelled": "completed"}
 
@@ -65,6 +66,16 @@ class V1Wire:
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """None, one or several notifications for an update of v2."""
+        kind = type(update)
+        if kind is v2.AgentMessage and isinstance(update.content, list):
+            # The commonest of all: a message of one text, which is one chunk of it.
+            blocks = update.content
+            if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
+                update = v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0])
+                kind = v2.AgentMessageChunk
+        if kind in _ALIKE and type(update.content) is v2.TextContent:
+            # Chunks of text are the same to the letter in both versions.
+            return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
         saying = self._sayings.get(type(update))
         if saying is None:
             return ()

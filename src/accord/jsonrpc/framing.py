@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, Protocol
 
-from accord.jsonrpc.envelope import one_line
 from accord.jsonrpc.salvage import is_whole
 
 FRAME_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -97,8 +96,8 @@ class Lines:
         return []
 
     def encode(self, frame: bytes) -> bytes:
-        """One line, whatever whitespace is between the tokens of the frame."""
-        return one_line(frame) + b"\n"
+        """The frame and its line end; frames of `envelope.py` have no line break inside."""
+        return frame + b"\n"
 
     def _take(self) -> bytes:
         whole = b"".join(self._pieces)
