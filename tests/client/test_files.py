@@ -34,11 +34,10 @@ def service(root: Path, **options: int) -> FileService:
 
 async def failure(files: FileService, path: str, content: str | None = None) -> RequestError:
     """The error that a read, or a write, is answered with."""
-    work: Awaitable[object]
-    if content is None:
-        work = files.read_text("s", path)
-    else:
-        work = files.write_text("s", path, content)
+    writing = content is not None
+    work: Awaitable[object] = (
+        files.write_text("s", path, content or "") if writing else files.read_text("s", path)
+    )
     with anyio.fail_after(DEADLINE), pytest.raises(RequestError) as raised:
         await work
     return raised.value
