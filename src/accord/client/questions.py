@@ -32,6 +32,8 @@ class Question:
         self._asked = asked
         self._permissions = permissions
         self._scope = anyio.CancelScope()
+        # From the moment it came, so that a cancel finds it before anybody was asked.
+        session.questions.add(self)
 
     def withdraw(self) -> None:
         """Nobody needs the answer any more."""
@@ -39,14 +41,12 @@ class Question:
 
     async def answer(self) -> bytes:
         """Ask, and return the encoded result."""
-        questions = self._session.questions
-        questions.add(self)
         try:
             with self._scope:
                 return await self._decide()
             return CANCELLED
         finally:
-            questions.discard(self)
+            self._session.questions.discard(self)
 
     async def _decide(self) -> bytes:
         request = describe(self._session, self._asked)
