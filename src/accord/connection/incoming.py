@@ -1,0 +1,67 @@
+"""A request of the peer while it is served, and who serves it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import anyio
+
+from accord.errors import ConnectionLost
+from accord.schema.struct import Raw
+
+Work = Callable[[], Awaitable[bytes]]
+RequestId = int | str | None
+
+
+class Handler(Protocol):
+    """The role above a connection: what an agent or a client does with what arrives."""
+
+    def request(self, request: "IncomingRequest") -> bytes | Work:
+        """Return the encoded result, or the work that gives it.  Raise to refuse."""
+        ...
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Handle a notification, without waiting for anything.  What it raises is logged."""
+        ...
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The connection has ended; no more calls into the handler follow."""
+        ...
+
+
+class IncomingRequest:
+    """What is known of a request until it is answered."""
+
+    __slots__ = ("_scope", "cancel_requested", "id", "method", "on_answered", "on_cancel", "params")
+
+    def __init__(self, request_id: RequestId, method: str, params: Raw) -> None:
+        self.id = request_id
+        self.method = method
+        self.params = params
+        self.cancel_requested = False
+        # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
+        self.on_cancel: Callable[[], None] | None = None
+        # What must follow right behind the answer, such as a list that belongs to it.
+        self.on_answered: Callable[[], None] | None = None
+        self._scope: anyio.CancelScope | None = None
+
+    def runs_in(self, scope: anyio.CancelScope) -> None:
+        """Its work begins; a request that was withdrawn before that never does."""
+        self._scope = scope
+        if self.cancel_requested and self.on_cancel is None:
+            scope.cancel()
+
+    def cancel(self) -> None:
+        """The peer withdrew the request, or is gone."""
+        self.cancel_requested = True
+        if self.on_cancel is not None:
+            self.on_cancel()
+        else:
+            self.abort()
+
+    def abort(self) -> None:
+        """Cancel the work itself, whatever it would like to do on a polite cancel."""
+        if self._scope is not None:
+            self._scope.cancel()
+
+
+__all__ = ["Handler", "IncomingRequest", "RequestId", "Work"]

@@ -1,0 +1,112 @@
+"""The peer's requests while they are served.
+
+Guards: each is answered exactly once, whatever its handler does, until the connection is over;
+after that none is.
+"""
+
+from collections.abc import Callable
+
+import anyio
+
+from accord.connection.faults import encoded_error_for
+from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
+from accord.jsonrpc.peer import Peer
+from accord.schema.codec import to_python
+from accord.schema.struct import Raw
+
+REQUEST_CANCELLED = -32800
+
+
+class Requests:
+    """All that are open."""
+
+    def __init__(self, peer: Peer, handler: Handler, write: Callable[[bytes], None]) -> None:
+        self._peer = peer
+        self._handler = handler
+        self._write = write
+        self._open: dict[RequestId, IncomingRequest] = {}
+        self._all_answered: anyio.Event | None = None
+        self._over = False
+
+    @property
+    def are_open(self) -> bool:
+        """Whether one still waits for its answer."""
+        return bool(self._open)
+
+    def begin(self, request: IncomingRequest) -> Work | None:
+        """Hand it to the handler; what is returned must be run by `serve`."""
+        try:
+            outcome = self._handler.request(request)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
+            self._refuse(request, error)
+            return None
+        if isinstance(outcome, bytes):
+            self._answer(request, outcome)
+            return None
+        self._open[request.id] = request
+        return outcome
+
+    async def serve(self, request: IncomingRequest, work: Work) -> None:
+        """Run the work to its end and answer with what came of it."""
+        with anyio.CancelScope() as scope:
+            request.runs_in(scope)
+            try:
+                result = await work()
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:
+                self._close(request)
+                self._refuse(request, error)
+                if not isinstance(error, Exception):
+                    raise
+                return
+            self._close(request)
+            self._answer(request, result)
+            return
+        self._close(request)
+        if not self._over:
+            answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
+            self._write(answer)
+
+    def cancel_requested(self, params: Raw) -> None:
+        """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
+        wanted = to_python(params)
+        request_id = wanted.get("requestId") if isinstance(wanted, dict) else None
+        request = self._open.get(request_id) if isinstance(request_id, int | str) else None
+        if request is not None and type(request.id) is type(request_id):
+            request.cancel()
+
+    async def finish(self) -> None:
+        """Wait until none is open; those that know how to stop early are asked to."""
+        self._all_answered = anyio.Event()
+        for request in list(self._open.values()):
+            if request.on_cancel is not None:
+                request.cancel()
+        while self._open:
+            await self._all_answered.wait()
+
+    def abort_all(self) -> None:
+        """The connection is over: all work is cancelled, nothing is answered any more."""
+        self._over = True
+        for request in list(self._open.values()):
+            request.cancel()
+            request.abort()
+
+    def _close(self, request: IncomingRequest) -> None:
+        self._open.pop(request.id, None)
+        if self._all_answered is not None and not self._open:
+            self._all_answered.set()
+
+    def _answer(self, request: IncomingRequest, result: bytes) -> None:
+        if not self._over:
+            self._write(self._peer.answer(request.id, result))
+            if request.on_answered is not None:
+                request.on_answered()
+
+    def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
+        code, message, data = encoded_error_for(error, request.method)
+        if not self._over:
+            self._write(self._peer.refuse(request.id, code, message, data))
+
+
+__all__ = ["REQUEST_CANCELLED", "Requests"]
