@@ -1,4 +1,4 @@
-"""Files that go or move."""
+"""Files that go or move, as changes and as the patch of git."""
 
 from __future__ import annotations
 
@@ -6,38 +6,49 @@ import pytest
 
 from accord.schema import v2
 from accord.schema.struct import UNSET
-from accord.translate import file_changes
-from accord.translate.diffs import texts_of, wire_diff
+from accord.translate.diffs import PATCH_LINES_MAX, texts_of
 from accord.translate.file_changes import deletion_of, move_of
 
 
-@pytest.mark.parametrize("text", ["a\n", "a", "a\nb\n", "a\nb", "a\r\u2028b\n"])
-def test_a_deleted_file_has_its_old_text_and_no_new_one(text: str) -> None:
-    """translate: `newText` is empty; the patch says the same."""
-    diff = deletion_of("/w/a b", text)
-    assert isinstance(diff.changes[0], v2.DiffDelete)
-    assert texts_of(diff) == [("/w/a b", text, "")]
-    assert texts_of(wire_diff(diff)) == [("/w/a b", text, "")]
+def patch_of(diff: v2.Diff) -> str:
+    """The text of a diff's patch."""
+    assert isinstance(diff.patch, v2.DiffPatch)
+    return diff.patch.text
 
 
-def test_an_empty_file_is_deleted_without_a_hunk() -> None:
-    """git writes the header only."""
-    patch = deletion_of("/w/a", "").patch
-    assert isinstance(patch, v2.DiffPatch)
-    assert patch.text == "diff --git /w/a /w/a\ndeleted file mode 100644\n"
+@pytest.mark.parametrize(
+    ("text", "hunk"),
+    [
+        ("", ""),
+        ("a\n", "@@ -1 +0,0 @@\n-a\n"),
+        ("a", "@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n"),
+        ("a\nb\n", "@@ -1,2 +0,0 @@\n-a\n-b\n"),
+    ],
+)
+def test_a_deletion_has_every_line_that_is_lost(text: str, hunk: str) -> None:
+    """Spec: `delete`, absolute paths, `/dev/null` for the side that is missing."""
+    diff = deletion_of("/x/a.txt", text)
+    assert diff.changes == [v2.DiffDelete(path="/x/a.txt", file_type="text")]
+    head = "diff --git /x/a.txt /x/a.txt\ndeleted file mode 100644\n--- /x/a.txt\n+++ /dev/null\n"
+    assert patch_of(diff) == head + hunk
+    assert texts_of(diff) == [("/x/a.txt", text, "")]
 
 
-def test_without_its_text_a_deletion_has_no_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No text, or too much of it."""
-    assert deletion_of("/w/a", None).patch is UNSET
-    monkeypatch.setattr(file_changes, "PATCH_LINES_MAX", 2)
-    assert deletion_of("/w/a", "1\n2\n3\n").patch is UNSET
+def test_what_has_no_text_or_too_much_of_it_goes_without_a_patch() -> None:
+    """Spec: a patch where feasible; the change is there always."""
+    binary = deletion_of("/x/a.png", None)
+    assert (binary.changes, binary.patch) == ([v2.DiffDelete(path="/x/a.png")], UNSET)
+    assert deletion_of("/x/a.txt", "a\n" * (PATCH_LINES_MAX + 1)).patch is UNSET
 
 
-def test_a_move_is_a_rename_for_git() -> None:
-    """Both names are quoted as git does."""
-    diff = move_of("/w/a", "/w/ü")
-    patch = diff.patch
-    assert isinstance(patch, v2.DiffPatch)
-    assert 'rename from /w/a\nrename to "/w/\\303\\274"\n' in patch.text
+def test_a_move_names_both_sides_and_shows_no_text() -> None:
+    """Spec: `oldPath`; git's words for a rename, quoted where the name is odd."""
+    diff = move_of("/x/a.txt", "/x/b\t.txt")
+    assert diff.changes == [v2.DiffMove(old_path="/x/a.txt", path="/x/b\t.txt")]
+    assert patch_of(diff) == (
+        'diff --git /x/a.txt "/x/b\\t.txt"\n'
+        "similarity index 100%\n"
+        "rename from /x/a.txt\n"
+        'rename to "/x/b\\t.txt"\n'
+    )
     assert texts_of(diff) == []

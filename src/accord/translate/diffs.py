@@ -42,6 +42,9 @@ def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | Uns
         body.append(line)
         if not line.endswith("\n"):
             body.append("\n\\ No newline at end of file\n")
+    if old_text is None and not body:
+        # Without hunks the names are here alone: git does not read absolute ones off its header.
+        body = [f"--- /dev/null\n+++ {name}\n"]
     return v2.DiffPatch(format="git_patch", text="".join(head + body))
 
 
@@ -84,6 +87,9 @@ def texts_of(diff: v2.Diff) -> list[tuple[str, str | None, str]]:
         if path is None:
             continue
         old_lines, new_lines = _section(sections, path, only=len(diff.changes) == 1)
+        if isinstance(change, v2.DiffMove) and not old_lines and not new_lines:
+            # A move that changes no line has no text to show.
+            continue
         if isinstance(change, v2.DiffMove | v2.DiffCopy) and not (old_lines or new_lines):
             # Two empty texts would say that the file had been empty.
             continue

@@ -34,10 +34,10 @@ def _deleted(path: str, text: str) -> v2.DiffPatch | UnsetType:
     count = len(lines) + bool(last)
     if count > PATCH_LINES_MAX:
         return UNSET
-    parts = [f"diff --git {name} {name}\ndeleted file mode 100644\n"]
+    parts = [f"diff --git {name} {name}\ndeleted file mode 100644\n--- {name}\n+++ /dev/null\n"]
     if count:
         span = "1" if count == 1 else f"1,{count}"
-        parts.append(f"--- {name}\n+++ /dev/null\n@@ -{span} +0,0 @@\n")
+        parts.append(f"@@ -{span} +0,0 @@\n")
         parts.extend(f"-{line}\n" for line in lines)
         if last:
             parts.append(f"-{last}\n\\ No newline at end of file\n")
