@@ -91,11 +91,13 @@ class Agent(UnstableOffer):
         versions: Iterable[int] = (1, 2),
         store: SessionStore | None = None,
         unstable: bool = False,
+        next_edits: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` names transports beyond
         stdio; `requires` names client capabilities that the agent cannot do without.
+        `unstable` and `next_edits` switch on what the protocol has not settled on, or dropped.
         """
         if not name or not version:
             raise LocalProtocolError("an agent needs a name and a version")
@@ -107,7 +109,7 @@ class Agent(UnstableOffer):
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
-        super().__init__()
+        super().__init__(next_edits=next_edits)
         # Servers behind this connection are unstable.
         self.mcp = (frozenset(mcp) | {"stdio"}) - (set() if unstable else {"acp"})
         self.requires = tuple(requires)

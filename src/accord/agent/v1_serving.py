@@ -53,7 +53,7 @@ class V1Serving:
         wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
-        self._unstable = UnstableServing(self.service)
+        self._unstable = UnstableServing(self.service, offered)
         stable: dict[str, Handler] = {
             "authenticate": self._authenticate,
             "logout": self._logout,
@@ -77,7 +77,8 @@ class V1Serving:
 
     def initialize(self) -> bytes:
         """The agent's offer, in v1's names."""
-        return encode(v1_offer.answer(self._agent, self._wire.features))
+        answer = encode(v1_offer.answer(self._agent, self._wire.features))
+        return self._unstable.initialized(answer, "agentCapabilities")
 
     # ---- dispatch
 

@@ -52,7 +52,7 @@ class V2Serving:
             raise missing_capabilities(missing)
         self._features = gated(agent, v2_offer.features_of(capabilities))
         self.service = Service(agent, connection, V2Wire(self._features))
-        self._unstable = UnstableServing(self.service)
+        self._unstable = UnstableServing(self.service, params.get("capabilities"))
         stable: dict[str, Handler] = {
             "auth/login": self._login,
             "auth/logout": self._logout,
@@ -70,7 +70,8 @@ class V2Serving:
 
     def initialize(self) -> bytes:
         """The agent's offer, in v2's names."""
-        return encode(v2_offer.answer(self._agent, self._features))
+        answer = encode(v2_offer.answer(self._agent, self._features))
+        return self._unstable.initialized(answer, "capabilities")
 
     # ---- dispatch
 
