@@ -242,6 +242,8 @@ class V1Serving:
     def _close(self, request: IncomingRequest) -> Work:
         wanted = self._read(v1.CloseSessionRequest, request.params)
         session = self.service.session(wanted.session_id)
+        # From here on, not only once the work below has begun: prompts right behind find it gone.
+        session.closing = True
         return empty_after(lambda: self.service.close_session(session))
 
     def _delete(self, request: IncomingRequest) -> Work:

@@ -215,6 +215,8 @@ class V2Serving:
         session = self.service.sessions.get(wanted.session_id)
         if session is None:
             return EMPTY
+        # From here on, not only once the work below has begun: prompts right behind find it gone.
+        session.closing = True
         return empty_after(lambda: self.service.close_session(session))
 
     def _delete(self, request: IncomingRequest) -> Work:
