@@ -157,7 +157,7 @@ async def test_a_catastrophic_pattern_hangs_nobody(caplog: pytest.LogCaptureFixt
     with anyio.fail_after(DEADLINE), caplog.at_level(logging.WARNING, "accord.client"):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(check)
-            # The process is computing for a second; that we come to this line shows that we are not.
+            # The other process computes for a second; we come to this line, so we do not.
             await anyio.wait_all_tasks_blocked()
             assert found == []
     assert found == [{}]

@@ -148,6 +148,18 @@ async def test_cancelling_beats_an_answer_that_comes_at_the_same_moment() -> Non
     assert user.remembered() == ()
 
 
+async def test_an_answer_after_the_cancel_is_too_late() -> None:
+    """Ours: the agent was told that the turn is over; an approval must not follow."""
+
+    def late(_: PermissionRequest) -> Decision:
+        user.cancel_session("s")
+        return Decision("allow_once", "always")
+
+    user = Permissions.ask(late)
+    assert await user.decide(request()) == CANCELLED
+    assert user.remembered() == ()
+
+
 async def test_one_cancelled_request_leaves_the_queue_alone() -> None:
     """Contract: cancel of one waiting request removes it from the queue."""
     desk, got = Desk(), []

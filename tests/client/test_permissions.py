@@ -307,6 +307,13 @@ async def test_what_was_always_granted_to_one_agent_is_no_other_s() -> None:
     assert (await user.for_connection("cat").decide(request())).option_id == "allow_once"
 
 
+async def test_an_agent_without_a_name_answers_for_no_other() -> None:
+    """Users: "always" leaked to all agents."""
+    user, _ = answering(Decision("allow_once", "always"), None)
+    await user.for_connection().decide(request())
+    assert await user.for_connection("cat").decide(request()) == CANCELLED
+
+
 async def test_grants_may_be_shared_and_stored() -> None:
     """Issue: `always` and `workspace` live in an object that a later store fills."""
     grants = Grants()

@@ -156,6 +156,30 @@ def test_what_cannot_be_read_is_covered_by_nothing_but_a_blanket_rule() -> None:
     assert verdict(allow(host="a.org"), kind="fetch", hosts=("a..b",)) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("edit", {"path": "**/.env"}),
+        ("fetch", {"host": "evil.org"}),
+        ("execute", {"command": "rm"}),
+    ],
+)
+def test_a_call_that_hides_what_it_is_about_is_not_approved(
+    kind: str, rule: dict[str, Any]
+) -> None:
+    """Issue: what is not understood is never approval."""
+    assert verdict(allow(), kind=kind) == "allow"
+    assert verdict(allow(), reject(**rule), kind=kind) == "ask"
+    assert verdict(allow(), reject(**rule), kind="think") == "allow"
+
+
+def test_a_request_with_too_many_paths_is_not_understood() -> None:
+    """Ours: everything has a bound, and what is beyond it is not approved."""
+    many = tuple(f"{WORKSPACE}/{number}" for number in range(257))
+    assert verdict(allow(path="**"), kind="edit", paths=many) == "ask"
+    assert verdict(allow(path="**"), kind="edit", paths=many[:256]) == "allow"
+
+
 @pytest.mark.rule("V1-SESS-18")
 def test_a_rule_is_held_against_the_real_path(tmp_path: Path) -> None:
     """Issue: no `..` tricks, no symlink tricks."""

@@ -53,8 +53,7 @@ def approve(
     # Whatever the call is named, its changes were shown.
     for diff in request.tool_call.diffs if request.tool_call is not None else ():
         placed = place(diff.path, facts.workspace)
-        if placed is not None:
-            writes.add(placed.real)
+        writes.update(() if placed is None else (placed.real,))
     return ApprovedCall(request.tool_call, frozenset(writes), facts.command, facts.cwd, grounds)
 
 

@@ -39,6 +39,7 @@ _WRAPPERS = (
     | _SHELLS
 )
 
+_BLANKS = " \t\n"
 _BREAKS = frozenset("\n|&;()")
 _EXPANDS = frozenset("$`\\")
 _GLOBS = frozenset("*?[]{}~#!^")
@@ -91,10 +92,9 @@ def _begins(words: Sequence[str], pattern: Sequence[str]) -> bool:
 
 def read_command(text: str) -> CommandLine:
     """Read a line; a shell that is only there to run a line is looked through."""
-    text = text.strip()
-    found = _Reader().read(text)
+    found = _Reader().read(text.strip(_BLANKS))
     inner = shell_line(found.words) if found.words else None
-    return found if inner is None else _Reader().read(inner.strip())
+    return found if inner is None else _Reader().read(inner.strip(_BLANKS))
 
 
 def shell_line(words: Sequence[str]) -> str | None:
@@ -108,7 +108,7 @@ def shell_line(words: Sequence[str]) -> str | None:
 
 def pattern_words(text: str) -> tuple[str, ...] | None:
     """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell."""
-    return _Reader(wildcards=True).read(text.strip()).words
+    return _Reader(wildcards=True).read(text.strip(_BLANKS)).words
 
 
 def terminal_line(

@@ -12,7 +12,7 @@ Always holds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from urllib.parse import quote
 
 from accord.errors import RequestError
 from accord.machine import (
@@ -143,7 +143,7 @@ def explain(error: FileFailure) -> RequestError:
 
 
 def _uri(path: str) -> str:
-    return PurePosixPath(path).as_uri()
+    return "file://" + quote(path)
 
 
 __all__ = ["FileService", "explain"]

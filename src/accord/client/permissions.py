@@ -136,7 +136,8 @@ class Permissions:
         other = type(self).__new__(type(self))
         other._shared = self._shared
         other._connection = next(self._shared.connections)
-        other._agent = agent
+        # A nameless agent must not answer for all others.
+        other._agent = agent or ""
         other._sessions = {}
         return other
 
@@ -315,17 +316,17 @@ class Permissions:
                     settled = self._settle(request, facts)
                     if settled is not None:
                         return settled
-                    answer = await self._call(request)
+                    answer = await self._call(shared.callback, request)
                     if not scope.cancel_called:
                         decision = self._take(request, facts, answer)
             finally:
                 state.asking.discard(scope)
         return decision
 
-    async def _call(self, request: PermissionRequest) -> Answer | Unclear:
-        callback = self._shared.callback
-        if callback is None:
-            return Unclear("there is nobody to ask")
+    async def _call(
+        self, callback: Callback | None, request: PermissionRequest
+    ) -> Answer | Unclear:
+        assert callback is not None, "without a user everything is settled before"
         try:
             answer = callback(request)
             return await answer if inspect.isawaitable(answer) else answer

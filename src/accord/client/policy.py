@@ -38,6 +38,13 @@ EFFECTS: frozenset[str] = frozenset({"allow", "reject", "ask"})
 Fit: TypeAlias = Literal["yes", "no", "unsure"]
 
 _HARMLESS_KINDS = frozenset({"read", "search", "think", "fetch", "switch_mode"})
+# Calls of these kinds are about a file, a host or a command, also where they do not say which.
+_FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
+_FETCH_KINDS = frozenset({"fetch"})
+_COMMAND_KINDS = frozenset({"execute"})
+
+PATHS_MAX = 256
+"""Paths of one request that are looked at; a request with more is not understood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +130,7 @@ class Facts:
             kind="edit" if changes else request.kind,
             title=request.title,
             workspace=workspace,
-            paths=tuple(place(path, workspace) for path in request.paths),
+            paths=_placed(request.paths, workspace),
             command=None if request.command is None else read_command(request.command),
             cwd=where,
             mcp_tool=request.mcp_tool,
@@ -139,10 +146,19 @@ class Facts:
         hosts = (replace(alone, hosts=(host,)) for host in self.hosts)
         return (*paths, *hosts) or (alone,)
 
+    def lacks(self, part: Literal["paths", "hosts", "command"], kinds: frozenset[str]) -> bool:
+        """Whether a call of these kinds hides the part that matters."""
+        return self.kind in kinds and self.mcp_tool is None and not getattr(self, part)
+
     @property
     def is_bare(self) -> bool:
         """Whether nothing but kind and title is known."""
         return not self.paths and not self.hosts and self.command is None and self.mcp_tool is None
+
+
+def _placed(paths: Sequence[str], workspace: str | None) -> tuple[PlacedPath | None, ...]:
+    placed = tuple(place(path, workspace) for path in paths[:PATHS_MAX])
+    return placed if len(paths) <= PATHS_MAX else (*placed, None)
 
 
 class ReadRule:
@@ -210,8 +226,12 @@ class ReadRule:
     def _touches_part(self, facts: Facts) -> Fit:
         rule = self.rule
         if self._path is not None:
+            if facts.lacks("paths", _FILE_KINDS):
+                return "unsure"
             return _any_of(self._touches_path(path, facts.workspace) for path in facts.paths)
         if self._host is not None:
+            if facts.lacks("hosts", _FETCH_KINDS):
+                return "unsure"
             return _any_of(self._touches_host(host) for host in facts.hosts)
         if rule.mcp_tool is not None:
             named = facts.mcp_tool is not None and self._is_tool(facts.mcp_tool)
@@ -236,7 +256,7 @@ class ReadRule:
     def _touches_command(self, facts: Facts) -> Fit:
         command, wanted = facts.command, self._command
         if command is None or wanted is None:
-            return "no"
+            return "unsure" if facts.lacks("command", _COMMAND_KINDS) else "no"
         if self._cwd is not None and facts.cwd is not None and not beneath(facts.cwd, self._cwd):
             return "no"
         if self._words is not None:

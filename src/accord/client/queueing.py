@@ -7,7 +7,7 @@ one `Permissions` may serve several runs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncGenerator, Hashable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -25,7 +25,7 @@ class Queue:
         return len(self._lines.get(key, ()))
 
     @asynccontextmanager
-    async def turn(self, key: Hashable = None) -> AsyncIterator[None]:
+    async def turn(self, key: Hashable = None) -> AsyncGenerator[None]:
         """Wait for the turn, and have it for the time of the block."""
         line = self._lines.get(key)
         if line is None:
