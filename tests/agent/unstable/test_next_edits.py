@@ -236,10 +236,9 @@ async def test_the_number_of_sessions_is_bounded(version: int) -> None:
 def test_what_the_protocol_does_not_have_is_a_mistake() -> None:
     """Ours: named when it is registered."""
     agent: Any = editing()
-    for register in (
-        lambda: agent.on_document("didBurn")(lambda _session, _event: None),
-        lambda: agent.want_edit_context("weather"),
-        lambda: agent.want_edit_context("diagnostics", max_count=3),
-    ):
-        with pytest.raises(LocalProtocolError):
-            register()
+    with pytest.raises(LocalProtocolError, match="didBurn"):
+        agent.on_document("didBurn")(print)
+    with pytest.raises(LocalProtocolError, match="weather"):
+        agent.want_edit_context("weather")
+    with pytest.raises(LocalProtocolError, match="diagnostics"):
+        agent.want_edit_context("diagnostics", max_count=3)
