@@ -134,7 +134,7 @@ async def test_an_unknown_filter_is_refused(version: int) -> None:
         assert (error["code"], error["data"]["path"]) == (-32602, "$.archived")
 
 
-@pytest.mark.rule("V1-CLOSE-24", "V2-SESS-13")
+@pytest.mark.rule("V1-CLOSE-24")
 async def test_status_tells_open_from_saved_and_changes_nothing(version: int) -> None:
     """Spec: a pure query; v2 says the state too while the session is open."""
     agent = made()
