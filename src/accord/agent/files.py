@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
-from accord.errors import LocalProtocolError, RequestFailed
+from accord.errors import RemoteProtocolError, RequestFailed
 from accord.machine import FileFailure, FileMissing, Files, Roots
-from accord.schema.codec import decode, encode
+from accord.schema.codec import encode, to_python
 from accord.translate.diffs import diff_of
 from accord.translate.file_changes import deletion_of, move_of
 
@@ -47,9 +47,10 @@ async def read_text(session: "AgentSession", path: str, line: int | None, limit:
         if error.code == -32002:
             raise FileNotFoundError(full) from error
         raise
-    content = decode(dict, result).get("content")
+    answer = to_python(result)
+    content = answer.get("content") if isinstance(answer, dict) else None
     if not isinstance(content, str):
-        raise LocalProtocolError(f"the client answered {READ} without a text")
+        raise RemoteProtocolError(f"the client answered {READ} without a text")
     return content
 
 

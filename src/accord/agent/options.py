@@ -156,9 +156,9 @@ class Offer:
         """The command that a prompt text invokes, and its argument."""
         if not text.startswith("/"):
             return None
-        name, _, argument = text[1:].partition(" ")
-        command = self.commands.get(name.strip())
-        return None if command is None else (command, argument.strip())
+        name, *rest = text[1:].split(maxsplit=1) or [""]
+        command = None if text[1:2].isspace() else self.commands.get(name)
+        return None if command is None else (command, "".join(rest).strip())
 
 
 def choices_of(given: Sequence[str | tuple[str, str] | Choice]) -> tuple[Choice, ...]:

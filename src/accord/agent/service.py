@@ -68,9 +68,12 @@ class Service:
     def require_login(self) -> None:
         """Refuse until the client has logged in, where the agent wants that."""
         if self.agent.login_required and not self.authenticated:
-            raise RequestError.authentication_required(
-                auth_methods=[method.described() for method in self.agent.auth_methods.values()]
-            )
+            usable = [
+                method.described()
+                for method in self.agent.auth_methods.values()
+                if self.wire.features.terminal_login or not method.is_terminal
+            ]
+            raise RequestError.authentication_required(auth_methods=usable)
 
     async def new_session(
         self,

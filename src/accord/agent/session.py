@@ -26,7 +26,7 @@ from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
 from accord.agent.tokens import TokenCount
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
-from accord.errors import LocalProtocolError, RequestError
+from accord.errors import LocalProtocolError, RequestCancelled, RequestError
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -371,8 +371,12 @@ class AgentSession:
         While everything waits for the user the state is `requires_action`.
         """
         params = self._wire.permission_request(self.id, ask)
-        with self.asking():
-            result = await self._connection.call(REQUEST_PERMISSION, params)
+        try:
+            with self.asking():
+                result = await self._connection.call(REQUEST_PERMISSION, params)
+        except RequestCancelled:
+            # Some clients withdraw the question with -32800 instead of the outcome `cancelled`.
+            return None
         chosen = self._wire.permission_choice(result)
         return next((option for option in ask.options if option.option_id == chosen), None)
 

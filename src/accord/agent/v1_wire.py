@@ -11,7 +11,7 @@ from typing import Any
 from accord.agent.plan_words import StablePlans
 from accord.agent.wire import Features, PermissionAsk
 from accord.schema import v1, v2
-from accord.schema.codec import decode, encode
+from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
 from accord.translate.content import to_v1
 from accord.translate.diffs import texts_of
@@ -274,7 +274,10 @@ class V1Wire:
 
     def permission_choice(self, result: Raw) -> str | None:
         """The chosen id; anything else is no choice."""
-        outcome = decode(v1.RequestPermissionResponse, result).outcome
+        try:
+            outcome = decode(v1.RequestPermissionResponse, result).outcome
+        except Invalid:
+            return None
         return outcome.option_id if isinstance(outcome, v1.SelectedPermissionOutcome) else None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from accord.agent.plan_words import StablePlans
 from accord.agent.wire import Features, PermissionAsk
 from accord.schema import v2
-from accord.schema.codec import decode, encode
+from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
 from accord.translate.diffs import wire_diff
 
@@ -82,7 +82,10 @@ class V2Wire:
 
     def permission_choice(self, result: Raw) -> str | None:
         """The chosen id; cancelled, unknown and malformed outcomes are no choice."""
-        outcome = decode(v2.RequestPermissionResponse, result).outcome
+        try:
+            outcome = decode(v2.RequestPermissionResponse, result).outcome
+        except Invalid:
+            return None
         return outcome.option_id if isinstance(outcome, v2.SelectedPermissionOutcome) else None
 
 

@@ -41,12 +41,20 @@ class MemoryStore:
         self._page_sessions = page_sessions
         self._records: dict[str, SessionRecord] = {}
         self._logs: dict[str, MemoryLog] = {}
+        # Numbers in the order of making, so that a cursor outlives the session it was cut at.
+        self._numbers: dict[str, int] = {}
+        self._made = 0
+
+    def _keep(self, record: SessionRecord, log: MemoryLog) -> SessionLog:
+        self._made += 1
+        self._numbers[record.session_id] = self._made
+        self._records[record.session_id] = record
+        self._logs[record.session_id] = log
+        return log
 
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session."""
-        self._records[record.session_id] = record
-        log = self._logs[record.session_id] = MemoryLog()
-        return log
+        return self._keep(record, MemoryLog())
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """The record, if there is one."""
@@ -62,28 +70,34 @@ class MemoryStore:
             self._records[record.session_id] = record
 
     async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
-        """Newest first; a cursor is the id after which the next page starts."""
+        """Newest first; a cursor is the number below which the next page starts."""
+        below = self._made + 1 if cursor is None else self._number_in(cursor)
         ids = [
             key
             for key, record in self._records.items()
-            if cwd in (None, record.cwd) and archived in (None, record.archived)
+            if cwd in (None, record.cwd)
+            and archived in (None, record.archived)
+            and self._numbers[key] < below
         ]
         ids.reverse()
-        start = 0
-        if cursor is not None:
-            after = cursor.removeprefix("after:")
-            if after == cursor or after not in ids:
-                raise BadCursor(cursor)
-            start = ids.index(after) + 1
-        page = ids[start : start + self._page_sessions]
-        more = start + self._page_sessions < len(ids)
+        page = ids[: self._page_sessions]
+        more = len(ids) > len(page)
         return Page(
-            tuple(self._records[key] for key in page), f"after:{page[-1]}" if more else None
+            tuple(self._records[key] for key in page),
+            f"below:{self._numbers[page[-1]]}" if more else None,
         )
+
+    def _number_in(self, cursor: str) -> int:
+        number = cursor.removeprefix("below:")
+        known = number != cursor and number.isascii() and number.isdigit() and len(number) < 20
+        if not known or int(number) > self._made:
+            raise BadCursor(cursor)
+        return int(number)
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session."""
         self._logs.pop(session_id, None)
+        self._numbers.pop(session_id, None)
         return self._records.pop(session_id, None) is not None
 
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
@@ -91,6 +105,4 @@ class MemoryStore:
         source = self._logs.get(session_id)
         if source is None:
             return None
-        self._records[record.session_id] = record
-        log = self._logs[record.session_id] = source.copy()
-        return log
+        return self._keep(record, source.copy())

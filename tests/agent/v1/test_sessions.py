@@ -10,7 +10,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.store import MemoryStore
-from tests.agent.raw_client import RawClient, raw_client
+from tests.agent.raw_client import SECONDS, RawClient, raw_client
 
 
 def echo_agent(**options: Any) -> Agent:
@@ -218,7 +218,7 @@ async def test_a_prompt_that_comes_while_a_session_is_closing_finds_it_gone() ->
 
     @agent.on_prompt
     async def answer(turn: Turn) -> None:
-        with anyio.CancelScope(shield=True):
+        with anyio.move_on_after(SECONDS, shield=True):
             await turn.say("held")
             await held.wait()
 
