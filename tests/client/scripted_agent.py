@@ -15,6 +15,7 @@ import anyio
 
 from accord.client import Client
 from accord.client.asking import Decision, PermissionRequest
+from accord.transcript import Update
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
 
@@ -180,6 +181,17 @@ class _Receiver:
         self.ended = agent.ended_
 
 
+class Hearing:
+    """A listener for `on_update` that waits until the agent has said `done`."""
+
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+
+    def __call__(self, update: Update) -> None:
+        if update.text == "done":
+            self.done.set()
+
+
 def chunk(text: str, message_id: str | None = None) -> Json:
     """An `agent_message_chunk`."""
     update: Json = {
@@ -264,4 +276,4 @@ class _Nobody:
 BARE: Json = {"permissions": _Nobody(), "files": False, "terminals": False}
 
 
-__all__ = ["BARE", "ScriptedAgent", "chunk", "connected", "playing", "playing_with"]
+__all__ = ["BARE", "Hearing", "ScriptedAgent", "chunk", "connected", "playing", "playing_with"]

@@ -10,7 +10,7 @@ import pytest
 from accord.client.permissions import Permissions
 from accord.errors import ConnectionLost
 from tests.client.deciders import Decider, Undecided
-from tests.client.scripted_agent import Json, ScriptedAgent, connected
+from tests.client.scripted_agent import Hearing, Json, ScriptedAgent, connected
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
@@ -232,8 +232,9 @@ async def test_requests_that_cannot_be_read_are_refused_with_the_place(version: 
         agent.say("done")
 
     async with connected(script, version) as (client, _):
-        session = await client.new_session()
-        assert (await anext(session.updates())).text == "done"
+        hearing = Hearing()
+        await client.new_session(on_update=hearing)
+        await hearing.done.wait()
 
 
 async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> None:
@@ -252,7 +253,7 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
                 ],
                 "locations": [{"path": "/b"}],
             },
-            {"toolCallId": "b", "kind": "execute", "rawInput": {"command": ["ls", "-l"]}},
+            {"toolCallId": "b", "kind": "execute", "rawInput": {"command": ["ls", "-l; rm x"]}},
             {"toolCallId": "c", "kind": "fetch", "rawInput": {"url": "https://example.com/x"}},
             {"toolCallId": "d", "kind": "fetch", "rawInput": {"url": "https://["}},
             {"toolCallId": "e", "name": "mcp__git__log", "rawInput": [1]},
@@ -264,20 +265,16 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
 
     decider = Decider(lambda request: "y")
     async with connected(script, permissions=decider) as (client, _):
-        session = await client.new_session()
-        assert [update.text async for update in _until_done(session.updates())][-1] == "done"
+        hearing = Hearing()
+        await client.new_session(on_update=hearing)
+        await hearing.done.wait()
     edit, run, fetch, odd, tool = decider.asked
     assert (edit.paths, edit.reason) == (("/a", "/b"), "because")
     assert edit.title == "Permission requested"
-    assert (run.command, fetch.hosts, odd.hosts) == ("ls -l", ("example.com",), ())
+    assert (run.command, fetch.hosts) == ("ls '-l; rm x'", ("example.com",))
+    # A URL that cannot be read is a host that no rule knows, not no host.
+    assert odd.hosts == ("https://[",)
     assert tool.mcp_tool in ("git/log", None)
-
-
-async def _until_done(stream: Any) -> Any:
-    async for update in stream:
-        yield update
-        if update.text == "done":
-            return
 
 
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:
@@ -298,9 +295,9 @@ async def test_a_v2_command_is_asked_for_as_a_command() -> None:
 
     decider = Decider(lambda request: "y")
     async with connected(script, 2, permissions=decider) as (client, _):
-        session = await client.new_session()
-        async for _update in _until_done(session.updates()):
-            pass
+        hearing = Hearing()
+        await client.new_session(on_update=hearing)
+        await hearing.done.wait()
     command, odd, early = decider.asked
     assert (command.command, command.cwd, command.kind) == ("make test", "/src", "execute")
     assert (command.title, command.reason) == ("Run it?", "to be sure")

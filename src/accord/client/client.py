@@ -11,7 +11,8 @@ Must not know: the form of any message, and how services do their work.
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, TypeAlias, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import anyio
 
@@ -24,6 +25,9 @@ from accord.client.wire import Request, SessionInfo, SessionPage, Setup
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from accord.client.unstable import Unstable
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -77,6 +81,13 @@ class Client(Connected):
     ) -> "AbstractAsyncContextManager[Client]":
         """Shake hands with the agent at the other end of a transport."""
         return _opened(cls(lambda: transport, make_options(options)))
+
+    @cached_property
+    def unstable(self) -> "Unstable":
+        """What the protocol calls unstable: archives, titles, logins, providers of models."""
+        from accord.client.unstable import Unstable
+
+        return Unstable(self)
 
     @property
     def sessions(self) -> Mapping[str, Session]:

@@ -27,6 +27,7 @@ from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.client.session import Session
+    from accord.client.unstable import AuthStatus
 
 _log = logging.getLogger("accord.client")
 
@@ -66,6 +67,8 @@ class Link:
         self.services = Services(options, self.connection)
         self.sessions: dict[str, Session] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
+        # What the agent told last about its login, unasked.
+        self.auth_status: AuthStatus | None = None
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
 

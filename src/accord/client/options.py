@@ -16,6 +16,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from accord.client.elicitation import Elicitations
     from accord.client.permissions import Permissions
+    from accord.client.unstable import AuthStatus
 
 STRICT_VARIABLE = "ACCORD_STRICT"
 
@@ -49,6 +50,8 @@ class ClientOptions(TypedDict, total=False):
     retry: int
     # How to log in when the agent asks for it; without, AuthenticationRequired is raised.
     login: Login
+    # Told when the agent's login changes.  Unstable.
+    on_auth_status: Callable[["AuthStatus"], None]
     # What we understand beyond the protocol.
     extensions: Extensions
 
@@ -70,6 +73,7 @@ class Options:
     retry: int = 0
     login: Login | None = None
     login_terminal: TerminalRunner | None = None
+    on_auth_status: Callable[["AuthStatus"], None] | None = None
     extensions: Extensions = field(default_factory=Extensions)
 
 
@@ -103,6 +107,7 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         retry=chosen.get("retry", 0),
         login=chosen.get("login"),
         login_terminal=login_terminal,
+        on_auth_status=chosen.get("on_auth_status"),
         extensions=chosen.get("extensions") or Extensions(),
     )
 

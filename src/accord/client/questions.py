@@ -5,12 +5,13 @@ decides, a withdrawn request; all of these are answered `cancelled`.
 """
 
 import logging
+import shlex
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.patterns import host_of
 from accord.client.session import Session
 from accord.client.wire import Asked
 from accord.schema.codec import Invalid, encode, to_python
@@ -104,21 +105,20 @@ def _paths(call: ToolCall | None) -> tuple[str, ...]:
 
 
 def _command(given: dict[str, Any], kind: str) -> str | None:
-    command = given.get("command") if kind == "execute" else None
+    """What would run.  Editing tools also have a `command`, which is a word of their own."""
+    command = given.get("command") if kind in ("execute", "other") else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        return " ".join(command)
+        # Quoted, or an argument such as `a; b` would read like two commands.
+        return shlex.join(command)
     return command if isinstance(command, str) else None
 
 
 def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
+    """The host of the URL; a URL that cannot be read stays, as a host that no rule knows."""
     url = given.get("url")
     if not isinstance(url, str):
         return ()
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        return ()
-    return () if host is None else (host,)
+    return (host_of(url) or url,)
 
 
 def _mcp_tool(call: ToolCall | None) -> str | None:

@@ -19,7 +19,7 @@ from accord.client.session import Session
 from accord.client.wire import Incoming
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
-from accord.schema.codec import Invalid, encode
+from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 _log = logging.getLogger("accord.client")
@@ -128,6 +128,8 @@ class Serving:
                 elicitation = self.link.services.elicitation
                 if elicitation is not None:
                     elicitation.complete(self.link.wire.read_completed(params))
+            elif method == "auth/status_update" and self._read_update is not None:
+                self._auth_status(params)
             else:
                 rest = self._options.extensions.tell(method, params)
         except Invalid as error:
@@ -135,6 +137,15 @@ class Serving:
             return
         if rest is not None:
             self.link.connection.run(lambda: _finish(method, rest))
+
+    def _auth_status(self, params: Raw) -> None:
+        from accord.client.unstable import read_auth_status, schema_of
+
+        schema = schema_of(self.link)
+        status = read_auth_status(decode(schema.AuthStatusUpdateNotification, params))
+        self.link.auth_status = status
+        if self._options.on_auth_status is not None:
+            self._options.on_auth_status(status)
 
     def _malformed(self, method: str, error: Invalid) -> None:
         _log.warning("the agent sent a malformed %s, which is ignored: %s", method, error)

@@ -194,6 +194,16 @@ class Session:
 
         await self._call(*cancel_terminal(self.id, terminal_id))
 
+    async def cancel_subagent(self, session_id: str) -> None:
+        """Stop a child session, which must offer it.  Unstable."""
+        children = self.transcript.subagents
+        child = next((one for one in children if one.session_id == session_id), None)
+        if child is None or not child.cancellable:
+            raise LocalProtocolError(f"the child session {session_id!r} cannot be cancelled")
+        self._require_open("cancel")
+        method, params = self.link.wire.about_session("session/cancel", session_id)
+        await self.link.connection.notify(method, params)
+
     # ---- watching
 
     def updates(self) -> "UpdateStream":
