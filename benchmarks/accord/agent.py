@@ -95,8 +95,10 @@ async def work(turn: Turn) -> None:
 
 
 async def stream(turn: Turn, count: int, text: str) -> None:
-    for _ in range(count):
-        await turn.say(text)
+    """Chunks of one message, which is what the official SDKs' helpers send too."""
+    async with turn.message() as message:
+        for _ in range(count):
+            await message.write(text)
 
 
 async def call(turn: Turn, count: int) -> dict[str, float]:

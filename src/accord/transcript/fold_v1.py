@@ -127,7 +127,7 @@ def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
 
 
 def _entries(entries: Iterable[v1.PlanEntry]) -> Iterable[PlanEntry]:
-    return (PlanEntry(entry.content, entry.priority, entry.status) for entry in entries)
+    return [PlanEntry(entry.content, entry.priority, entry.status) for entry in entries]
 
 
 # In a tool call of v1, null means the same as leaving the field out.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 # The id of the only plan where the protocol has no ids.
 MAIN_PLAN_ID = "main"
@@ -12,9 +11,8 @@ MAIN_PLAN_ID = "main"
 PlanForm: TypeAlias = Literal["items", "markdown", "file"] | str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanEntry:
-    """One task."""
+class PlanEntry(NamedTuple):
+    """One task.  A tuple, since plans come whole and often, and nothing is made sooner."""
 
     content: str
     priority: str

@@ -7,8 +7,7 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from accord.schema.struct import UNSET, Omit, Patch, Raw
 from accord.transcript.content import text_of
@@ -37,16 +36,14 @@ DEFAULT_STATUS = "pending"
 ContentItem: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in a file; lines count from one."""
 
     path: str
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(NamedTuple):
     """What a tool call changed, or would change, in one file.
 
     Either both texts are known (no old text means a new file), or `patch` is, or neither: then
