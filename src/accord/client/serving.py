@@ -21,6 +21,7 @@ from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
+from accord.transport.transport import Ended
 
 _log = logging.getLogger("accord.client")
 
@@ -77,7 +78,7 @@ class Serving:
         if self.link.wire.version == 1:
             from accord.client import v1_services
 
-            table.update(v1_services.offered(services, self.session))
+            table.update(v1_services.offered(services, self.session, self._options.strict))
         if services.elicitation is not None:
             table["elicitation/create"] = self._elicitation
         return table
@@ -148,6 +149,11 @@ class Serving:
             self._options.on_auth_status(status)
 
     def _malformed(self, method: str, error: Invalid) -> None:
+        if self._options.strict:
+            # For development: what is otherwise tolerated ends the conversation at once.
+            reason = f"strict: the agent sent a malformed {method}: {error}"
+            self.link.connection.ended(Ended(reason))
+            return
         _log.warning("the agent sent a malformed %s, which is ignored: %s", method, error)
 
     def lost(self, error: ConnectionLost) -> None:

@@ -26,17 +26,17 @@ T = TypeVar("T")
 _DONE = b"{}"
 
 
-def offered(services: Services, session_of: FindSession) -> dict[str, Service]:
+def offered(services: Services, session_of: FindSession, strict: bool) -> dict[str, Service]:
     """The methods of the services that are there."""
     table: dict[str, Service] = {}
     if services.files is not None:
-        files = _FileRequests(services, session_of)
+        files = _FileRequests(services, session_of, strict)
         if hasattr(services.files, "read_text"):
             table["fs/read_text_file"] = files.read
         if hasattr(services.files, "write_text"):
             table["fs/write_text_file"] = files.write
     if services.terminals is not None:
-        terminals = _TerminalRequests(services, session_of)
+        terminals = _TerminalRequests(services, session_of, strict)
         table["terminal/create"] = terminals.create
         table["terminal/output"] = terminals.output
         table["terminal/wait_for_exit"] = terminals.wait_for_exit
@@ -55,12 +55,13 @@ def _given(value: T | UnsetType | None) -> T | None:
 
 
 class _FileRequests:
-    def __init__(self, services: Services, session_of: FindSession) -> None:
+    def __init__(self, services: Services, session_of: FindSession, strict: bool) -> None:
         self._services = services
         self._session_of = session_of
+        self._strict = strict
 
     def read(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.ReadTextFileRequest, request.params)
+        wanted = decode(v1.ReadTextFileRequest, request.params, strict=self._strict)
         self._session_of(wanted.session_id)
 
         async def work() -> bytes:
@@ -78,7 +79,7 @@ class _FileRequests:
         return work
 
     def write(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.WriteTextFileRequest, request.params)
+        wanted = decode(v1.WriteTextFileRequest, request.params, strict=self._strict)
         self._session_of(wanted.session_id)
 
         async def work() -> bytes:
@@ -93,12 +94,13 @@ class _FileRequests:
 
 
 class _TerminalRequests:
-    def __init__(self, services: Services, session_of: FindSession) -> None:
+    def __init__(self, services: Services, session_of: FindSession, strict: bool) -> None:
         self._services = services
         self._session_of = session_of
+        self._strict = strict
 
     def create(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.CreateTerminalRequest, request.params)
+        wanted = decode(v1.CreateTerminalRequest, request.params, strict=self._strict)
         session = self._session_of(wanted.session_id)
         args = list(wanted.args or ())
         env = {variable.name: variable.value for variable in wanted.env or ()}
@@ -141,26 +143,26 @@ class _TerminalRequests:
         session.hand_on(transcript.terminal_exited(terminal_id, ended.code, ended.signal))
 
     def output(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.TerminalOutputRequest, request.params)
+        wanted = decode(v1.TerminalOutputRequest, request.params, strict=self._strict)
         shown = self._services.terminals.output(wanted.session_id, wanted.terminal_id)
         if inspect.isawaitable(shown):
             return lambda: _encoded(shown, _output)
         return encode(_output(shown))
 
     def wait_for_exit(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.WaitForTerminalExitRequest, request.params)
+        wanted = decode(v1.WaitForTerminalExitRequest, request.params, strict=self._strict)
         terminals = self._services.terminals
         return lambda: _encoded(
             terminals.wait_for_exit(wanted.session_id, wanted.terminal_id), _exit
         )
 
     def kill(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.KillTerminalRequest, request.params)
+        wanted = decode(v1.KillTerminalRequest, request.params, strict=self._strict)
         terminals = self._services.terminals
         return lambda: _encoded(terminals.kill(wanted.session_id, wanted.terminal_id), None)
 
     def release(self, request: IncomingRequest) -> Outcome:
-        wanted = decode(v1.ReleaseTerminalRequest, request.params)
+        wanted = decode(v1.ReleaseTerminalRequest, request.params, strict=self._strict)
         terminals = self._services.terminals
         return lambda: _encoded(terminals.release(wanted.session_id, wanted.terminal_id), None)
 
