@@ -89,7 +89,7 @@ def test_a_kind_that_reads_does_not_cover_a_command() -> None:
 def test_a_call_that_shows_a_change_is_an_edit() -> None:
     """Ours: whoever shows a diff is not just reading."""
     call = ToolCall("t")
-    call.diffs.append(FileDiff("/a"))
+    call.diffs = [*call.diffs, FileDiff("/a")]
     about: dict[str, Any] = {"kind": "read", "tool_call": call, "paths": ("/a",)}
     assert verdict(allow(kind="read"), **about) == "ask"
     assert verdict(allow(kind="edit"), **about) == "allow"
