@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from accord.errors import LocalProtocolError
 from accord.machine import Terminal, Terminals
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -179,6 +180,7 @@ class OwnTerminals:
         self._background: dict[str, OwnTerminal] = {}
         # Who reports background work once reports it always.
         self._reports = False
+        self._closed = False
 
     @property
     def processes(self) -> Terminals:
@@ -191,6 +193,10 @@ class OwnTerminals:
         """The terminal of an id while its command runs."""
         return self._running.get(terminal_id)
 
+    def running_ids(self) -> frozenset[str]:
+        """The ids of all terminals whose commands run."""
+        return frozenset(self._running)
+
     def background(self) -> Sequence[v2.BackgroundWork] | None:
         """What goes on behind the foreground, or None when that was never reported."""
         if not self._reports:
@@ -198,7 +204,14 @@ class OwnTerminals:
         return [v2.BackgroundTerminal(terminal_id=one) for one in self._background]
 
     async def start(self, job: Job, *, background: bool = False) -> OwnTerminal:
-        """Start a command and tell the client of it."""
+        """Start a command and tell the client of it.
+
+        Raises:
+            LocalProtocolError: the session is closed, so nobody would end the command.
+            SpawnFailed: the command could not be started; the client was told nothing.
+        """
+        if self._closed:
+            raise LocalProtocolError(f"session {self.session.id} is closed")
         terminal = OwnTerminal(self, self.session.new_id("term"), job)
         # The client may want to stop it as soon as it hears of it.
         self._running[terminal.id] = terminal
@@ -220,7 +233,8 @@ class OwnTerminals:
             self.session.post_state()
 
     async def close(self) -> None:
-        """End every command, of the background too."""
+        """End every command, of the background too, and start no other."""
+        self._closed = True
         async with anyio.create_task_group() as tasks:
             for terminal in list(self._running.values()):
                 tasks.start_soon(terminal.end)

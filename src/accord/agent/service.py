@@ -15,6 +15,7 @@ from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
 from accord.agent.turn import Turn, describe
+from accord.agent.unfinished import Unfinished
 from accord.agent.wire import Wire
 from accord.connection import Connection, IncomingRequest
 from accord.connection.faults import error_for
@@ -170,16 +171,24 @@ class Service:
         return session
 
     async def replay(self, session: AgentSession) -> None:
-        """Send the past of a session again; notices and states are of the moment only."""
+        """Send the past of a session again; notices and states are of the moment only.
+
+        What the past left open, and nobody works on now, is ended.
+        """
         self.wire.forget(session.id)
+        unfinished = Unfinished()
         with session.replaying():
             async for update in session.log.replay():
                 if type(update) in _OF_THE_MOMENT:
                     continue
+                unfinished.see(update)
                 for params in self.wire.updates(session.id, update):
                     self.connection.post("session/update", params)
                 if self.connection.wait_is_due():
                     await self.connection.give_way()
+        if not session.foreground.is_busy:
+            for ending in unfinished.endings(session.terminals.running_ids()):
+                await session.emit(ending)
 
     async def list_sessions(
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
@@ -259,7 +268,9 @@ class Service:
         try:
             await over.wait()
         finally:
-            turn.cancel_quietly()
+            if not outcome:
+                # Nobody waits for the handler any more.  (Cancelling is not free, so not always.)
+                turn.cancel_quietly()
             session.turn = None
         result = outcome[0] if outcome else Outcome("cancelled")
         if turn.is_cancelled:

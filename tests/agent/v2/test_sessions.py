@@ -9,7 +9,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.session import AgentSession
 from accord.store import MemoryStore
-from tests.agent.v2.play import idle, insert, kinds, made, playing, text, turn
+from tests.agent.v2.play import allow, idle, insert, kinds, made, playing, text, turn
 
 STDIO = {"type": "stdio", "name": "tools", "command": "/bin/true"}
 
@@ -159,6 +159,30 @@ async def test_resume_of_a_busy_session_says_that_it_runs_and_leaves_it_alone() 
         client.reply(page, {"action": "accept"})
         assert (await idle(client))["stopReason"] == "end_turn"
         assert client.updates("agent_message")[-1]["content"] == text("done")
+
+
+@pytest.mark.rule("V2-SESS-10", "V2-CANCEL-19")
+async def test_what_the_past_left_open_is_ended_when_it_is_told_again() -> None:
+    """Ours: no spinner and no button for work that went away with its client, and only once."""
+    store = MemoryStore()
+
+    async def work(turn: Turn) -> None:
+        await turn.run("echo up; sleep 60")
+
+    async with playing(made(work, store=store)) as client:
+        allow(client)
+        session_id = await client.new_session()
+        await insert(client, session_id)
+        await client.update("terminal_output_chunk")
+    params = {"sessionId": session_id, "cwd": "/tmp", "replayFrom": {"type": "start"}}
+    for _ in range(2):
+        async with playing(made(work, store=store)) as client:
+            await client.result("session/resume", params)
+            call, terminal = client.updates("tool_call_update"), client.updates("terminal_update")
+            assert (call[-1]["status"], call[-1]["capabilities"]) == ("cancelled", None)
+            assert (terminal[-1]["exitStatus"], terminal[-1]["capabilities"]) == ({}, None)
+            assert len(terminal) == 2
+            assert kinds(client)[-2:] == ["state_update idle", "result 2"]
 
 
 @pytest.mark.rule("V2-SESS-12")

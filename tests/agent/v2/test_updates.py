@@ -67,7 +67,7 @@ async def test_a_tool_call_is_told_at_once_with_its_title_and_goes_only_forward(
             await call.show("found", v2.ResourceLink(name="x", uri="file:///x"))
             await call.set_title("Looked")
             await call.complete(raw_output=[1, 2])
-            with pytest.raises(LocalProtocolError, match="cannot become"):
+            with pytest.raises(LocalProtocolError, match="cannot"):
                 await call.fail()
             await call.show("an afterthought")
 
