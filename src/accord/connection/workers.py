@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 from anyio.abc import TaskGroup
 
-IDLE_WORKERS_MAX = 8
+IDLE_WORKERS_MAX = 64
 
 Job = Callable[[], Awaitable[None]]
 
