@@ -11,7 +11,8 @@ What always holds
     * A child that was announced as working is told to be idle, however its work ends.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -97,15 +98,10 @@ class ChildSession(AgentSession):
 
     def enter(self, step: Step, *, stop_reason: str | None = None, error: Any = UNSET) -> None:
         """Move the state of the child, which its parent mirrors."""
-        if not self.shown:
-            if step in (Step.USER_ASKED, Step.USER_ANSWERED):
-                self._parent.enter(step)
-            return
         before = self._phase
         super().enter(step, stop_reason=stop_reason, error=error)
-        if self._phase is before:
-            return
-        self._parent.post(v2.SubagentUpdate(session_id=self.id, state=self.snapshot()))
+        if self.shown and self._phase is not before:
+            self._parent.post(v2.SubagentUpdate(session_id=self.id, state=self.snapshot()))
 
     def snapshot(self) -> v2.StateSnapshot:
         """The state of the child as its parent tells it."""
@@ -113,6 +109,12 @@ class ChildSession(AgentSession):
         return v2.StateSnapshot(
             state=now.state, stop_reason=now.stop_reason, error=now.error, usage=now.usage
         )
+
+    @contextmanager
+    def asking(self) -> Generator[None]:
+        """Wait for the user; for a child that nobody sees, its parent waits."""
+        with super().asking() if self.shown else self._parent.asking():
+            yield
 
     async def ask_permission(self, ask: PermissionAsk) -> PermissionOption | None:
         """Ask the user, in the name that the client knows."""

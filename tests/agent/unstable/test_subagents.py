@@ -7,7 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent import Turn
+from accord.agent import Agent, Turn
+from accord.agent.elicitation import FormField
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.agent.unstable.play import (
@@ -132,6 +133,51 @@ async def test_a_v1_client_without_subagents_hears_of_none() -> None:
         assert children(client) == []
         assert "unheard" not in str(client.frames)
         assert any(one.get("title") == "Write it" for one in client.updates("tool_call"))
+
+
+async def test_a_hidden_child_asks_in_its_parents_name_and_its_parent_waits(version: int) -> None:
+    """Ours: with the switch off the session itself asks, waits and goes on."""
+
+    async def ask(turn: Turn) -> None:
+        async with turn.subagent("Asker") as child:
+            answer = await child.ask("How many?", count=FormField("integer"))
+            await turn.say(f"{answer.values['count']} it is")
+
+    agent = Agent("off", version="1.0")
+    agent.on_prompt(ask)
+    offers: Message = {"elicitation": {"form": {}}}
+    async with raw_client(agent, version=version, capabilities=offers) as client:
+        parent = await client.new_session()
+        prompt = client.start_prompt(parent)
+        asked = await client.next("elicitation/create")
+        assert asked["params"]["sessionId"] == parent
+        client.reply(asked, {"action": "accept", "content": {"count": 3}})
+        await client.answer(prompt)
+        if version == 2:
+            await idle(client, parent)
+            states = [one["state"] for one in client.updates("state_update")]
+            assert states == ["running", "requires_action", "running", "idle"]
+        assert "3 it is" in str(client.frames)
+
+
+async def test_a_client_that_hangs_up_ends_the_child_as_well(version: int) -> None:
+    """Ours: nothing is said to nobody, and nothing is left behind."""
+    stopped = anyio.Event()
+
+    async def work(turn: Turn) -> None:
+        try:
+            async with turn.subagent("Searcher"):
+                await anyio.sleep_forever()
+        finally:
+            stopped.set()
+
+    offers = CLIENT_OFFERS[version]
+    async with raw_client(made(work), version=version, capabilities=offers) as client:
+        client.start_prompt(await client.new_session())
+        while len(children(client)) < 2:
+            await client.update("subagent_update")
+    with anyio.fail_after(5):
+        await stopped.wait()
 
 
 async def test_a_question_of_a_child_bears_the_childs_id_and_shows_in_its_state(
