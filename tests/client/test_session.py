@@ -301,3 +301,37 @@ async def test_forking_is_unstable_and_gives_a_session_of_its_own() -> None:
         session = await client.new_session()
         fork = await session.fork()
         assert (fork.id, fork.cwd, set(client.sessions)) == ("s2", session.cwd, {"s1", "s2"})
+
+
+async def test_closing_without_the_method_cancels_and_lets_go() -> None:
+    """V1-CLOSE-01: no `session/close` where it is not offered; the work must stop all the same."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        await agent.expect("session/cancel")
+
+    async with playing_with({"protocolVersion": 1}, script) as (client, agent):
+        session = await client.new_session()
+        turn = session.prompt("work")
+        async with turn:
+            await session.close()
+            with pytest.raises(LocalProtocolError, match="was closed"):
+                await turn.wait()
+        assert client.sessions == {}
+        assert agent.sent("session/close") == []
+
+
+async def test_a_stream_can_be_closed() -> None:
+    """Ours."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        stream = session.updates()
+        stream.close()
+        assert [update async for update in stream] == []
+        assert "s1" in repr(session)
+        assert "open" in repr(session.prompt("x"))

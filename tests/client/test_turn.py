@@ -291,3 +291,24 @@ async def test_two_prompts_at_once_are_two_turns_and_the_first_gets_the_updates(
                 assert [update.text async for update in second] == ["two"]
             assert [update.text async for update in first] == []
         assert (first.stop_reason, second.stop_reason) == ("end_turn", "end_turn")
+
+
+@VERSIONS
+async def test_a_prompt_that_is_given_up_while_it_is_entered_is_never_sent(version: int) -> None:
+    """Ours: no turn may run that nobody waits for."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        assert prompt["params"]["prompt"][0]["text"] == "second"
+        agent.end_turn(prompt)
+
+    async with connected(script, version) as (client, agent):
+        session = await client.new_session()
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await session.ask("first")
+        assert not session.is_busy
+        assert session.transcript.messages == []
+        assert (await session.ask("second")).stop_reason == "end_turn"
+        assert agent.sent("session/cancel") == []

@@ -9,7 +9,7 @@ Must not know: the form of any message, and how services do their work.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
@@ -271,7 +271,7 @@ class Client(Connected):
 
 
 @asynccontextmanager
-async def _opened(client: Client) -> AsyncIterator[Client]:
+async def _opened(client: Client) -> AsyncGenerator[Client, None]:
     tasks = anyio.create_task_group()
     await tasks.__aenter__()
     try:

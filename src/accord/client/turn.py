@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.ending import ForegroundWork, Outcome, Verdict
 from accord.client.inbox import Inbox
@@ -102,14 +103,25 @@ class PromptTurn:
         if self._entered:
             raise LocalProtocolError("a turn can be entered once; prompt again for another")
         self._entered = True
+        await checkpoint_if_cancelled()
         self.session.turn_begins(self)
         self.session.link.connection.run(self._converse)
         try:
             await self._sent.wait()
         except BaseException:
-            await self._leave()
+            if self._sent.is_set():
+                await self._leave()
+            else:
+                self._withdraw()
             raise
         return self
+
+    def _withdraw(self) -> None:
+        """Nothing was sent, and nothing will be."""
+        self._scope.cancel()
+        if self.message is not None:
+            self.session.transcript.prompt_rejected(self.message)
+        self.finish(Outcome("cancelled"))
 
     async def __aexit__(
         self,
@@ -179,6 +191,8 @@ class PromptTurn:
 
     async def _send(self) -> None:
         session = self.session
+        if self.is_over:
+            return
         try:
             method, params = session.link.wire.prompt(session.id, self.blocks)
             self._sent.set()

@@ -45,7 +45,7 @@ def offered(services: Services, session_of: FindSession, strict: bool) -> dict[s
     return table
 
 
-async def _result(value: T | Awaitable[T]) -> T:
+async def _result(value: Any) -> Any:
     """Services may be sync or async."""
     return await value if inspect.isawaitable(value) else value
 
