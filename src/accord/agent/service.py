@@ -5,12 +5,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.auth_status import AuthStatusReporter
 from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
@@ -28,6 +28,7 @@ from accord.store.interface import BadCursor
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.auth_status import AuthStatusReporter
 
 # How long a handler may go on after its turn was cancelled before it is left behind.
 CANCEL_SECONDS_MAX = 3.0
@@ -53,7 +54,6 @@ class Service:
         self.wire = wire
         self.sessions: dict[str, AgentSession] = {}
         self.authenticated = False
-        self.auth_status = AuthStatusReporter(self)
         self.mcp_calls = McpCalls(connection)
         agent.services.add(self)
 
@@ -310,13 +310,24 @@ class Service:
             finally:
                 login.finish()
         self.authenticated = True
-        await self.auth_status.announce()
+        await self._login_changed()
 
     async def logout(self) -> None:
         """Forget the login."""
         await self._hook(self.agent.logout_hook)
         self.authenticated = False
-        await self.auth_status.announce()
+        await self._login_changed()
+
+    @cached_property
+    def auth_status(self) -> "AuthStatusReporter":
+        """What the client knows of its login (unstable)."""
+        from accord.agent.auth_status import AuthStatusReporter
+
+        return AuthStatusReporter(self)
+
+    async def _login_changed(self) -> None:
+        if self.agent.unstable:
+            await self.auth_status.announce()
 
     async def _hook(self, hook: Callable[..., Awaitable[None]] | None, *args: Any) -> None:
         if hook is not None:

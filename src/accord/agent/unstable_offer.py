@@ -6,21 +6,21 @@ a switch of their own, `Agent(next_edits=True)`, because the protocol has droppe
 """
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from accord.agent.auth_status import StatusHook
-from accord.agent.next_edits import (
-    Context,
-    DocumentEvent,
-    DocumentHandler,
-    NextEdits,
-    SettledHandler,
-    SuggestHandler,
-)
-from accord.agent.providers import Provider, ProviderConfig, ProviderHook, Providers
-
 if TYPE_CHECKING:
+    from accord.agent.auth_status import StatusHook
+    from accord.agent.next_edits import (
+        Context,
+        DocumentEvent,
+        DocumentHandler,
+        NextEdits,
+        SettledHandler,
+        SuggestHandler,
+    )
+    from accord.agent.providers import Provider, ProviderConfig, ProviderHook, Providers
     from accord.agent.service import Service
 
 
@@ -31,13 +31,27 @@ class UnstableOffer:
 
     def __init__(self, *, next_edits: bool) -> None:
         self.serves_next_edits = next_edits
-        self.next_edits = NextEdits()
-        self.providers = Providers()
         self.auth_status_hook: StatusHook | None = None
         self.takes_system_prompt = False
         self.takes_system_prompt_override = False
         # Every connection that is being served.
         self.services: WeakSet[Service] = WeakSet()
+
+    # What is behind these two is loaded when it is first used: start-up time is the user's time.
+
+    @cached_property
+    def providers(self) -> "Providers":
+        """The services behind the model that clients may set."""
+        from accord.agent.providers import Providers
+
+        return Providers()
+
+    @cached_property
+    def next_edits(self) -> "NextEdits":
+        """What was registered for suggestions of edits."""
+        from accord.agent.next_edits import NextEdits
+
+        return NextEdits()
 
     def add_provider(
         self,
@@ -45,15 +59,15 @@ class UnstableOffer:
         supported: Iterable[str],
         *,
         required: bool = False,
-        current: ProviderConfig | None = None,
-    ) -> Provider:
+        current: "ProviderConfig | None" = None,
+    ) -> "Provider":
         """Let clients choose the service behind the model; the slot's `current` is their choice.
 
         `supported` names API families, such as `anthropic` and `openai`.
         """
         return self.providers.add(provider_id, supported, required, current)
 
-    def on_provider_change(self, handler: ProviderHook) -> ProviderHook:
+    def on_provider_change(self, handler: "ProviderHook") -> "ProviderHook":
         """Register what sees a slot before it changes; it raises to refuse the change."""
         self.providers.hook = handler
         return handler
@@ -65,7 +79,7 @@ class UnstableOffer:
         self.takes_system_prompt = True
         self.takes_system_prompt_override = override
 
-    def on_auth_status(self, handler: StatusHook) -> StatusHook:
+    def on_auth_status(self, handler: "StatusHook") -> "StatusHook":
         """Register what knows whether the user is logged in, and as whom.
 
         Without it the status follows from `authenticate` and `logout`.
@@ -80,32 +94,32 @@ class UnstableOffer:
 
     # ---- suggestions of edits
 
-    def on_suggest(self, handler: SuggestHandler) -> SuggestHandler:
+    def on_suggest(self, handler: "SuggestHandler") -> "SuggestHandler":
         """Register what thinks up the next edit.  Kinds that a client cannot show are dropped."""
         self.next_edits.suggest = handler
         return handler
 
-    def on_suggestion_settled(self, handler: SettledHandler) -> SettledHandler:
+    def on_suggestion_settled(self, handler: "SettledHandler") -> "SettledHandler":
         """Register what is told whether a suggestion was taken.  It must not wait."""
         self.next_edits.settled = handler
         return handler
 
     def on_document(
-        self, event: DocumentEvent, *, incremental: bool = False
-    ) -> Callable[[DocumentHandler], DocumentHandler]:
+        self, event: "DocumentEvent", *, incremental: bool = False
+    ) -> "Callable[[DocumentHandler], DocumentHandler]":
         """Ask clients for an event of their documents, and take it in wire order, without waiting.
 
         `incremental` is about `didChange`: edits instead of the whole text.
         """
 
-        def register(handler: DocumentHandler) -> DocumentHandler:
+        def register(handler: "DocumentHandler") -> "DocumentHandler":
             kind = "incremental" if incremental else "full"
             self.next_edits.add_document(event, handler, kind)
             return handler
 
         return register
 
-    def want_edit_context(self, context: Context, *, max_count: int | None = None) -> None:
+    def want_edit_context(self, context: "Context", *, max_count: int | None = None) -> None:
         """Ask clients to send such context when they ask for a suggestion."""
         self.next_edits.want(context, max_count)
 

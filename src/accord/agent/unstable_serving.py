@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.agent.answers import empty_after
-from accord.agent.providers import Provider, ProviderConfig
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.wire import Features
@@ -29,6 +28,7 @@ from accord.store import SessionRecord
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.next_edit_serving import NextEditServing
+    from accord.agent.providers import Provider
 
 T = TypeVar("T")
 Handler = Callable[[IncomingRequest], bytes | Work]
@@ -243,6 +243,8 @@ class UnstableServing:
         return encode(v2.ListProvidersResponse(providers=slots))
 
     def _set_provider(self, request: IncomingRequest) -> Work:
+        from accord.agent.providers import ProviderConfig
+
         wanted = self._read(v2.SetProviderRequest, request)
         headers = {} if wanted.headers is UNSET else dict(wanted.headers)
         config = ProviderConfig(wanted.api_type, wanted.base_url, headers)
@@ -259,7 +261,7 @@ def gated(agent: "Agent", offered: Features) -> Features:
     return replace(offered, plans=offered.plans and on, subagents=offered.subagents and on)
 
 
-def _provider_info(slot: Provider) -> v2.ProviderInfo:
+def _provider_info(slot: "Provider") -> v2.ProviderInfo:
     current = slot.current
     return v2.ProviderInfo(
         provider_id=slot.provider_id,
