@@ -11,8 +11,9 @@ from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from accord.agent.wire import Wire
+from accord.agent.words import checked
 from accord.connection import Connection
-from accord.errors import LocalProtocolError
+from accord.errors import LocalProtocolError, RequestCancelled
 from accord.schema.codec import encode, to_python
 
 CREATE = "elicitation/create"
@@ -20,6 +21,13 @@ COMPLETE = "elicitation/complete"
 
 FieldType = Literal["string", "number", "integer", "boolean"]
 Value = str | int | float | bool | list[str]
+
+_PYTHON_TYPES: dict[str, Any] = {
+    "string": str,
+    "number": int | float,
+    "integer": int,
+    "boolean": bool,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,21 @@ class FormField:
     choices: tuple[str, ...] = ()
     many: bool = False
     required: bool = True
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.type not in _PYTHON_TYPES:
+            raise LocalProtocolError(
+                f"{self.type!r} is no type of a form field; there are {', '.join(_PYTHON_TYPES)}"
+            )
+        if self.many and not self.choices:
+            raise LocalProtocolError("a selection of several needs choices")
+        if self.format is not None:
+            if self.type != "string":
+                raise LocalProtocolError("only a field of type string has a format")
+            checked("StringFormat", self.format)
+        if self.default is not None and not self.accepts(self.default):
+            raise LocalProtocolError(f"the default {self.default!r} does not fit its own field")
 
     def schema(self) -> dict[str, Any]:
         """The field as the protocol's restricted JSON Schema."""
@@ -41,7 +64,12 @@ class FormField:
             shape = {"type": "array", "items": {"type": "string", "enum": list(self.choices)}}
         elif self.choices:
             shape["enum"] = list(self.choices)
-        extra = {"title": self.title, "description": self.description, "default": self.default}
+        extra = {
+            "title": self.title,
+            "description": self.description,
+            "default": self.default,
+            "format": self.format,
+        }
         return shape | {key: value for key, value in extra.items() if value is not None}
 
     def accepts(self, value: object) -> bool:
@@ -50,15 +78,10 @@ class FormField:
             return isinstance(value, list) and all(one in self.choices for one in value)
         if self.choices:
             return value in self.choices
-        kinds: dict[str, Any] = {
-            "string": str,
-            "number": int | float,
-            "integer": int,
-            "boolean": bool,
-        }
         if isinstance(value, bool) != (self.type == "boolean"):
             return False
-        return isinstance(value, kinds[self.type])
+        # A format is a hint for whoever types; what it means is not ours to judge.
+        return isinstance(value, _PYTHON_TYPES[self.type])
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +153,7 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
 
 async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
     """Ask the user to open a page."""
-    parts = urlsplit(url)
-    if not parts.scheme or not parts.netloc:
-        raise LocalProtocolError(f"not a full URL: {url!r}")
+    check_url(url)
     if not asker.wire.features.elicit_url:
         return Answer("unsupported", {})
     elicitation_id = asker.new_id("elicitation")
@@ -144,17 +165,40 @@ async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
         "elicitationId": elicitation_id,
     }
     answer = await _create(asker, params)
-    return Answer(answer.action, {"elicitation_id": elicitation_id} if answer.accepted else {})
+    if not answer.accepted:
+        return answer
+    asker.wire.open_pages.add(elicitation_id)
+    return Answer("accept", {"elicitation_id": elicitation_id})
 
 
-async def complete_url(asker: Asker, elicitation_id: str) -> None:
-    """Tell the client that what happens behind the page is done."""
+def check_url(url: str) -> None:
+    """Refuse what is no whole URL, and one that carries a password past everybody's eyes."""
+    try:
+        parts = urlsplit(url)
+        whole = bool(parts.scheme and parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or any(char.isspace() or not char.isprintable() for char in url):
+        raise LocalProtocolError(f"not a full URL: {url!r}")
+    if "@" in parts.netloc:
+        raise LocalProtocolError("a URL that a user is sent to holds no name and no password")
+
+
+async def complete_url(asker: Asker, answer: Answer) -> None:
+    """Tell the client that what happens behind the page is done, once, and nobody else."""
+    elicitation_id = answer.values.get("elicitation_id")
+    if not isinstance(elicitation_id, str) or elicitation_id not in asker.wire.open_pages:
+        raise LocalProtocolError("no page that the user agreed to visit is open by this answer")
+    asker.wire.open_pages.discard(elicitation_id)
     await asker.connection.notify(COMPLETE, encode({"elicitationId": elicitation_id}))
 
 
 async def _create(asker: Asker, params: dict[str, Any]) -> Answer:
-    with asker.asking():
-        result = to_python(await asker.connection.call(CREATE, encode(params)))
+    try:
+        with asker.asking():
+            result = to_python(await asker.connection.call(CREATE, encode(params)))
+    except RequestCancelled:
+        return Answer("cancel", {})
     result = result if isinstance(result, dict) else {}
     action, content = result.get("action"), result.get("content")
     if action == "accept":

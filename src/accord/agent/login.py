@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
+from accord.agent.elicitation import (
+    Answer,
+    FormField,
+    complete_url,
+    elicit_form,
+    elicit_url,
+)
 from accord.agent.wire import Wire
 from accord.connection import Connection, IncomingRequest
 from accord.errors import LocalProtocolError
@@ -33,6 +39,10 @@ class Login:
     async def ask_to_visit(self, message: str, url: str) -> Answer:
         """Ask the user to open a page, such as the one to sign in on."""
         return await elicit_url(self, message, url)
+
+    async def visited(self, answer: Answer) -> None:
+        """Tell the client that what the user agreed to do on the page is done."""
+        await complete_url(self, answer)
 
     # ---- what a question needs to know
 

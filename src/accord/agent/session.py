@@ -20,6 +20,7 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.config_options import said
+from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
@@ -379,6 +380,10 @@ class AgentSession:
             return None
         chosen = self._wire.permission_choice(result)
         return next((option for option in ask.options if option.option_id == chosen), None)
+
+    async def visited(self, answer: Answer) -> None:
+        """Tell the client that what the user agreed to do on a page is done."""
+        await complete_url(self, answer)
 
     def elicitation_scope(self) -> dict[str, Any]:
         """What a question to the user belongs to."""

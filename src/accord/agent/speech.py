@@ -58,13 +58,19 @@ class Compaction:
     def __init__(self, emit: Emit, compaction_id: str) -> None:
         self._emit = emit
         self._id = compaction_id
+        self._status: str | None = None
 
     async def __aenter__(self) -> "Compaction":
+        if self._status is not None:
+            raise LocalProtocolError("a compaction is entered once")
+        self._status = "in_progress"
         await self._emit(v2.CompactionUpdate(compaction_id=self._id, status="in_progress"))
         return self
 
     async def write(self, text: str) -> None:
         """Stream a piece of the summary."""
+        if self._status != "in_progress":
+            raise LocalProtocolError("a compaction takes text only inside of its block")
         block = v2.TextContent(text=text)
         await self._emit(v2.CompactionSummaryChunk(compaction_id=self._id, content=block))
 
@@ -81,6 +87,12 @@ class Compaction:
         elif exc is not None:
             status = "cancelled"
         with CancelScope(shield=True):
+            await self.settle(status, error)
+
+    async def settle(self, status: str, error: str | UnsetType = UNSET) -> None:
+        """End it with this status if nobody has; the turn does this with what is left open."""
+        if self._status == "in_progress":
+            self._status = status
             await self._emit(
                 v2.CompactionUpdate(compaction_id=self._id, status=status, error=error)
             )

@@ -4,6 +4,7 @@ Either way the user sees one tool call with the output in it, and the caller get
 In v2 terminals are always ours, and the client is told what they print as it comes.
 """
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,19 @@ import anyio
 
 from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.tool_call import ToolCallHandle
-from accord.errors import LocalProtocolError
+from accord.errors import AccordError, RemoteProtocolError
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
     from accord.agent.turn import Turn
+
+# How long a turn waits for the client to say that a terminal is released.
+RELEASE_SECONDS_MAX = 1.0
+
+_log = logging.getLogger("accord.agent")
 
 
 async def run_command(turn: "Turn", job: Job, *, title: str | None, reason: str | None) -> Done:
@@ -56,9 +63,8 @@ def _call(turn: "Turn", job: Job, title: str) -> ToolCallHandle:
 async def _in_client(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
     session = turn.session
     scope = {"sessionId": session.id}
-    created = await _ask(
-        turn,
-        "terminal/create",
+    terminal_id = await _create(
+        session,
         {
             **scope,
             "command": job.command,
@@ -68,27 +74,72 @@ async def _in_client(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
             "outputByteLimit": job.output_bytes,
         },
     )
-    terminal_id = created.get("terminalId")
-    if not isinstance(terminal_id, str):
-        raise LocalProtocolError("the client answered terminal/create without a terminal id")
     terminal = {**scope, "terminalId": terminal_id}
     try:
         await call.show(v2.Terminal(terminal_id=terminal_id))
         with anyio.move_on_after(job.timeout) as timer:
-            await _ask(turn, "terminal/wait_for_exit", terminal)
+            await _ask(session, "terminal/wait_for_exit", terminal)
         if timer.cancelled_caught:
-            await _ask(turn, "terminal/kill", terminal)
-        shown = await _ask(turn, "terminal/output", terminal)
+            await _ask(session, "terminal/kill", terminal)
+        shown = await _ask(session, "terminal/output", terminal)
         return _done_from(shown, timed_out=timer.cancelled_caught)
     finally:
         # Also when the turn is cancelled: a terminal that is not released runs on.
-        with anyio.move_on_after(5, shield=True):
-            if session.connection.error is None:
-                await _ask(turn, "terminal/release", terminal)
+        released = anyio.Event()
+        session.connection.run(lambda: _release(session, terminal, released))
+        with anyio.move_on_after(RELEASE_SECONDS_MAX, shield=True):
+            await released.wait()
 
 
-async def _ask(turn: "Turn", method: str, params: dict[str, Any]) -> dict[str, Any]:
-    result: Raw = await turn.session.connection.call(method, encode(params))
+async def _create(session: "AgentSession", params: dict[str, Any]) -> str:
+    """Make a terminal.  One that is made after its turn was cancelled is released unseen."""
+    made: list[str] = []
+    errors: list[Exception] = []
+    wanted, answered = True, anyio.Event()
+
+    async def ask() -> None:
+        try:
+            terminal_id = (await _ask(session, "terminal/create", params)).get("terminalId")
+            if not isinstance(terminal_id, str):
+                raise RemoteProtocolError("the client answered terminal/create without an id")
+            made.append(terminal_id)
+            if not wanted:
+                await _release(session, {"sessionId": session.id, "terminalId": terminal_id})
+        except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
+            errors.append(error)
+        finally:
+            answered.set()
+
+    session.connection.run(ask)
+    try:
+        await answered.wait()
+    except BaseException:
+        wanted = False
+        if made:
+            session.connection.run(
+                lambda: _release(session, {"sessionId": session.id, "terminalId": made[0]})
+            )
+        raise
+    if errors:
+        raise errors[0]
+    return made[0]
+
+
+async def _release(
+    session: "AgentSession", terminal: dict[str, Any], released: anyio.Event | None = None
+) -> None:
+    """Run it in a task of the connection: a client that is slow to answer holds up no turn."""
+    try:
+        await _ask(session, "terminal/release", terminal)
+    except AccordError as error:
+        _log.info("releasing terminal %s failed: %s", terminal["terminalId"], error)
+    finally:
+        if released is not None:
+            released.set()
+
+
+async def _ask(session: "AgentSession", method: str, params: dict[str, Any]) -> dict[str, Any]:
+    result: Raw = await session.connection.call(method, encode(params))
     value = to_python(result)
     return value if isinstance(value, dict) else {}
 

@@ -1,5 +1,6 @@
 """A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
 
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable, iscoroutinefunction
 from types import TracebackType
@@ -115,6 +116,7 @@ class ToolCallHandle:
 
     async def fail(self, reason: str | None = None, *, raw_output: object = UNSET) -> None:
         """It went wrong; the reason is shown as its content."""
+        self._require_open("fail")
         if reason is not None:
             await self.show(reason)
         await self._step("failed", raw_output=raw_output)
@@ -122,6 +124,15 @@ class ToolCallHandle:
     async def cancel(self) -> None:
         """It was stopped."""
         await self._step("cancelled")
+
+    def _require_open(self, doing: str) -> None:
+        """Announced and not final, or the caller gets a sentence."""
+        if self._status is None:
+            raise LocalProtocolError(f"tool call {self._title!r} was not announced yet")
+        if self.is_final:
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; it cannot {doing} any more"
+            )
 
     async def _step(self, status: str, *, raw_output: object = UNSET) -> None:
         if self._status is None:
@@ -165,11 +176,14 @@ class ToolCallHandle:
 
     async def set_locations(self, *places: "str | tuple[str, int]") -> None:
         """Where in the files it is working now."""
+        self._require_open("move")
         locations = [self._turn._location(place) for place in places]
+        self._locations = locations
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
 
     async def set_title(self, title: str) -> None:
         """Another title."""
+        self._require_open("change its title")
         self._title = title
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, title=title))
 
@@ -188,8 +202,7 @@ class ToolCallHandle:
         A refusal ends the tool call; only a choice that was offered and allows is consent.
         """
         session = self._turn.session
-        if self._status is None:
-            await self.announce()
+        await self._before_asking()
         if session.mode is not None and self._kind in session.mode.allow:
             return True
         decided = session.decided(self._kind)
@@ -211,6 +224,7 @@ class ToolCallHandle:
         cwd: str | None = None,
     ) -> PermissionOption | None:
         """Put the question to the user, whatever the mode; None when nothing was chosen."""
+        await self._before_asking()
         ids = [option.option_id for option in options]
         if not ids or len(set(ids)) != len(ids):
             raise LocalProtocolError("a permission needs at least one option, each with its own id")
@@ -227,6 +241,15 @@ class ToolCallHandle:
         ask = PermissionAsk(self._title, reason, patch, tuple(options), command, cwd)
         return await self._turn.session.ask_permission(ask)
 
+    async def _before_asking(self) -> None:
+        """Announced first, and not begun: who asks while it works has not asked."""
+        if self._status is None:
+            await self.announce()
+        if self._status != "pending":
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; permission comes before the work"
+            )
+
     # ---- as a block
 
     @overload
@@ -237,6 +260,7 @@ class ToolCallHandle:
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Do the work: a coroutine function is awaited, any other runs in a thread."""
+        self._require_open("run")
         await self.start()
         if iscoroutinefunction(function):
             return await function(*args)
@@ -286,7 +310,18 @@ def as_content(item: Any) -> Any:
     if isinstance(item, str):
         return v2.Content(content=v2.TextContent(text=item))
     tag_field = getattr(getattr(type(item), "__struct_config__", None), "tag_field", None)
+    if isinstance(item, v2.Diff):
+        check_paths(item)
     is_tool_content = isinstance(item, v2.Content | v2.Diff | v2.Terminal)
     if tag_field == "type" and not is_tool_content:
         return v2.Content(content=item)
     return item
+
+
+def check_paths(diff: v2.Diff) -> None:
+    """Refuse a diff with a path that a client could not find."""
+    for change in diff.changes:
+        for key in ("path", "old_path"):
+            path = getattr(change, key, None)
+            if isinstance(path, str) and not os.path.isabs(path):
+                raise LocalProtocolError(f"the path of a diff is absolute: {path!r}")

@@ -53,6 +53,7 @@ class Turn(UnstableTurn):
         self.on_cancel: Callable[[], None] | None = None
         self._over = False
         self._tool_calls: list[ToolCallHandle] = []
+        self._compactions: list[Compaction] = []
         self._streams: list[MessageStream] = []
 
     # ---- what was asked
@@ -181,7 +182,9 @@ class Turn(UnstableTurn):
 
     def compaction(self) -> Compaction:
         """Show that the context is being compacted, and with what summary."""
-        return Compaction(self.emit, self._session.new_id("compaction"))
+        compaction = Compaction(self.emit, self._session.new_id("compaction"))
+        self._compactions.append(compaction)
+        return compaction
 
     # ---- doing
 
@@ -292,6 +295,13 @@ class Turn(UnstableTurn):
         """Ask the user to open a page; `accepted` says that they agreed, not that they are done."""
         return await elicit_url(self._session, message, url)
 
+    async def visited(self, answer: Answer) -> None:
+        """Tell the client that what the user went to the page for is done.
+
+        `turn.session.visited` does the same after the turn.
+        """
+        await self._session.visited(answer)
+
     # ---- the library's side
 
     @property
@@ -321,6 +331,8 @@ class Turn(UnstableTurn):
         try:
             for call in self._tool_calls:
                 await call.settle(status)
+            for compaction in self._compactions:
+                await compaction.settle("failed" if status == "failed" else "cancelled")
         finally:
             self._over = True
             for stream in self._streams:

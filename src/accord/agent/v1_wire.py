@@ -32,6 +32,7 @@ class V1Wire:
 
     def __init__(self, features: Features) -> None:
         self.features = features
+        self.open_pages: set[str] = set()
         self._calls: dict[tuple[str, str], _Shown] = {}
         self._terminals: dict[str, _Printed] = {}
         self._modes: dict[str, str] = {}

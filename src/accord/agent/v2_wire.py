@@ -29,6 +29,7 @@ class V2Wire:
 
     def __init__(self, features: Features) -> None:
         self.features = features
+        self.open_pages: set[str] = set()
         self._plans = StablePlans()
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:

@@ -63,6 +63,8 @@ class Wire(Protocol):
 
     version: int
     features: Features
+    # Pages that this client's user agreed to visit and whose end was not told yet.
+    open_pages: set[str]
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """Encoded params of `session/update`, none when this client must not get it."""
