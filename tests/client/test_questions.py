@@ -91,7 +91,9 @@ async def test_cancelling_answers_every_open_request_as_cancelled(version: int) 
 
 
 @VERSIONS
-@pytest.mark.rule("V2-CANCEL-10", "V2-CANCEL-13", "V2-CANCEL-14", "V2-CANCEL-15", "V1-CREQ-02")
+@pytest.mark.rule(
+    "V2-CANCEL-10", "V2-CANCEL-13", "V2-CANCEL-14", "V2-CANCEL-15", "V1-CREQ-02", "V1-CREQ-05"
+)
 async def test_a_request_that_the_agent_takes_back_is_answered_cancelled_once(
     version: int,
 ) -> None:
