@@ -20,6 +20,7 @@ MODES = {"ask": "Ask", "code": "Code"}
 MODELS = {"small": "Small", "large": "Large"}
 PERMISSION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 TERMINAL_OUTPUT_BYTES = 65536
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
 @dataclass
@@ -79,6 +80,9 @@ class ScriptedAgent:
             "long": self.long,
             "refuse": self.refuse,
             "fail": self.fail,
+            "blocks": self.say,
+            "form": self.form,
+            "echo": self.echo,
         }
 
     # What the protocol asks of an agent.
@@ -90,8 +94,10 @@ class ScriptedAgent:
         return schema.InitializeResponse(
             protocol_version=1,
             agent_info=schema.Implementation(name="official-py-v1", version="1.0.0"),
+            auth_methods=[schema.AuthMethodAgent(id="key", name="Key")],
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(image=True, embedded_context=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
@@ -140,6 +146,14 @@ class ScriptedAgent:
         session.model = value
         return schema.SetSessionConfigOptionResponse(config_options=session.config)
 
+    async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
+        if method_id != "key":
+            raise acp.RequestError.invalid_params({"methodId": method_id})
+        return schema.AuthenticateResponse()
+
+    async def ext_method(self, method: str, params: Json) -> Json:
+        return params
+
     async def cancel(self, session_id: str, **_: Any) -> None:
         self.find(session_id).cancelled.set()
 
@@ -149,6 +163,8 @@ class ScriptedAgent:
         text = prompt[0].text
         session.history.append(message_chunk("user_message_chunk", text))
         verb, _, argument = text.partition(" ")
+        if verb == "blocks":
+            argument = " ".join(block.type for block in prompt)
         if verb not in self.commands:
             raise acp.RequestError.invalid_params({"command": verb})
         stop = await self.commands[verb](session, argument)
@@ -282,6 +298,18 @@ class ScriptedAgent:
 
     async def fail(self, _session: Session, text: str) -> None:
         raise acp.RequestError(-32603, text or "failed on request")
+
+    async def form(self, session: Session, _: str) -> None:
+        mode = schema.ElicitationFormSessionMode.model_validate(
+            {"sessionId": session.session_id, "requestedSchema": FORM}
+        )
+        answer = (await self.client.create_elicitation("Who?", mode)).model_dump(mode="json")
+        values = (answer.get("content") or {}).values()
+        await self.say(session, " ".join(["form", answer["action"], *values]))
+
+    async def echo(self, session: Session, value: str) -> None:
+        answer = await self.client.ext_method("interop/echo", {"value": value})
+        await self.say(session, f"echo {answer['value']}")
 
     # Parts of the commands.
 

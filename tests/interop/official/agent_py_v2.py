@@ -21,6 +21,8 @@ from acp.experimental.v2 import schema
 
 Json = dict[str, Any]
 CHOICES = {"mode": ("ask", "code"), "model": ("small", "large")}
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+CAPABILITIES = {"session": {"prompt": {"image": {}, "embeddedContext": {}}, "delete": {}}}
 PERMISSION_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
 
@@ -84,6 +86,9 @@ class ScriptedAgent:
             "long": self.long,
             "refuse": self.refuse,
             "fail": self.fail,
+            "blocks": self.say,
+            "form": self.form,
+            "echo": self.echo,
         }
 
     # What the protocol asks of an agent.
@@ -95,7 +100,8 @@ class ScriptedAgent:
         return schema.InitializeResponse(
             protocol_version=2,
             info=schema.Implementation(name="official-py-v2", version="1.0.0"),
-            capabilities=schema.AgentCapabilities(session=schema.SessionCapabilities()),
+            capabilities=schema.AgentCapabilities.model_validate(CAPABILITIES),
+            auth_methods=[schema.AgentAuthMethod(type="agent", method_id="key", name="Key")],
         )
 
     async def new_session(self, cwd: str, **_: Any) -> Json:
@@ -128,6 +134,18 @@ class ScriptedAgent:
         session.values[config_id] = value
         return {"configOptions": session.config}
 
+    async def delete_session(self, session_id: str, **_: Any) -> Json:
+        self.sessions.pop(session_id, None)
+        return {}
+
+    async def login(self, method_id: str, **_: Any) -> Json:
+        if method_id != "key":
+            raise RequestError.invalid_params({"methodId": method_id})
+        return {}
+
+    async def handle_extension_request(self, _method: str, params: Json) -> Json:
+        return params
+
     async def cancel_session(self, session_id: str, **_: Any) -> None:
         self.find(session_id).cancelled.set()
 
@@ -135,10 +153,12 @@ class ScriptedAgent:
         session = self.find(session_id)
         session.cancelled.clear()
         verb, _, argument = prompt[0].text.partition(" ")
+        if verb == "blocks":
+            argument = " ".join(block.type for block in prompt)
         if verb not in self.commands:
             raise RequestError.invalid_params({"command": verb})
         message = session.new_id("message")
-        content = [{"type": "text", "text": prompt[0].text}]
+        content = [block.model_dump(by_alias=True, exclude_none=True) for block in prompt]
         echo = {"sessionUpdate": "user_message", "messageId": message, "content": content}
         session.history.append(echo)
         await self.send(session, echo)
@@ -289,6 +309,19 @@ class ScriptedAgent:
 
     async def fail(self, _session: Session, _: str) -> str:
         return "error"
+
+    async def form(self, session: Session, _: str) -> None:
+        wanted = schema.ElicitationSchema.model_validate(FORM)
+        sent = self.client.create_elicitation(
+            "Who?", "form", session_id=session.session_id, requested_schema=wanted
+        )
+        answer = (await sent).model_dump(mode="json")
+        values = (answer.get("content") or {}).values()
+        await self.say(session, " ".join(["form", answer["action"], *values]))
+
+    async def echo(self, session: Session, value: str) -> None:
+        answer = await self.client.send_extension_request("_interop/echo", {"value": value})
+        await self.say(session, f"echo {answer['value']}")
 
     # Parts of the commands.
 

@@ -11,6 +11,8 @@ const MODES = ["ask", "code"];
 const MODELS = ["small", "large"];
 const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
 const TERMINAL_OUTPUT_BYTES = 65536;
+const FORM = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+const ECHO = "_interop/echo";
 
 const sessions = new Map();
 const named = (key) => (id) => ({ [key]: id, name: id });
@@ -205,6 +207,17 @@ const commands = {
     if (!signal.aborted) await stopped;
     return "cancelled";
   },
+  async blocks(turn, _argument, prompt) {
+    await turn.say(prompt.map((block) => block.type).join(" "));
+  },
+  async form(turn) {
+    const request = { ...turn.here, mode: "form", message: "Who?", requestedSchema: FORM };
+    const answer = await turn.client.request(methods.client.elicitation.create, request);
+    await turn.say(["form", answer.action, ...Object.values(answer.content ?? {})].join(" "));
+  },
+  async echo(turn, value) {
+    await turn.say(`echo ${(await turn.client.request(ECHO, { value })).value}`);
+  },
   refuse: () => "refusal",
   fail(_turn, text) {
     throw new RequestError(-32603, text || "failed on request");
@@ -219,8 +232,10 @@ agent({ name: "official-ts-v1" })
     agentInfo: { name: "official-ts-v1", version: "1.0.0" },
     agentCapabilities: {
       loadSession: true,
-      sessionCapabilities: { list: {}, resume: {}, close: {} },
+      promptCapabilities: { image: true, embeddedContext: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
     },
+    authMethods: [{ id: "key", name: "Key" }],
   }))
   .onRequest(methods.agent.session.new, ({ params }) => {
     const session = new Session(`session-${sessions.size + 1}`, params.cwd);
@@ -240,6 +255,15 @@ agent({ name: "official-ts-v1" })
     find(params.sessionId).stopping.abort();
     return {};
   })
+  .onRequest(methods.agent.session.delete, ({ params }) => {
+    sessions.delete(params.sessionId);
+    return {};
+  })
+  .onRequest(methods.agent.authenticate, ({ params }) => {
+    if (params.methodId !== "key") throw RequestError.invalidParams(params);
+    return {};
+  })
+  .onRequest(ECHO, { parse: (params) => params }, ({ params }) => params)
   .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
     await new Turn(find(params.sessionId), client).changeMode(params.modeId);
     return {};
@@ -257,7 +281,7 @@ agent({ name: "official-ts-v1" })
     session.history.push(chunk("user_message_chunk", text));
     const [verb, argument] = head(text);
     if (!(verb in commands)) throw RequestError.invalidParams({ command: verb });
-    const stop = await commands[verb](new Turn(session, client), argument);
+    const stop = await commands[verb](new Turn(session, client), argument, params.prompt);
     return { stopReason: STOPS.includes(stop) ? stop : "end_turn" };
   })
   .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

@@ -18,6 +18,8 @@ import {
 const CHOICES = { mode: ["ask", "code"], model: ["small", "large"] };
 const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
 const CANCEL = -32800;
+const FORM = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+const ECHO = "_interop/echo";
 
 const sessions = new Map();
 const head = (text) => [text.split(" ")[0], text.split(" ").slice(1).join(" ")];
@@ -28,6 +30,7 @@ class Session {
     const values = { mode: "ask", model: "small", verbose: false };
     Object.assign(this, { sessionId, cwd, values, history: [], made: 0 });
     this.stopping = new AbortController();
+    this.stoppable = new Map();
   }
 
   newId = (kind) => `${kind}-${++this.made}`;
@@ -261,6 +264,25 @@ const commands = {
     if (!signal.aborted) await stopped;
     return "cancelled";
   },
+  async blocks(turn, _argument, prompt) {
+    await turn.say(prompt.map((block) => block.type).join(" "));
+  },
+  async form(turn) {
+    const request = { ...turn.here, mode: "form", message: "Who?", requestedSchema: FORM };
+    const answer = await turn.client.request(methods.client.elicitation.create, request);
+    await turn.say(["form", answer.action, ...Object.values(answer.content ?? {})].join(" "));
+  },
+  async echo(turn, value) {
+    await turn.say(`echo ${(await turn.client.request(ECHO, { value })).value}`);
+  },
+  async slow(turn) {
+    const capabilities = { cancel: {} };
+    const call = await turn.announce({ title: "Slow", kind: "other", capabilities });
+    await turn.progress(call, { status: "in_progress" });
+    await new Promise((resolve) => turn.session.stoppable.set(call, resolve));
+    await turn.progress(call, { status: "cancelled", capabilities: null });
+    await turn.say("stopped");
+  },
   refuse: () => "refusal",
   fail(_turn, text) {
     throw new RequestError(-32603, text || "failed on request");
@@ -269,11 +291,11 @@ const commands = {
 
 const STOPS = ["cancelled", "refusal"];
 
-async function work(turn, verb, argument) {
+async function work(turn, verb, argument, prompt) {
   await turn.state("running");
   let end;
   try {
-    const stop = await commands[verb](turn, argument);
+    const stop = await commands[verb](turn, argument, prompt);
     end = { stopReason: STOPS.includes(stop) ? stop : "end_turn" };
   } catch ({ code = -32603, message }) {
     // The prompt is inserted: what breaks from here on is a stop reason, never an error.
@@ -286,7 +308,8 @@ agent({ name: "official-ts-v2" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: 2,
     info: { name: "official-ts-v2", version: "1.0.0" },
-    capabilities: { session: {} },
+    capabilities: { session: { prompt: { image: {}, embeddedContext: {} }, delete: {} } },
+    authMethods: [{ type: "agent", methodId: "key", name: "Key" }],
   }))
   .onRequest(methods.agent.session.new, ({ params }) => {
     const session = new Session(`session-${sessions.size + 1}`, params.cwd);
@@ -306,6 +329,19 @@ agent({ name: "official-ts-v2" })
     find(params.sessionId).stopping.abort();
     return {};
   })
+  .onRequest(methods.agent.session.delete, ({ params }) => {
+    sessions.delete(params.sessionId);
+    return {};
+  })
+  .onRequest(methods.agent.auth.login, ({ params }) => {
+    if (params.methodId !== "key") throw RequestError.invalidParams(params);
+    return {};
+  })
+  .onRequest(methods.agent.toolCall.cancel, ({ params }) => {
+    find(params.sessionId).stoppable.get(params.toolCallId)();
+    return {};
+  })
+  .onRequest(ECHO, { parse: (params) => params }, ({ params }) => params)
   .onRequest(methods.agent.session.setConfigOption, ({ params }) =>
     find(params.sessionId).setConfig(params.configId, params.value),
   )
@@ -320,7 +356,7 @@ agent({ name: "official-ts-v2" })
     const turn = new Turn(session, client);
     const messageId = session.newId("message");
     await turn.record({ sessionUpdate: "user_message", messageId, content: params.prompt });
-    void work(turn, verb, argument);
+    void work(turn, verb, argument, params.prompt);
     return { messageId };
   })
   .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

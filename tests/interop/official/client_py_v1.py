@@ -16,7 +16,7 @@ from typing import Any
 import acp
 from acp import schema
 
-from tests.interop.official.script import Script, plain, print_report, split_command
+from tests.interop.official.script import FORM_VALUES, Script, plain, print_report, split_command
 from tests.interop.official.seen import Json, choose
 
 
@@ -97,13 +97,29 @@ class ScriptedClient(Script):
         self.seen.add("released", terminal_id)
         return schema.ReleaseTerminalResponse()
 
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> Any:
+        wanted = list(plain(mode)["requestedSchema"]["properties"])
+        self.seen.add("forms", {"message": message, "fields": wanted})
+        if self.form_answer == "accept":
+            return schema.AcceptElicitationResponse(action="accept", content=FORM_VALUES)
+        return schema.DeclineElicitationResponse(action="decline")
+
+    async def ext_method(self, method: str, params: Json) -> Json:
+        return params
+
     # The steps.
 
     async def step_start(self, _: str) -> None:
         files = schema.FileSystemCapabilities(read_text_file=True, write_text_file=True)
         answer = await self.agent.initialize(
             protocol_version=1,
-            client_capabilities=schema.ClientCapabilities(fs=files, terminal=True),
+            client_capabilities=schema.ClientCapabilities(
+                fs=files,
+                terminal=True,
+                elicitation=schema.ElicitationCapabilities(
+                    form=schema.ElicitationFormCapabilities()
+                ),
+            ),
             client_info=schema.Implementation(name="official-py-v1", version="1.0.0"),
         )
         self.seen.facts |= {
@@ -117,8 +133,10 @@ class ScriptedClient(Script):
         self.session = made.session_id
         self.keep_state(made)
 
-    async def step_prompt(self, text: str) -> None:
-        answer = await self.agent.prompt(session_id=self.session, prompt=[acp.text_block(text)])
+    async def send_prompt(self, blocks: list[Json]) -> None:
+        whole = {"sessionId": self.session, "prompt": blocks}
+        prompt = schema.PromptRequest.model_validate(whole).prompt
+        answer = await self.agent.prompt(session_id=self.session, prompt=prompt)
         self.seen.facts["stop"] = answer.stop_reason
 
     async def send_cancel(self) -> None:
@@ -145,6 +163,12 @@ class ScriptedClient(Script):
     async def step_list(self, _: str) -> None:
         answer = await self.agent.list_sessions()
         self.seen.facts["sessions"] = [info.session_id for info in answer.sessions]
+
+    async def step_login(self, method_id: str) -> None:
+        await self.agent.authenticate(method_id=method_id)
+
+    async def step_echo(self, value: str) -> None:
+        self.seen.facts["echo"] = await self.agent.ext_method("interop/echo", {"value": value})
 
     async def step_close(self, _: str) -> None:
         await self.agent.close_session(session_id=self.session)

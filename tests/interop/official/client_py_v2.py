@@ -17,8 +17,15 @@ import acp
 from acp.experimental import v2
 from acp.experimental.v2 import schema
 
-from tests.interop.official.script import Script, plain, print_report, split_command
-from tests.interop.official.seen import choose
+from tests.interop.official.script import (
+    ECHO,
+    FORM_VALUES,
+    Script,
+    plain,
+    print_report,
+    split_command,
+)
+from tests.interop.official.seen import Json, choose
 
 
 class ScriptedClient(Script):
@@ -41,13 +48,27 @@ class ScriptedClient(Script):
             outcome = schema.SelectedPermissionOutcomeVariant(outcome="selected", option_id=chosen)
         return schema.RequestPermissionResponse(outcome=outcome)
 
+    async def create_elicitation(self, message: str, requested_schema: Any = None, **_: Any) -> Any:
+        wanted = list(plain(requested_schema)["properties"])
+        self.seen.add("forms", {"message": message, "fields": wanted})
+        if self.form_answer == "accept":
+            return schema.AcceptElicitationResponse(action="accept", content=FORM_VALUES)
+        return schema.DeclineElicitationResponse(action="decline")
+
+    async def handle_extension_request(self, _method: str, params: Json) -> Json:
+        return params
+
     # The steps.
 
     async def step_start(self, _: str) -> None:
         answer = await self.agent.initialize(
             protocol_version=2,
             info=schema.Implementation(name="official-py-v2", version="1.0.0"),
-            capabilities=schema.ClientCapabilities(),
+            capabilities=schema.ClientCapabilities(
+                elicitation=schema.ElicitationCapabilities(
+                    form=schema.ElicitationFormCapabilities()
+                )
+            ),
         )
         self.seen.facts |= {
             "version": answer.protocol_version,
@@ -60,9 +81,10 @@ class ScriptedClient(Script):
         self.session = made.session_id
         self.keep_state(made)
 
-    async def step_prompt(self, text: str) -> None:
-        block = schema.TextContentBlock(type="text", text=text)
-        answer = await self.agent.prompt(session_id=self.session, prompt=[block])
+    async def send_prompt(self, blocks: list[Json]) -> None:
+        whole = {"sessionId": self.session, "prompt": blocks}
+        prompt = schema.PromptRequest.model_validate(whole).prompt
+        answer = await self.agent.prompt(session_id=self.session, prompt=prompt)
         self.seen.facts["message"] = answer.message_id
         await self.until(lambda: "stop" in self.seen.facts)
 
@@ -95,6 +117,15 @@ class ScriptedClient(Script):
     async def step_list(self, _: str) -> None:
         answer = await self.agent.list_sessions()
         self.seen.facts["sessions"] = [info.session_id for info in answer.sessions]
+
+    async def step_login(self, method_id: str) -> None:
+        await self.agent.login(method_id=method_id)
+
+    async def step_echo(self, value: str) -> None:
+        self.seen.facts["echo"] = await self.agent.send_extension_request(ECHO, {"value": value})
+
+    async def step_delete(self, _: str) -> None:
+        await self.agent.delete_session(session_id=self.session)
 
     async def step_close(self, _: str) -> None:
         await self.agent.close_session(session_id=self.session)

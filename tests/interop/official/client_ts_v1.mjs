@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
-import { main, Script } from "./script.mjs";
+import { AS_IS, BLOCKS, ECHO, main, Script } from "./script.mjs";
 import { choose } from "./seen.mjs";
 
 const script = new Script();
@@ -63,7 +63,9 @@ const app = client({ name: "official-ts-v1" })
   .onRequest(methods.client.terminal.release, ({ params }) => {
     script.seen.add("released", params.terminalId);
     return {};
-  });
+  })
+  .onRequest(methods.client.elicitation.create, ({ params }) => script.fillIn(params))
+  .onRequest(ECHO, AS_IS, ({ params }) => params);
 
 const place = () => ({ cwd: process.cwd(), mcpServers: [] });
 const here = () => ({ sessionId: script.session });
@@ -80,7 +82,11 @@ const steps = {
     const answer = await agent.request(methods.agent.initialize, {
       protocolVersion: 1,
       clientInfo: { name: "official-ts-v1", version: "1.0.0" },
-      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+      clientCapabilities: {
+        fs: { readTextFile: true, writeTextFile: true },
+        terminal: true,
+        elicitation: { form: {} },
+      },
     });
     script.seen.facts.version = answer.protocolVersion;
     script.seen.facts.agent = answer.agentInfo?.name ?? null;
@@ -91,8 +97,9 @@ const steps = {
     script.session = made.sessionId;
     keepState(made);
   },
-  async prompt(agent, text) {
-    const prompt = [{ type: "text", text }];
+  prompt: (agent, text) => steps.send(agent, [{ type: "text", text }]),
+  blocks: (agent) => steps.send(agent, BLOCKS),
+  async send(agent, prompt) {
     const answer = await agent.request(methods.agent.session.prompt, { ...here(), prompt });
     script.seen.facts.stop = answer.stopReason;
   },
@@ -122,6 +129,18 @@ const steps = {
   },
   async close(agent) {
     await agent.request(methods.agent.session.close, here());
+  },
+  async delete(agent) {
+    await agent.request(methods.agent.session.delete, here());
+  },
+  async login(agent, methodId) {
+    await agent.request(methods.agent.authenticate, { methodId });
+  },
+  async echo(agent, value) {
+    script.seen.facts.echo = await agent.request(ECHO, { value });
+  },
+  async form(_agent, action) {
+    script.formAnswer = action;
   },
   async permission(_agent, kind) {
     script.answer = kind;

@@ -5,7 +5,7 @@
 // The steps and what is printed are described in tests/interop/README.md.
 
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk/experimental/v2";
-import { main, Script } from "./script.mjs";
+import { AS_IS, BLOCKS, ECHO, main, Script } from "./script.mjs";
 import { choose } from "./seen.mjs";
 
 const script = new Script();
@@ -19,7 +19,9 @@ const app = client({ name: "official-ts-v2" })
     script.seen.add("permissions", { title: params.title, tool, kinds, chosen });
     const outcome = chosen ? { outcome: "selected", optionId: chosen } : { outcome: "cancelled" };
     return { outcome };
-  });
+  })
+  .onRequest(methods.client.elicitation.create, ({ params }) => script.fillIn(params))
+  .onRequest(ECHO, AS_IS, ({ params }) => params);
 
 const place = () => ({ cwd: process.cwd(), mcpServers: [] });
 const here = () => ({ sessionId: script.session });
@@ -34,7 +36,7 @@ const steps = {
     const answer = await agent.request(methods.agent.initialize, {
       protocolVersion: 2,
       info: { name: "official-ts-v2", version: "1.0.0" },
-      capabilities: {},
+      capabilities: { elicitation: { form: {} } },
     });
     script.seen.facts.version = answer.protocolVersion;
     script.seen.facts.agent = answer.info.name;
@@ -45,8 +47,9 @@ const steps = {
     script.session = made.sessionId;
     script.seen.keepConfig(made.configOptions);
   },
-  async prompt(agent, text) {
-    const prompt = [{ type: "text", text }];
+  prompt: (agent, text) => steps.send(agent, [{ type: "text", text }]),
+  blocks: (agent) => steps.send(agent, BLOCKS),
+  async send(agent, prompt) {
     const answer = await agent.request(methods.agent.session.prompt, { ...here(), prompt });
     script.seen.facts.message = answer.messageId;
     await script.until(() => "stop" in script.seen.facts);
@@ -55,6 +58,14 @@ const steps = {
     const turn = steps.prompt(agent, text);
     await script.until(() => script.hasSpoken());
     await agent.notify(methods.agent.session.cancel, here());
+    await turn;
+  },
+  async stop(agent, text) {
+    const turn = steps.prompt(agent, text);
+    const stoppable = () => [...script.seen.tools.values()].find((tool) => tool.capabilities?.cancel);
+    await script.until(stoppable);
+    const { toolCallId } = stoppable();
+    await agent.request(methods.agent.toolCall.cancel, { ...here(), toolCallId });
     await turn;
   },
   mode: (agent, mode) => steps.config(agent, `mode=${mode}`),
@@ -74,6 +85,18 @@ const steps = {
   },
   async close(agent) {
     await agent.request(methods.agent.session.close, here());
+  },
+  async delete(agent) {
+    await agent.request(methods.agent.session.delete, here());
+  },
+  async login(agent, methodId) {
+    await agent.request(methods.agent.auth.login, { methodId });
+  },
+  async echo(agent, value) {
+    script.seen.facts.echo = await agent.request(ECHO, { value });
+  },
+  async form(_agent, action) {
+    script.formAnswer = action;
   },
   async permission(_agent, kind) {
     script.answer = kind;

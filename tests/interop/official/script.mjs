@@ -8,16 +8,34 @@ import { Readable, Writable } from "node:stream";
 import { Seen } from "./seen.mjs";
 
 const SETTLE_MS = 10_000;
+export const ECHO = "_interop/echo";
+// Params of methods beyond the protocol are taken as they are.
+export const AS_IS = { parse: (params) => params };
+// One block of every kind that needs no sound.
+export const BLOCKS = [
+  { type: "text", text: "blocks" },
+  { type: "image", data: "aGk=", mimeType: "image/png" },
+  { type: "resource_link", uri: "file:///link", name: "link" },
+  { type: "resource", resource: { uri: "file:///text", text: "embedded" } },
+];
 
 /** The state that the handlers of a client and its steps share. */
 export class Script {
   constructor() {
     this.seen = new Seen("start");
     this.answer = "allow_once";
+    this.formAnswer = "accept";
     this.session = "";
     this.waiters = [];
     this.arrived = 0;
     this.handled = 0;
+  }
+
+  /** The answer to a form. */
+  fillIn({ message, requestedSchema }) {
+    this.seen.add("forms", { message, fields: Object.keys(requestedSchema.properties) });
+    const action = this.formAnswer;
+    return action === "accept" ? { action, content: { name: "Ada" } } : { action };
   }
 
   fold(update) {

@@ -14,6 +14,15 @@ from typing import Any
 from tests.interop.official.seen import Json, Seen
 
 SETTLE_SECONDS = 10
+ECHO = "_interop/echo"
+FORM_VALUES = {"name": "Ada"}
+# One block of every kind that needs no sound.
+BLOCKS: list[Json] = [
+    {"type": "text", "text": "blocks"},
+    {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+    {"type": "resource_link", "uri": "file:///link", "name": "link"},
+    {"type": "resource", "resource": {"uri": "file:///text", "text": "embedded"}},
+]
 
 
 class Script:
@@ -25,6 +34,7 @@ class Script:
         self.agent: Any = None
         self.session = ""
         self.answer = "allow_once"
+        self.form_answer = "accept"
         self.seen = Seen("start")
         self.changed = asyncio.Condition()
         self._arrived = 0
@@ -65,7 +75,17 @@ class Script:
         """How the permission requests of the following steps are answered."""
         self.answer = kind
 
+    async def step_form(self, action: str) -> None:
+        """How forms are answered: `accept` fills them in."""
+        self.form_answer = action
+
     async def step_prompt(self, text: str) -> None:
+        await self.send_prompt([{"type": "text", "text": text}])
+
+    async def step_blocks(self, _: str) -> None:
+        await self.send_prompt(BLOCKS)
+
+    async def send_prompt(self, blocks: list[Json]) -> None:
         raise NotImplementedError
 
     async def send_cancel(self) -> None:

@@ -1,9 +1,9 @@
 """An agent on our own library that does what its prompt says.
 
-    agent.py [VERSION...]
+    agent.py [--login] [VERSION...]
 
 The commands are listed in tests/interop/README.md.  One program for every version: it serves those
-that are named, by default all.
+that are named, by default all.  With `--login` it does nothing for strangers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 
 import anyio
 
-from accord import Agent, RequestError, Turn
+from accord import Agent, FormField, RequestError, Turn
 from accord.agent.tool_call import STANDARD_OPTIONS
+from accord.agent.turn import describe
 from accord.schema import v2
+from accord.schema.codec import encode, to_python
 
 # A command that is to be killed gets this long to start.
 KILL_SECONDS = 0.2
@@ -25,18 +27,24 @@ KILL_SECONDS = 0.2
 agent = Agent(
     "ours",
     version="1.0.0",
-    versions=[int(version) for version in sys.argv[1:]] or (1, 2),
+    versions=[int(word) for word in sys.argv[1:] if word.isdigit()] or (1, 2),
     accepts=("image", "audio", "embedded_context"),
 )
 agent.add_mode("ask", "Ask")
 agent.add_mode("code", "Code")
 agent.add_option("model", "Model", ["small", "large"], category="model")
 agent.add_switch("verbose", "Verbose")
+agent.add_auth_method("key", "Key", required="--login" in sys.argv)
 
 
 @agent.command("run", "Run a file", hint="file")
 async def run_file(turn: Turn, argument: str) -> None:
     await turn.say(f"run {argument}")
+
+
+@agent.method("_interop/echo")
+async def echoed(params: dict[str, Any]) -> dict[str, Any]:
+    return params
 
 
 async def say(turn: Turn, text: str) -> None:
@@ -143,11 +151,33 @@ async def fail(_turn: Turn, text: str) -> None:
     raise RequestError(-32603, text or "failed on request")
 
 
+async def blocks(turn: Turn, _: str) -> None:
+    await turn.say(" ".join(describe(block) for block in turn.prompt))
+
+
+async def form(turn: Turn, _: str) -> None:
+    answer = await turn.ask("Who?", name=FormField())
+    await turn.say(" ".join(["form", answer.action, *map(str, answer.values.values())]))
+
+
+async def echo(turn: Turn, value: str) -> None:
+    answer = await turn.session.connection.call("_interop/echo", encode({"value": value}))
+    await turn.say(f"echo {to_python(answer)['value']}")
+
+
+async def slow(turn: Turn, _: str) -> None:
+    async with turn.tool_call("Slow", cancellable=True) as call:
+        await call.start()
+        await anyio.sleep_forever()
+    await turn.say("stopped" if call.status == "cancelled" else call.status)
+
+
 COMMANDS: dict[str, Callable[[Turn, str], Awaitable[Any]]] = {
     handler.__name__: handler
     for handler in (
         *(say, stream, think, plan, tool, edit, permission, terminal, kill, read, write),
         *(mode, config, usage, title, commands, long, refuse, fail),
+        *(blocks, form, echo, slow),
     )
 }
 

@@ -1,6 +1,6 @@
 """A scripted client on our own library.
 
-    client.py [--version=N...] STEP... -- AGENT COMMAND...
+    client.py [--version=N] [--login=ID] STEP... -- AGENT COMMAND...
 
 The steps and what is printed are described in tests/interop/README.md.  One program for every
 version.  Updates are reported as they are on the wire, but what they add up to comes from the
@@ -17,22 +17,38 @@ import anyio
 
 from accord import (
     Client,
+    EmbeddedResource,
+    ImageContent,
     LocalProtocolError,
     PermissionRequest,
     Permissions,
     PromptTurn,
     RequestFailed,
+    ResourceLink,
     Session,
+    TextContent,
     Update,
 )
+from accord.client.elicitation import Elicitations
+from accord.client.extensions import Extensions
 from accord.client.files import FileService
+from accord.client.forms import FormRequest
+from accord.client.options import ClientOptions
 from accord.client.terminals import TerminalService
+from accord.schema import v2
 from accord.schema.codec import encode, to_python
+from accord.transcript.tool_call import ToolCall
 from accord.transport.subprocess import SubprocessTransport, forward_stderr
-from tests.interop.official.script import print_report, split_command
+from tests.interop.official.script import ECHO, FORM_VALUES, print_report, split_command
 from tests.interop.official.seen import Json, Seen
 
 INVALID_PARAMS = -32602
+BLOCKS = (
+    TextContent(text="blocks"),
+    ImageContent(data=b"hi", mime_type="image/png"),
+    ResourceLink(uri="file:///link", name="link"),
+    EmbeddedResource(resource=v2.EmbeddedResourceResource(uri="file:///text", text="embedded")),
+)
 
 
 class RecordedFiles(FileService):
@@ -82,9 +98,13 @@ class ScriptedClient:
         self.client: Client
         self.session: Session
         self.answer = "allow_once"
+        self.form_answer = "accept"
         self.terminals_before = 0
         self.seen = Seen("start")
         self.permissions = Permissions.ask(self.decide)
+        self.elicitations = Elicitations(on_form=self.fill_in)
+        self.extensions = Extensions()
+        self.extensions.method(ECHO)(self.echoed)
 
     def decide(self, request: PermissionRequest) -> str | None:
         kinds = [option.kind for option in request.options]
@@ -98,6 +118,14 @@ class ScriptedClient:
             # The agent did something without asking, and our own policy asked for it.
             self.seen.add("unasked", {"origin": request.origin, "chosen": option_id})
         return option_id
+
+    def fill_in(self, form: FormRequest) -> Any:
+        fields = [field.name for field in form.fields]
+        self.seen.add("forms", {"message": form.message, "fields": fields})
+        return FORM_VALUES if self.form_answer == "accept" else False
+
+    def echoed(self, params: Json) -> Json:
+        return params
 
     def updated(self, update: Update) -> None:
         """Fold what came over the wire; what the client did itself has no wire form."""
@@ -141,10 +169,29 @@ class ScriptedClient:
         for grant in self.permissions.remembered():
             self.permissions.revoke(grant.grant_id)
 
+    async def step_form(self, action: str) -> None:
+        self.form_answer = action
+
     async def step_prompt(self, text: str) -> None:
-        async with self.session.prompt(text) as turn:
+        await self.send_prompt(text)
+
+    async def step_blocks(self, _: str) -> None:
+        await self.send_prompt(*BLOCKS)
+
+    async def send_prompt(self, *blocks: Any) -> None:
+        async with self.session.prompt(*blocks) as turn:
             async for _ in turn:
                 pass
+        self.keep_turn(turn)
+
+    async def step_stop(self, text: str) -> None:
+        async with self.session.prompt(text) as turn:
+            stopped = False
+            async for update in turn:
+                call = update.item
+                if isinstance(call, ToolCall) and call.cancellable and not stopped:
+                    stopped = True
+                    await self.session.cancel_tool_call(call.tool_call_id)
         self.keep_turn(turn)
 
     async def step_cancel(self, text: str) -> None:
@@ -177,6 +224,15 @@ class ScriptedClient:
     async def step_list(self, _: str) -> None:
         listed = [info.session_id async for info in self.client.list_sessions()]
         self.seen.facts["sessions"] = listed
+
+    async def step_login(self, method_id: str) -> None:
+        await self.client.authenticate(method_id)
+
+    async def step_echo(self, value: str) -> None:
+        self.seen.facts["echo"] = await self.client.call_extension(ECHO, {"value": value})
+
+    async def step_delete(self, _: str) -> None:
+        await self.session.delete()
 
     async def step_close(self, _: str) -> None:
         await self.session.close()
@@ -212,16 +268,28 @@ class ScriptedClient:
         }
 
 
-async def main(versions: Sequence[int], steps: Sequence[str], command: Sequence[str]) -> None:
+def read_flags(words: Sequence[str]) -> tuple[ClientOptions, list[str]]:
+    """What the program is told about itself, and the steps."""
+    flags = dict(word.split("=") for word in words if word.startswith("--"))
+    options: ClientOptions = {}
+    if "--version" in flags:
+        options["versions"] = [int(flags["--version"])]
+    if "--login" in flags:
+        options["login"] = flags["--login"]
+    return options, [word for word in words if not word.startswith("--")]
+
+
+async def main(words: Sequence[str], command: Sequence[str]) -> None:
+    options, steps = read_flags(words)
     script = ScriptedClient()
-    async with Client.spawn(
-        *command,
-        versions=versions,
-        permissions=script.permissions,
-        files=RecordedFiles(script),
-        terminals=RecordedTerminals(script),
-        stderr=forward_stderr,
-    ) as client:
+    options |= {
+        "permissions": script.permissions,
+        "files": RecordedFiles(script),
+        "terminals": RecordedTerminals(script),
+        "elicitation": script.elicitations,
+        "extensions": script.extensions,
+    }
+    async with Client.spawn(*command, stderr=forward_stderr, **options) as client:
         script.client = client
         reports = await script.run(steps)
     transport = client.link.transport
@@ -230,8 +298,4 @@ async def main(versions: Sequence[int], steps: Sequence[str], command: Sequence[
 
 
 if __name__ == "__main__":
-    words, agent = split_command(sys.argv[1:])
-    flag = "--version="
-    wanted = [int(word.removeprefix(flag)) for word in words if word.startswith(flag)]
-    told = [word for word in words if not word.startswith(flag)]
-    anyio.run(main, wanted or (1, 2), told, agent)
+    anyio.run(main, *split_command(sys.argv[1:]))
