@@ -25,7 +25,8 @@ from anyio.abc import TaskGroup
 
 from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
 
-READ_BYTES = 256 * 1024
+READ_BYTES_MIN = 64 * 1024
+READ_BYTES_MAX = 1024 * 1024
 PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
 # How long a peer that reads no more may still say something, such as why.
@@ -74,6 +75,7 @@ class PipeTransport:
         self._paused = False
         self._reading = False
         self._stall_watched = False
+        self._ask_bytes = READ_BYTES_MIN
         self._write_open = True
         self._ended = False
         self._driver: _Driver | None = None
@@ -128,7 +130,7 @@ class PipeTransport:
         if not self._reading:
             return
         try:
-            data = os.read(self._read_fd, READ_BYTES)
+            data = os.read(self._read_fd, self._ask_bytes)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -136,10 +138,18 @@ class PipeTransport:
             return
         if data:
             self.read_bytes += len(data)
+            self._ask_for_more_or_less(len(data))
             assert self._receiver is not None
             self._receiver.data_received(data)
         else:
             self.end(Ended("the peer closed the connection", clean=True, writable=True))
+
+    def _ask_for_more_or_less(self, got: int) -> None:
+        """A large buffer costs a small message dearly, and a small one a large message."""
+        if got == self._ask_bytes:
+            self._ask_bytes = min(2 * got, READ_BYTES_MAX)
+        elif got < READ_BYTES_MIN:
+            self._ask_bytes = READ_BYTES_MIN
 
     def write(self, data: bytes) -> None:
         """Write through when nothing waits; keep what the pipe does not take."""
