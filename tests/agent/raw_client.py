@@ -40,6 +40,7 @@ class RawClient:
         judged = validate and SCHEMAS.is_dir()
         self._validator = Validator(version, unstable) if judged else None
         self.ended = anyio.Event()
+        self.agent_scope = anyio.CancelScope()
         self.frames: list[Message] = []
         self.unread: list[Message] = []
         self.problems: list[str] = []
@@ -102,6 +103,10 @@ class RawClient:
         error: Message = {"code": code, "message": message}
         error = error if data is None else error | {"data": data}
         self.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
+
+    def stop_agent(self) -> None:
+        """Cancel the agent's serving, as a program that shuts down does."""
+        self.agent_scope.cancel()
 
     async def close(self) -> None:
         """Hang up."""
@@ -229,7 +234,7 @@ async def raw_client(
     ours, theirs = memory_pair()
     client = RawClient(ours, version, validate, agent.unstable)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(agent.serve, theirs)
+        tasks.start_soon(_serve, agent, theirs, client.agent_scope)
         await ours.start(_Receiver(client), tasks)
         if initialize:
             await client.result("initialize", initialize_params(version, capabilities))
@@ -237,6 +242,11 @@ async def raw_client(
         with anyio.fail_after(SECONDS):
             await client.close()
     assert client.problems == []
+
+
+async def _serve(agent: Agent, transport: MemoryTransport, scope: anyio.CancelScope) -> None:
+    with scope:
+        await agent.serve(transport)
 
 
 def initialize_params(version: int, capabilities: Mapping[str, Any] | None) -> Message:

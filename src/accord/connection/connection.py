@@ -115,6 +115,7 @@ class Connection:
 
     async def aclose(self) -> None:
         """End the conversation from our side.  Calls that wait fail with ConnectionLost."""
+        self._requests.refuse_all()
         self._lose(ConnectionLost("the connection was closed here"))
         await self._transport.aclose()
 

@@ -85,6 +85,13 @@ class Requests:
         while self._open:
             await self._all_answered.wait()
 
+    def refuse_all(self) -> None:
+        """We are about to close: whoever waits is told, instead of being left with silence."""
+        for request in [] if self._over else list(self._open.values()):
+            answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
+            self._write(answer)
+        self._over = True
+
     def abort_all(self) -> None:
         """The connection is over: all work is cancelled, nothing is answered any more."""
         self._over = True

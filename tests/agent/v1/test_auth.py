@@ -18,7 +18,9 @@ def guarded_agent() -> Agent:
     agent = Agent("guarded", version="1")
     agent.add_auth_method("token", "Token", "Uses the stored token")
     agent.add_auth_method("broken", "Broken")
-    agent.add_auth_method("tty", "In a terminal", terminal_args=["--login"], terminal_env={"A": "b"})
+    agent.add_auth_method(
+        "tty", "In a terminal", terminal_args=["--login"], terminal_env={"A": "b"}
+    )
 
     @agent.on_authenticate
     async def login(method_id: str) -> None:
