@@ -230,6 +230,9 @@ def _check_turns_v2(frames: Sequence[Frame], served: Sequence[Call]) -> None:
         if "message" in update["sessionUpdate"] or "thought" in update["sessionUpdate"]:
             assert update["messageId"]
     [cancelled] = _cancels(frames)
+    prompts = [call for call in served if call.method == "session/prompt"]
+    running = max(call.answered for call in prompts if call.asked < cancelled)
+    assert running < cancelled, "a prompt is answered when it is part of the conversation"
     ends = [
         update.get("stopReason")
         for place, update in updates(frames)

@@ -38,7 +38,7 @@ def test_an_official_client_takes_the_detour_of_our_agent(name: str, tmp_path: P
     assert judge(run.frames, "agent", PEERS[name].version) == []
 
 
-@pytest.mark.rule("V1-AUTH-01", "V1-PROMPT-02", "V1-EXT-04", "V2-CANCEL-16", "V2-PROMPT-01")
+@pytest.mark.rule("V1-AUTH-01", "V1-EXT-04", "V2-CANCEL-16", "V2-PROMPT-01")
 @pytest.mark.parametrize("name", PEERS)
 def test_our_client_takes_the_detour_of_an_official_agent(name: str, tmp_path: Path) -> None:
     """Users: a client has all of this too, in the words of the version that is spoken."""

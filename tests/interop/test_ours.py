@@ -25,14 +25,15 @@ STDIO = pytest.mark.rule("TR-STDIO-01", "TR-STDIO-02", "TR-STDIO-03", "TR-STDIO-
 V1_AGENT = [
     V1_BOTH,
     pytest.mark.rule("V1-INIT-04", "V1-INIT-05", "V1-INIT-06", "V1-INIT-09", "V1-CAP-04"),
-    pytest.mark.rule("V1-CAP-05", "V1-LOAD-03", "V1-LOAD-08", "V1-PROMPT-06", "V1-PROMPT-08"),
-    pytest.mark.rule("V1-PROMPT-09", "V1-PROMPT-17", "V1-CANCEL-05", "V1-TOOL-02", "V1-TOOL-09"),
+    pytest.mark.rule("V1-CAP-05", "V1-LOAD-03", "V1-LOAD-04", "V1-LOAD-08", "V1-PROMPT-06"),
+    pytest.mark.rule("V1-PROMPT-08", "V1-PROMPT-09", "V1-PROMPT-17", "V1-CANCEL-05"),
+    pytest.mark.rule("V1-TOOL-02", "V1-TOOL-09"),
     pytest.mark.rule("V1-TOOL-10", "V1-TOOL-13", "V1-MODE-03", "V1-CFG-05", "V1-CFG-06"),
     pytest.mark.rule("V1-TERM-07", "V1-USAGE-04"),
 ]
 V2_AGENT = [
     V2_BOTH,
-    pytest.mark.rule("V2-INIT-02", "V2-INIT-10", "V2-SESS-09", "V2-SESS-10", "V2-SESS-11"),
+    pytest.mark.rule("V2-INIT-10", "V2-SESS-09", "V2-SESS-10", "V2-SESS-11"),
     pytest.mark.rule("V2-PROMPT-04", "V2-PROMPT-05", "V2-PROMPT-09", "V2-PROMPT-10"),
     pytest.mark.rule("V2-PROMPT-11", "V2-PROMPT-12", "V2-CANCEL-03", "V2-UPS-01", "V2-UPS-18"),
     pytest.mark.rule("V2-PERM-02", "V2-CFG-01", "V2-CFG-04"),
@@ -45,7 +46,6 @@ V1_CLIENT = [
 ]
 V2_CLIENT = [V2_BOTH, pytest.mark.rule("V2-SESS-01", "V2-PROMPT-01")]
 
-# Said by 1.0.0rc3, whose commands have no type: ours must be able to read them all the same.
 OFFICIAL_AGENTS = [
     pytest.param("py-v1", marks=V1_CLIENT),
     pytest.param("ts-v1", marks=V1_CLIENT),
