@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, get_type_hints
 
 import anyio
 
+from accord.agent.leaving import Departure
 from accord.agent.login import Login
 from accord.agent.options import (
     Choice,
@@ -120,6 +121,8 @@ class Agent(UnstableOffer):
         self.unstable = unstable
         self.strict = os.environ.get("ACCORD_STRICT") == "1" if strict is None else strict
         self.limits = limits or Limits()
+        # Set while this agent is all that its process is for.
+        self._departure: Departure | None = None
         self.offer = Offer()
         self.auth_methods: dict[str, AuthMethod] = {}
         self.login_required = False
@@ -260,6 +263,8 @@ class Agent(UnstableOffer):
         serving.connection = connection
         async with connection:
             await connection.closed.wait()
+            if self._departure is not None:
+                self._departure.begin()
 
     async def serve_stdio(self) -> None:
         """Serve the client that started this process."""
@@ -269,6 +274,7 @@ class Agent(UnstableOffer):
 
     def run(self) -> None:
         """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
+        self._departure = Departure(self.limits.close_seconds)
         try:
             anyio.run(self.serve_stdio)
         except KeyboardInterrupt:
@@ -278,6 +284,9 @@ class Agent(UnstableOffer):
             if exits is None:
                 raise
             raise _first(exits) from None
+        finally:
+            self._departure.call_off()
+            self._departure = None
 
 
 def _first(group: BaseExceptionGroup[Any]) -> BaseException:
