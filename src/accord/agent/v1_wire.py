@@ -139,7 +139,7 @@ class V1Wire:
         for name in ("title", "name", "kind"):
             value = getattr(patch, name)
             if value is not UNSET and value is not None:
-                fields[name] = value
+                fields[name] = _known(value, "other") if name == "kind" else value
         if isinstance(patch.status, str):
             fields["status"] = _STATUSES.get(patch.status, patch.status)
         for name in ("raw_input", "raw_output"):
@@ -267,7 +267,12 @@ class V1Wire:
                 session_id=session_id,
                 tool_call=v1.ToolCallPatch(**fields),
                 options=[
-                    v1.PermissionOption(option_id=one.option_id, name=one.name, kind=one.kind)
+                    v1.PermissionOption(
+                        # A kind of one's own is never consent, so it is shown as none.
+                        option_id=one.option_id,
+                        name=one.name,
+                        kind=_known(one.kind, "reject_once"),
+                    )
                     for one in ask.options
                 ],
             )
@@ -306,11 +311,16 @@ class _Printed:
         return self.data.decode("utf-8", "replace")
 
 
+def _known(word: str, otherwise: str) -> str:
+    """v1's sets are closed: a word of the agent's own has to be one of the others."""
+    return otherwise if word.startswith("_") else word
+
+
 def _entry(entry: v2.PlanEntry) -> v1.PlanEntry:
     return v1.PlanEntry(
         content=entry.content,
-        priority=entry.priority,
-        status=_ENTRY_STATUSES.get(entry.status, entry.status),
+        priority=_known(entry.priority, "medium"),
+        status=_known(_ENTRY_STATUSES.get(entry.status, entry.status), "pending"),
         meta=entry.meta,
     )
 

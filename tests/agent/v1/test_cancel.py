@@ -21,7 +21,6 @@ ALL = {
     "session": {"compaction": {}, "notices": {}},
 }
 OWN = {**ALL, "terminal": False, "fs": {}}
-TERMINAL = {"terminal/create": {"terminalId": "t1"}, "terminal/release": {}}
 
 Handler = Callable[[Turn], Awaitable[None]]
 Reached = Callable[[RawClient], Awaitable[Any]]
@@ -146,8 +145,8 @@ def served(step: str, client: RawClient) -> None:
     if step != "in a permission request":
         client.serve["session/request_permission"] = allow
     if step == "in terminal/wait_for_exit":
-        for method, result in TERMINAL.items():
-            client.serve[method] = lambda _params, result=result: result
+        client.serve["terminal/create"] = lambda _params: {"terminalId": "t1"}
+        client.serve["terminal/release"] = lambda _params: {}
 
 
 @pytest.mark.rule(
@@ -161,7 +160,7 @@ async def test_a_cancelled_turn_ends_cancelled_at_every_step(
     """Spec: cancellation; the walk over all steps that the issue asks for."""
     handler, capabilities, reached = STEPS[step]
     agent = Agent("walker", version="1")
-    agent.on_prompt(handler)  # type: ignore[arg-type]
+    agent.on_prompt(handler)
     async with raw_client(agent, capabilities=capabilities) as client:
         served(step, client)
         session_id = await client.new_session(str(tmp_path))
@@ -178,7 +177,7 @@ async def test_a_cancelled_turn_ends_cancelled_at_every_step(
             assert (await client.answer(queued))["result"] == CANCELLED
         check_end(client, turn)
         # The session lives on.
-        agent.on_prompt(say_yes)  # type: ignore[arg-type]
+        agent.on_prompt(say_yes)
         assert await client.prompt(session_id) == {"stopReason": "end_turn"}
 
 
@@ -203,7 +202,7 @@ def check_end(client: RawClient, turn: Any) -> None:
 async def test_a_terminal_that_is_made_after_the_cancel_is_released_all_the_same() -> None:
     """Spec: every terminal is released; the client had no chance to know."""
     agent = Agent("late", version="1")
-    agent.on_prompt(in_a_run)  # type: ignore[arg-type]
+    agent.on_prompt(in_a_run)
     async with raw_client(agent, capabilities=ALL) as client:
         client.serve["session/request_permission"] = allow
         session_id = await client.new_session()
@@ -221,7 +220,7 @@ async def test_a_terminal_that_is_made_after_the_cancel_is_released_all_the_same
 async def test_a_client_that_never_answers_a_release_holds_up_no_turn() -> None:
     """Ours: the request goes out, the turn does not wait for long."""
     agent = Agent("slow", version="1")
-    agent.on_prompt(in_a_run)  # type: ignore[arg-type]
+    agent.on_prompt(in_a_run)
     async with raw_client(agent, capabilities=ALL) as client:
         client.serve["session/request_permission"] = allow
         client.serve["terminal/create"] = lambda _params: {"terminalId": "t"}
@@ -255,7 +254,7 @@ async def test_a_handler_that_ignores_cancellation_is_left_behind(
                 await go.wait()
                 try:
                     await turn.say("late")
-                except Exception as error:  # noqa: BLE001 - the test looks at it
+                except Exception as error:
                     errors.append(error)
 
     async with raw_client(agent) as client:
@@ -275,7 +274,7 @@ async def test_a_handler_that_ignores_cancellation_is_left_behind(
 async def test_a_cancel_when_nothing_runs_is_ignored() -> None:
     """Spec: and the next prompt is not touched by it."""
     agent = Agent("idle", version="1")
-    agent.on_prompt(say_yes)  # type: ignore[arg-type]
+    agent.on_prompt(say_yes)
     async with raw_client(agent) as client:
         session_id = await client.new_session()
         client.cancel(session_id)
@@ -286,7 +285,7 @@ async def test_a_cancel_when_nothing_runs_is_ignored() -> None:
 async def test_a_cancel_reaches_only_its_own_session() -> None:
     """Spec: a session's turn."""
     agent = Agent("two", version="1")
-    agent.on_prompt(before_anything)  # type: ignore[arg-type]
+    agent.on_prompt(before_anything)
     async with raw_client(agent) as client:
         one, other = await client.new_session(), await client.new_session()
         first, second = client.start_prompt(one), client.start_prompt(other)
@@ -344,7 +343,7 @@ async def test_a_cancelled_request_is_still_answered() -> None:
 async def test_cancelling_what_is_answered_or_unknown_is_ignored() -> None:
     """RFD: no error comes back."""
     agent = Agent("done", version="1")
-    agent.on_prompt(say_yes)  # type: ignore[arg-type]
+    agent.on_prompt(say_yes)
     async with raw_client(agent) as client:
         session_id = await client.new_session()
         turn = client.start_prompt(session_id)

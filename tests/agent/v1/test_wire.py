@@ -197,7 +197,7 @@ async def test_an_error_code_nobody_knows_is_an_error_like_any_other() -> None:
     async def answer(turn: Turn) -> None:
         try:
             await turn.read_text("a.txt")
-        except Exception as error:  # noqa: BLE001 - the test looks at what it is
+        except Exception as error:
             await turn.say(f"{type(error).__name__} {getattr(error, 'code', None)}")
 
     async with raw_client(agent, capabilities={"fs": {"readTextFile": True}}) as client:
