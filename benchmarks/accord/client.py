@@ -22,7 +22,11 @@ class MemoryFiles:
     def capabilities(self) -> dict[str, bool]:
         return {"readTextFile": True, "writeTextFile": False}
 
-    async def read_text(
+    def read_now(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+        """Served without a task, as small files are by the service that comes with Accord."""
+        return file_content(path, self._big)
+
+    def read_text(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str:
         return file_content(path, self._big)

@@ -13,6 +13,7 @@ import pytest
 from accord.client.files import FileService, explain
 from accord.errors import RequestError
 from accord.machine import AccessDenied, FileFailure, Overlay
+from accord.machine.files import INLINE_BYTES_MAX
 
 pytestmark = pytest.mark.anyio
 
@@ -207,3 +208,17 @@ def test_failures_of_the_system_are_told() -> None:
 def test_what_is_offered() -> None:
     """Contract: capabilities are advertised exactly for what is there."""
     assert FileService().capabilities() == {"readTextFile": True, "writeTextFile": True}
+
+
+def test_small_files_are_read_at_once_and_others_not(root: Path) -> None:
+    """Ours: a task for a small file costs more than the file."""
+    files = service(root)
+    (root / "small.txt").write_text("one\ntwo\n")
+    (root / "big.txt").write_bytes(b"x" * (INLINE_BYTES_MAX + 1))
+    assert files.read_now("s", str(root / "small.txt"), 2, 1) == "two\n"
+    assert files.read_now("s", str(root / "big.txt")) is None
+    with pytest.raises(RequestError) as caught:
+        files.read_now("s", str(root / "nowhere.txt"))
+    assert caught.value.code == -32002
+    files.overlay.set(str(root / "small.txt"), "unsaved")
+    assert files.read_now("s", str(root / "small.txt")) is None

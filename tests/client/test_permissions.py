@@ -343,3 +343,5 @@ async def test_reading_is_free_unless_a_rule_speaks_against_it() -> None:
     assert asked == []
     assert await policy.may_read("s", "/nowhere/secret/a")
     assert [one.origin for one in asked] == ["read"]
+    assert not policy.reads_freely("s")
+    assert Permissions.deny_all().reads_freely("s")

@@ -12,13 +12,13 @@ from anyio.abc import TaskGroup
 
 from accord.client import auth
 from accord.client.capabilities import AgentCapabilities
-from accord.client.extensions import check_name, read_advertised
 from accord.client.handshake import Implementation
 from accord.client.link import Link
 from accord.client.options import Options, make_offer
 from accord.client.serving import Serving
 from accord.client.wire import AuthMethod, Request
 from accord.errors import AuthenticationRequired, LocalProtocolError, RemoteProtocolError
+from accord.protocol.extensions import check_name, read_advertised
 from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport

@@ -5,15 +5,14 @@ the `_meta` of our capabilities, as the agent side does it.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
 from accord.errors import LocalProtocolError
+from accord.protocol.extensions import advertised, check_name
 from accord.schema.codec import decode, encode
 from accord.schema.struct import Raw
-
-META_KEY = "accord.extensions"
 
 F = TypeVar("F", bound=Callable[[Any], Any])
 Work = Callable[[], Awaitable[bytes]]
@@ -59,8 +58,7 @@ class Extensions:
 
     def advertised(self) -> dict[str, Any]:
         """The `_meta` that tells the peer, empty when there is nothing to tell."""
-        names = sorted({*self._methods, *self._notifications})
-        return {META_KEY: {"methods": names}} if names else {}
+        return advertised((*self._methods, *self._notifications))
 
     def answer(self, name: str, params: Raw) -> Work | None:
         """The work that answers a request, None where nobody registered for it."""
@@ -86,24 +84,4 @@ class Extensions:
         return result if inspect.isawaitable(result) else None
 
 
-def check_name(name: str) -> None:
-    """Only names with an underscore are free.
-
-    Raises:
-        LocalProtocolError: this one is not.
-    """
-    if not name.startswith("_") or len(name) < 2:
-        raise LocalProtocolError(f"the name of an extension starts with `_`: {name!r}")
-
-
-def read_advertised(capabilities: Mapping[str, Any]) -> frozenset[str]:
-    """The names that the peer says it understands, in the `_meta` of its capabilities."""
-    meta = capabilities.get("_meta")
-    ours = meta.get(META_KEY) if isinstance(meta, Mapping) else None
-    names = ours.get("methods") if isinstance(ours, Mapping) else None
-    if not isinstance(names, list):
-        return frozenset()
-    return frozenset(name for name in names if isinstance(name, str))
-
-
-__all__ = ["Extensions", "check_name", "read_advertised"]
+__all__ = ["Extensions"]

@@ -30,6 +30,13 @@ from accord.machine import (
 )
 
 
+def _explain_reading(error: FileFailure) -> RequestError:
+    if isinstance(error, TooLarge):
+        reason = f"{error}; ask for a part of it with line and limit"
+        return RequestError.invalid_params(reason, "path")
+    return explain(error)
+
+
 class FileService:
     """The files of this computer.  `overlay` has the unsaved buffers that agents must see."""
 
@@ -94,11 +101,18 @@ class FileService:
         files = self._files(session_id, path)
         try:
             return await files.read_text(path, line, limit)
-        except TooLarge as error:
-            reason = f"{error}; ask for a part of it with line and limit"
-            raise RequestError.invalid_params(reason, "path") from error
         except FileFailure as error:
-            raise explain(error) from error
+            raise _explain_reading(error) from error
+
+    def read_now(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+    ) -> str | None:
+        """The same at once, for a file so small that a task would cost more; None for others."""
+        files = self._files(session_id, path)
+        try:
+            return files.read_now(path, line, limit)
+        except FileFailure as error:
+            raise _explain_reading(error) from error
 
     async def write_text(self, session_id: str, path: str, content: str) -> None:
         """Make this the text of the file, which is created when it is missing.

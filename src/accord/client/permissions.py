@@ -219,14 +219,20 @@ class Permissions:
         calls = self._session(session_id).calls
         return await self._unasked(request, facts, lambda: calls.cover_run(facts, self._holds))
 
-    async def may_read(self, session_id: str, path: str) -> bool:
-        """Whether a file beneath the roots may be read: yes, unless a rule speaks against it."""
-        place_here = self._place(session_id)
-        against = [
+    def reads_freely(self, session_id: str) -> bool:
+        """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
+        return not self._against_reading(session_id)
+
+    def _against_reading(self, session_id: str) -> list[ReadRule]:
+        return [
             read
-            for read in (*self._shared.rules, *self._grants_at(place_here))
+            for read in (*self._shared.rules, *self._grants_at(self._place(session_id)))
             if read.rule.effect != "allow" and (read.rule.path or read.rule.kind == "read")
         ]
+
+    async def may_read(self, session_id: str, path: str) -> bool:
+        """Whether a file beneath the roots may be read: yes, unless a rule speaks against it."""
+        against = self._against_reading(session_id)
         if not against:
             return True
         request = PermissionRequest(

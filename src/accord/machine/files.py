@@ -52,6 +52,19 @@ class Files:
         """The unsaved buffers that reads see."""
         return self.blocking.overlay
 
+    def read_now(
+        self, path: str | os.PathLike[str], line: int | None = None, limit: int | None = None
+    ) -> str | None:
+        """The text of a file that is small enough to be read in place; None for any other."""
+        blocking, text = self.blocking, os.fspath(path)
+        if not self._inline_bytes_max or blocking.overlay:
+            return None
+        opened, size = blocking.open_regular(text)
+        if size > self._inline_bytes_max:
+            os.close(opened)
+            return None
+        return blocking.read_opened(text, opened, line, limit)
+
     async def read_text(
         self, path: str | os.PathLike[str], line: int | None = None, limit: int | None = None
     ) -> str:
