@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.connection.connection import Work
 from accord.errors import RequestError
+from accord.protocol.extensions import advertised
 from accord.schema.codec import decode, encode, to_raw
 from accord.schema.struct import UNSET
 
@@ -38,9 +39,8 @@ def to_plain(value: Any) -> dict[str, Any]:
 
 def extension_meta(agent: "Agent") -> Any:
     """What the agent has beyond the protocol, for the `_meta` of its capabilities."""
-    if not agent.extensions:
-        return UNSET
-    return {"accord.extensions": to_raw({"methods": sorted(agent.extensions)})}
+    meta = advertised(agent.extensions)
+    return {key: to_raw(value) for key, value in meta.items()} or UNSET
 
 
 def missing_capabilities(missing: list[str]) -> RequestError:

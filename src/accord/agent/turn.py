@@ -10,11 +10,12 @@ What always holds
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
+from accord.agent.extensions import call_extension, notify_extension
 from accord.agent.files import (
     absolute,
     delete_file,
@@ -38,6 +39,8 @@ from accord.schema.struct import UNSET, UnknownVariant
 
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
+
+T = TypeVar("T")
 
 
 class Turn(UnstableTurn):
@@ -301,6 +304,27 @@ class Turn(UnstableTurn):
         `turn.session.visited` does the same after the turn.
         """
         await self._session.visited(answer)
+
+    # ---- beyond the protocol
+
+    @property
+    def client_extensions(self) -> frozenset[str]:
+        """The methods beyond the protocol that the client says it has."""
+        return self._session.wire.features.extensions
+
+    async def call_extension(
+        self, method: str, params: object = None, result: type[T] | None = None
+    ) -> T | object:
+        """Call a method beyond the protocol; with a type the answer is read as that.
+
+        Raises:
+            RequestFailed: the client answered with an error, -32601 where it has no such method.
+        """
+        return await call_extension(self._session, method, params, result)
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
+        await notify_extension(self._session, method, params)
 
     # ---- the library's side
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.answers import extension_meta
 from accord.agent.unstable_v1 import agent_offers, auth_offers, session_offers
 from accord.agent.wire import Features
+from accord.protocol.extensions import read_advertised
 from accord.protocol.gates import supports
 from accord.schema import v1
 from accord.schema.struct import UNSET
@@ -87,4 +88,5 @@ def features_of(capabilities: Mapping[str, Any]) -> Features:
         compaction=has("session.compaction"),
         plans=has("plan"),
         subagents=has("subagents"),
+        extensions=read_advertised(capabilities),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.answers import extension_meta
 from accord.agent.unstable_v2 import agent_offers, session_offers
 from accord.agent.wire import Features
+from accord.protocol.extensions import read_advertised
 from accord.protocol.gates import supports
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -73,4 +74,5 @@ def features_of(capabilities: Mapping[str, Any]) -> Features:
         elicit_form=supports(capabilities, "elicitation.form", booleans=False),
         elicit_url=supports(capabilities, "elicitation.url", booleans=False),
         terminal_login=supports(capabilities, "auth.terminal", booleans=False),
+        extensions=read_advertised(capabilities),
     )

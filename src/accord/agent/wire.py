@@ -56,6 +56,8 @@ class Features:
     compaction: bool = True
     plans: bool = True
     subagents: bool = True
+    # Methods beyond the protocol that the client says it has.
+    extensions: frozenset[str] = frozenset()
 
 
 class Wire(Protocol):

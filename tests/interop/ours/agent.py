@@ -19,7 +19,6 @@ from accord import Agent, FormField, RequestError, Turn
 from accord.agent.tool_call import STANDARD_OPTIONS
 from accord.agent.turn import describe
 from accord.schema import v2
-from accord.schema.codec import encode, to_python
 
 # A command that is to be killed gets this long to start.
 KILL_SECONDS = 0.2
@@ -161,8 +160,9 @@ async def form(turn: Turn, _: str) -> None:
 
 
 async def echo(turn: Turn, value: str) -> None:
-    answer = await turn.session.connection.call("_interop/echo", encode({"value": value}))
-    await turn.say(f"echo {to_python(answer)['value']}")
+    answer = await turn.call_extension("_interop/echo", {"value": value}, dict[str, str])
+    assert isinstance(answer, dict)
+    await turn.say(f"echo {answer['value']}")
 
 
 async def slow(turn: Turn, _: str) -> None:
