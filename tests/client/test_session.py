@@ -116,7 +116,7 @@ async def test_loading_replays_the_history_before_it_returns(version: int) -> No
         session = await client.load_session("old")
         said = [(message.role, message.text) for message in session.transcript.messages]
         assert said == [("user", "hello"), ("agent", "hi")]
-        with pytest.raises(RemoteProtocolError, match="open already"):
+        with pytest.raises(LocalProtocolError, match="open already"):
             await client.load_session("old")
 
 

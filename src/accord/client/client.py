@@ -188,6 +188,10 @@ class Client(Connected):
         method, params = request
         begun: list[Session] = []
         if session_id is not None:
+            if session_id in self.open_link.sessions:
+                raise LocalProtocolError(
+                    f"the session {session_id!r} is open already; close it first"
+                )
             # Its history comes before the answer, and goes straight into its transcript.
             begun.append(self._add_session(session_id, setup, on_update))
 
