@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.errors import LocalProtocolError
-from accord.machine import Terminal, Terminals
+from accord.machine import Exit, Terminal, Terminals
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
@@ -150,24 +150,31 @@ class OwnTerminal:
             self._announced.set()
             ended = await self._process.wait()
             await self._owner.processes.release(self._process.id)
-            await session.emit(
-                v2.TerminalUpdate(
-                    terminal_id=self.id,
-                    exit_status=v2.TerminalExitStatus(
-                        exit_code=UNSET if ended.code is None else ended.code,
-                        signal=UNSET if ended.signal is None else ended.signal,
-                    ),
-                    capabilities=None,
-                )
-            )
+            await self._tell_exit(ended)
         except Exception as error:  # noqa: BLE001 - one terminal must not end the connection
             # The session or the client is gone, or the log fails: there is nobody to tell.
             _log.warning("terminal %s ended unseen: %s", self.id, error)
             await self._process.end()
         finally:
             self._announced.set()
-            self._over.set()
             self._owner.ended(self)
+            self._over.set()
+
+    async def _tell_exit(self, ended: Exit) -> None:
+        session = self._owner.session
+        update = v2.TerminalUpdate(
+            terminal_id=self.id,
+            exit_status=v2.TerminalExitStatus(
+                exit_code=UNSET if ended.code is None else ended.code,
+                signal=UNSET if ended.signal is None else ended.signal,
+            ),
+            capabilities=None,
+        )
+        await session.present()
+        await session.record_only(update)
+        # In one breath: no state may list it after its exit, nor miss it before.
+        session.post(update)
+        self._owner.ended(self)
 
 
 class OwnTerminals:

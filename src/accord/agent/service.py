@@ -127,13 +127,12 @@ class Service:
         about: Mapping[str, Any] = NOTHING_MORE,
     ) -> AgentSession:
         """Go on with a stored session, with the folders and servers that were sent, no others."""
-        active = self.sessions.get(session_id)
-        if active is not None and not active.closing:
+        while (active := self.sessions.get(session_id)) is not None and active.closing:
+            await active.gone.wait()
+        if active is not None:
             # Its work, and what was said about it, goes on; only the surroundings are new.
             active.mcp_servers = mcp_servers
-            await active.move_to(cwd, directories)
-            if about:
-                await active.amend(**about)
+            await active.amend(cwd=cwd, additional_directories=directories, **about)
             if not active.foreground.is_busy:
                 await self._hook(self.agent.session_hook, active)
             return active
@@ -200,16 +199,18 @@ class Service:
             raise RequestError.invalid_params("unknown cursor", "$.cursor") from None
 
     async def close_session(self, session: AgentSession) -> None:
-        """Cancel its work, wait for the end of it, and let it go."""
+        """Cancel its work, wait for the end of it, and let it go.  Once begun it is finished."""
         session.closing = True
-        session.foreground.cancel_all()
-        with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
-            await session.foreground.wait_idle()
-        await session.terminals.close()
+        with anyio.CancelScope(shield=True):
+            session.foreground.cancel_all()
+            with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
+                await session.foreground.wait_idle()
+            await session.terminals.close()
         session.closed = True
         self.wire.forget(session.id)
         if self.sessions.get(session.id) is session:
             del self.sessions[session.id]
+        session.gone.set()
 
     async def delete_session(self, session_id: str) -> None:
         """Forget a session; one that is unknown is as good as forgotten."""

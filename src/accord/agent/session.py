@@ -87,6 +87,7 @@ class AgentSession:
         self._replayed: anyio.Event | None = None
         # Its work is being ended: it takes no new request, but what is left is still told.
         self.closing = False
+        self.gone = anyio.Event()
         self.closed = False
 
     # ---- what it is
@@ -168,9 +169,8 @@ class AgentSession:
         connection = self._connection
         if connection.check_is_due():
             await checkpoint_if_cancelled()
-        while self._replayed is not None:
-            # What is new comes after all that is old.
-            await self._replayed.wait()
+        if self._replayed is not None:
+            await self.present()
         if self.closed:
             raise LocalProtocolError(f"session {self.id} is closed")
         writing = self._log.append(update)
@@ -226,12 +226,18 @@ class AgentSession:
     @contextmanager
     def replaying(self) -> Iterator[None]:
         """While the past is told again, the present waits."""
-        self._replayed = anyio.Event()
+        over = self._replayed = anyio.Event()
         try:
             yield
         finally:
-            self._replayed.set()
-            self._replayed = None
+            over.set()
+            if self._replayed is over:
+                self._replayed = None
+
+    async def present(self) -> None:
+        """Wait until no past is being told: what is new comes after all that is old."""
+        while self._replayed is not None:
+            await self._replayed.wait()
 
     # ---- commands that go on
 
@@ -311,10 +317,6 @@ class AgentSession:
     async def touch(self) -> None:
         """The session was used now."""
         await self._put(self._record)
-
-    async def move_to(self, cwd: str, directories: tuple[str, ...]) -> None:
-        """Other folders from now on: those that the client sent, no others."""
-        await self._put(replace(self._record, cwd=cwd, additional_directories=directories))
 
     async def _put(self, record: SessionRecord) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.files import absolute
 from accord.agent.wire import PermissionAsk, PermissionOption
@@ -90,8 +91,8 @@ class ToolCallHandle:
         """Tell the client of it; entering the block does this."""
         if self._status is not None:
             raise LocalProtocolError(f"tool call {self._title!r} was announced already")
-        self._status = "pending"
-        await self._turn.emit(
+        await self._become(
+            "pending",
             v2.ToolCallUpdate(
                 tool_call_id=self._id,
                 title=self._title,
@@ -102,7 +103,7 @@ class ToolCallHandle:
                 locations=self._locations or UNSET,
                 raw_input=self._raw_input,
                 capabilities=_CANCELLABLE if self._stoppable else UNSET,
-            )
+            ),
         )
 
     async def start(self) -> None:
@@ -141,16 +142,27 @@ class ToolCallHandle:
             raise LocalProtocolError(
                 f"tool call {self._title!r} is {self._status}; it cannot become {status}"
             )
-        self._status = status
         ended = is_final(status) and self._stoppable
-        await self._turn.emit(
+        await self._become(
+            status,
             v2.ToolCallUpdate(
                 tool_call_id=self._id,
                 status=status,
                 raw_output=UNSET if raw_output is UNSET else to_raw(raw_output),
                 capabilities=None if ended else UNSET,
-            )
+            ),
         )
+
+    async def _become(self, status: str, update: v2.ToolCallUpdate) -> None:
+        """Take a status and tell it: either both happen or neither, also under cancellation."""
+        await checkpoint_if_cancelled()
+        before, self._status = self._status, status
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._turn.emit(update)
+        except Exception:
+            self._status = before
+            raise
 
     async def settle(self, status: str) -> None:
         """End it with this status if nobody has; the turn does this with what is left open."""
