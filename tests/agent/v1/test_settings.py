@@ -12,7 +12,7 @@ from accord.agent.options import Choice
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import raw_client
 
-BOOLEANS = {"session": {"configOptions": {"boolean": {}}}}
+BOOLEANS: dict[str, Any] = {"session": {"configOptions": {"boolean": {}}}}
 
 
 def settable_agent() -> Agent:
