@@ -222,3 +222,19 @@ def test_small_files_are_read_at_once_and_others_not(root: Path) -> None:
     assert caught.value.code == -32002
     files.overlay.set(str(root / "small.txt"), "unsaved")
     assert files.read_now("s", str(root / "small.txt")) is None
+
+
+async def test_who_reads_in_another_way_does_so_for_small_files_too(root: Path) -> None:
+    """Users: a service is replaced by overriding it, and nothing goes past it."""
+
+    class Loud(FileService):
+        async def read_text(
+            self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+        ) -> str:
+            return (await super().read_text(session_id, path, line, limit)).upper()
+
+    (root / "small.txt").write_text("one")
+    files = Loud()
+    files.add_session("s", [str(root)])
+    assert files.read_now("s", str(root / "small.txt")) is None
+    assert await files.read_text("s", str(root / "small.txt")) == "ONE"

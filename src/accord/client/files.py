@@ -40,6 +40,8 @@ def _explain_reading(error: FileFailure) -> RequestError:
 class FileService:
     """The files of this computer.  `overlay` has the unsaved buffers that agents must see."""
 
+    _has_short_way: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -57,6 +59,12 @@ class FileService:
         self._fsync = fsync
         self._cross_mounts = cross_mounts
         self._sessions: dict[str, Files] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Who reads in another way does so always: our short way would go past it."""
+        super().__init_subclass__()
+        if "read_text" in cls.__dict__:
+            cls._has_short_way = False
 
     def for_connection(self) -> FileService:
         """The same with sessions of its own: two agents may use the same session id."""
@@ -108,6 +116,8 @@ class FileService:
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str | None:
         """The same at once, for a file so small that a task would cost more; None for others."""
+        if not self._has_short_way:
+            return None
         files = self._files(session_id, path)
         try:
             return files.read_now(path, line, limit)
