@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class AgentProcess:
         self._news = anyio.Event()
         self._may_read = anyio.Event()
         self._may_read.set()
+        self._stderr_read = anyio.Event()
         self.ended = False
         self.messages: list[Message] = []
         self.bad: list[bytes] = []
@@ -61,6 +62,9 @@ class AgentProcess:
         except anyio.EndOfStream:
             if rest:
                 self.bad.append(rest)
+        # What it said last on stderr is worth having when somebody asks why.
+        with anyio.move_on_after(1):
+            await self._stderr_read.wait()
         self.ended = True
         self._tell()
 
@@ -78,6 +82,7 @@ class AgentProcess:
         async for chunk in self._process.stderr:
             self.stderr += chunk
             self._tell()
+        self._stderr_read.set()
 
     def _tell(self) -> None:
         self._news.set()
@@ -87,7 +92,7 @@ class AgentProcess:
         """Wait until something is so; fails when it does not become so in time."""
         with anyio.fail_after(SECONDS):
             while not true():
-                assert not (self.ended and self._process.returncode is not None), self.stderr
+                assert not self.ended, f"it is gone: {self.stderr.decode()}"
                 await self._news.wait()
 
     def stop_reading(self) -> None:
@@ -188,6 +193,11 @@ class AgentProcess:
         """Its resident memory now, in bytes."""
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    async def within(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Work that is expected to be stopped; TimeoutError when it was."""
+        with anyio.fail_after(seconds):
+            await work()
 
     # ---- its end
 

@@ -11,6 +11,8 @@ from accord.schema.struct import Raw
 Work = Callable[[], Awaitable[bytes]]
 RequestId = int | str | None
 
+_NOTHING = Raw(b"{}")
+
 
 class Handler(Protocol):
     """The role above a connection: what an agent or a client does with what arrives."""
@@ -36,7 +38,8 @@ class IncomingRequest:
     def __init__(self, request_id: RequestId, method: str, params: Raw) -> None:
         self.id = request_id
         self.method = method
-        self.params = params
+        # Some peers send null where they mean nothing.
+        self.params = _NOTHING if memoryview(params) == b"null" else params
         self.cancel_requested = False
         # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
         self.on_cancel: Callable[[], None] | None = None

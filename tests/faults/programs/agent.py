@@ -97,6 +97,13 @@ async def echo(params: dict[str, Any]) -> dict[str, Any]:
     return params
 
 
+@agent.method("_murmur")
+async def murmur(params: dict[str, Any]) -> dict[str, Any]:
+    """Show on stderr that it came."""
+    sys.stderr.write("heard\n")
+    return {}
+
+
 @agent.method("_unsayable")
 async def unsayable(params: dict[str, Any]) -> Any:
     """A result that is not JSON."""
