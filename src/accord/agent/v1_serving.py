@@ -12,6 +12,7 @@ from accord.agent.answers import (
     to_plain,
 )
 from accord.agent.mcp_calls import check_server_ids
+from accord.agent.mcp_commands import resolved
 from accord.agent.options import MODE_OPTION_ID
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
@@ -185,7 +186,7 @@ class V1Serving:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
                 )
-        servers = tuple(server_to_v2(server) for server in listed)
+        servers = tuple(server_to_v2(resolved(server, at)) for at, server in enumerate(listed))
         check_server_ids(servers, self.service.sessions.values())
         return servers
 

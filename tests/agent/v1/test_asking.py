@@ -11,8 +11,8 @@ from accord.agent.elicitation import Answer, FormField
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import raw_client
 
-FORM = {"elicitation": {"form": {}}}
-URL = {"elicitation": {"url": {}}}
+FORM: dict[str, Any] = {"elicitation": {"form": {}}}
+URL: dict[str, Any] = {"elicitation": {"url": {}}}
 BOTH: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
 FIELDS = {
@@ -240,7 +240,7 @@ async def test_words_of_ones_own_start_with_an_underscore_and_are_kept() -> None
         {"type": "integer", "default": "x"},
     ):
         with pytest.raises(LocalProtocolError):
-            FormField(**mistake)  # type: ignore[arg-type]
+            FormField(**mistake)
     answers: list[Answer] = []
     agent = Agent("asker", version="1")
 
