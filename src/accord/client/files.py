@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from urllib.parse import quote
+from typing import ClassVar
 
 from accord.errors import RequestError
 from accord.machine import (
