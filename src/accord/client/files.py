@@ -12,8 +12,8 @@ Always holds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
 from typing import ClassVar
+from urllib.parse import quote
 
 from accord.errors import RequestError
 from accord.machine import (
