@@ -186,7 +186,7 @@ class OwnTerminals:
         self._running: dict[str, OwnTerminal] = {}
         self._background: dict[str, OwnTerminal] = {}
         # Who reports background work once reports it always.
-        self._reports = False
+        self.reports = False
         self._closed = False
 
     @property
@@ -206,7 +206,7 @@ class OwnTerminals:
 
     def background(self) -> Sequence[v2.BackgroundWork] | None:
         """What goes on behind the foreground, or None when that was never reported."""
-        if not self._reports:
+        if not self.reports:
             return None
         return [v2.BackgroundTerminal(terminal_id=one) for one in self._background]
 
@@ -228,7 +228,7 @@ class OwnTerminals:
             self._running.pop(terminal.id, None)
             raise
         if background and not terminal.is_over:
-            self._reports = True
+            self.reports = True
             self._background[terminal.id] = terminal
             self.session.post_state()
         return terminal

@@ -53,6 +53,8 @@ class Service:
         self.connection = connection
         self.wire = wire
         self.sessions: dict[str, AgentSession] = {}
+        # Closed sessions that reported background work; when resumed they go on with that.
+        self._reporting: set[str] = set()
         self.authenticated = False
         self.mcp_calls = McpCalls(connection)
         agent.services.add(self)
@@ -115,6 +117,7 @@ class Service:
             mcp_servers,
         )
         session.mcp_calls = self.mcp_calls
+        session.terminals.reports = session.id in self._reporting
         self.sessions[session.id] = session
         return session
 
@@ -207,6 +210,8 @@ class Service:
                 await session.foreground.wait_idle()
             await session.terminals.close()
         session.closed = True
+        if session.terminals.reports:
+            self._reporting.add(session.id)
         self.wire.forget(session.id)
         if self.sessions.get(session.id) is session:
             del self.sessions[session.id]
@@ -217,6 +222,7 @@ class Service:
         session = self.sessions.get(session_id)
         if session is not None:
             await self.close_session(session)
+        self._reporting.discard(session_id)
         await self.agent.store.delete(session_id)
 
     def lost(self, error: ConnectionLost) -> None:
