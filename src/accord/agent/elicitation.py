@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-from urllib.parse import urlsplit
 
 from accord.agent.wire import Wire
 from accord.agent.words import checked
@@ -174,6 +173,9 @@ async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
 def check_url(url: str) -> None:
     """Refuse what is no whole URL, and one that carries a password past everybody's eyes."""
     try:
+        # Here, since a page is seldom asked for and the import is not cheap.
+        from urllib.parse import urlsplit
+
         parts = urlsplit(url)
         whole = bool(parts.scheme and parts.hostname) and parts.port != 0
     except ValueError:
