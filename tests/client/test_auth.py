@@ -41,6 +41,7 @@ def login_method(version: int) -> str:
     return "authenticate" if version == 1 else "auth/login"
 
 
+@pytest.mark.rule("V1-AUTH-12")
 @VERSIONS
 @pytest.mark.parametrize("how", ["id", "callback", "async callback"])
 async def test_a_session_that_needs_a_login_gets_one_and_is_tried_again(

@@ -3,7 +3,7 @@
 Questions belong to the client's login request, so none can be put once that is answered.
 """
 
-import secrets
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -59,7 +59,7 @@ class Login:
 
     def new_id(self, kind: str) -> str:
         """An id that nobody else uses."""
-        return f"{kind}_{secrets.token_hex(8)}"
+        return f"{kind}_{os.urandom(8).hex()}"
 
     def finish(self) -> None:
         """The request is about to be answered."""
