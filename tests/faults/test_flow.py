@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.faults.process import agent_process
+from tests.faults.process import AgentProcess, agent_process
 
 MEBIBYTE = 1024 * 1024
 
@@ -43,6 +43,11 @@ async def test_prompts_of_many_sessions_at_once_keep_their_own_order() -> None:
             assert said == [f"{number} " for number in range(200)]
 
 
+async def heard(agent: AgentProcess, count: int) -> None:
+    """Wait until the agent has heard so many questions; it says so on stderr."""
+    await agent.until(lambda: agent.stderr.count(b"heard") == count)
+
+
 async def test_a_slow_reader_slows_the_writer() -> None:
     """Issue: `say` waits, and memory stays bounded; then everything arrives."""
     async with agent_process() as agent:
@@ -57,7 +62,7 @@ async def test_a_slow_reader_slows_the_writer() -> None:
             for _ in range(20):
                 questions += 1
                 await agent.start("_murmur", {})
-                await agent.until(lambda n=questions: agent.stderr.count(b"heard") == n)
+                await heard(agent, questions)
         assert said * 65536 < 8 * MEBIBYTE
         assert agent.memory() - before < 32 * MEBIBYTE
         agent.read_on()

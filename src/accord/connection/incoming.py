@@ -11,6 +11,7 @@ from accord.schema.struct import Raw
 Work = Callable[[], Awaitable[bytes]]
 RequestId = int | str | None
 
+_NULL = memoryview(b"null")
 _NOTHING = Raw(b"{}")
 
 
@@ -39,7 +40,7 @@ class IncomingRequest:
         self.id = request_id
         self.method = method
         # Some peers send null where they mean nothing.
-        self.params = _NOTHING if memoryview(params) == b"null" else params
+        self.params = _NOTHING if memoryview(params) == _NULL else params
         self.cancel_requested = False
         # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
         self.on_cancel: Callable[[], None] | None = None

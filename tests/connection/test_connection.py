@@ -1,0 +1,269 @@
+"""The pump: order, answers, ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.connection import Connection, IncomingRequest, Limits
+from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RequestError
+from accord.schema.codec import to_python
+from accord.transport.memory import memory_pair
+from tests.connection.raw_peer import SECONDS, Role, connected
+
+
+async def test_notifications_are_handled_in_wire_order_before_the_answer_behind_them() -> None:
+    """Issue 2: 10,000 in order; the answer is seen after all that came before it."""
+    role = Role()
+    seen_at_answer: list[int] = []
+    async with connected(role) as (connection, peer), anyio.create_task_group() as tasks:
+
+        async def call() -> None:
+            await connection.call(
+                "go", b"{}", on_result=lambda raw: seen_at_answer.append(len(role.notifications))
+            )
+            seen_at_answer.append(len(role.notifications))
+
+        tasks.start_soon(call)
+        question = await peer.asked("go")
+        before = [peer.update(number) for number in range(10_000)]
+        answer = {"id": question["id"], "result": {}}
+        peer.send(*before, answer, peer.update(10_000))
+    assert [params["n"] for _, params in role.notifications] == list(range(10_001))
+    assert seen_at_answer == [10_000, 10_001]
+
+
+async def test_a_request_runs_beside_the_reading_and_may_call_back() -> None:
+    """Ours: a handler that waits for the peer does not stop the peer's answer."""
+    role = Role()
+    async with connected(role) as (connection, peer):
+
+        def ask_back(request: IncomingRequest) -> Any:
+            async def work() -> bytes:
+                return bytes(await connection.call("back", b"{}"))
+
+            return work
+
+        role.methods["ask"] = ask_back
+        peer.request("a", "ask")
+        question = await peer.asked("back")
+        peer.send({"id": question["id"], "result": {"x": 1}})
+        assert (await peer.answer("a"))["result"] == {"x": 1}
+
+
+async def test_a_bad_notification_does_not_end_the_reading() -> None:
+    """Issue 3: a notification that is malformed."""
+    role = Role()
+    async with connected(role) as (_, peer):
+        role.methods["ping"] = lambda request: b"{}"
+        peer.send({"method": "bad"}, {"method": "good", "params": {"x": 1}})
+        peer.request(1, "ping")
+        await peer.answer(1)
+    assert role.notifications == [("good", {"x": 1})]
+
+
+class Unsayable(RequestError):
+    """An error whose data is no JSON."""
+
+    def __init__(self) -> None:
+        super().__init__(-32001, "text", {"data": object()})
+
+
+@pytest.mark.parametrize("is_work", [False, True])
+@pytest.mark.parametrize(
+    ("error", "code", "data"),
+    [
+        (RequestError(-32001, "mine", {"a": 1}), -32001, {"a": 1}),
+        (RequestError.invalid_params("no", "$.x"), -32602, {"path": "$.x", "reason": "no"}),
+        (LocalProtocolError("our own text"), -32603, None),
+        (RuntimeError("secret"), -32603, "correlationId"),
+        (Unsayable(), -32603, "correlationId"),
+    ],
+)
+async def test_whatever_a_handler_raises_the_request_is_answered(
+    is_work: bool, error: Exception, code: int, data: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue: what nobody foresaw gets an id and no text; ours carry their text."""
+    role = Role()
+
+    def fail(request: IncomingRequest) -> Any:
+        async def work() -> bytes:
+            raise error
+
+        if is_work:
+            return work
+        raise error
+
+    role.methods["fail"] = fail
+    async with connected(role) as (_, peer):
+        peer.request(1, "fail")
+        answer = (await peer.answer(1))["error"]
+        assert answer["code"] == code
+        if data == "correlationId":
+            assert answer["message"] == "Internal error"
+            assert answer["data"]["correlationId"] in capfd.readouterr().err
+        else:
+            assert answer.get("data") == data
+
+
+async def test_what_follows_an_answer_follows_at_once() -> None:
+    """Ours: `on_answered` speaks before anything else does."""
+    role = Role()
+    async with connected(role) as (connection, peer):
+
+        def new(request: IncomingRequest) -> bytes:
+            request.on_answered = lambda: connection.post("commands", b"{}")
+            return b"{}"
+
+        role.methods["new"] = new
+        peer.request(1, "new")
+        peer.request(2, "new")
+        await peer.answer(2)
+        await peer.until(lambda: len(peer.messages) == 4)
+        said = [one.get("method") or one["id"] for one in peer.messages]
+        assert said == [1, "commands", 2, "commands"]
+
+
+# ---- ends
+
+
+async def test_when_the_peer_goes_calls_fail_and_handlers_are_cancelled() -> None:
+    """Issue 3: at once, and the handler is told once."""
+    role = Role()
+    cancelled = anyio.Event()
+
+    def hold(request: IncomingRequest) -> Any:
+        async def work() -> bytes:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                cancelled.set()
+            return b"{}"
+
+        return work
+
+    role.methods["hold"] = hold
+    async with connected(role) as (connection, peer):
+        peer.request(1, "hold")
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+
+                async def leave() -> None:
+                    await peer.asked("go")
+                    await peer.transport.aclose()
+
+                tasks.start_soon(leave)
+                with pytest.raises(ConnectionLost, match="closed the connection"):
+                    await connection.call("go", b"{}")
+            await cancelled.wait()
+            await connection.closed.wait()
+        for late in (connection.call("late", b"{}"), connection.notify("late", b"{}")):
+            with pytest.raises(ConnectionLost):
+                await late
+        with pytest.raises(ConnectionLost):
+            connection.post("late", b"{}")
+        with pytest.raises(LocalProtocolError, match="cannot prompt: the peer closed"):
+            connection.require_open("prompt")
+    assert len(role.losses) == 1
+
+
+async def test_nothing_reaches_the_handler_after_the_end() -> None:
+    """Ours: `lost` is the last word."""
+    role = Role()
+    async with connected(role) as (connection, _):
+        connection.require_open("work")
+        await connection.aclose()
+        connection.data_received(b'{"jsonrpc":"2.0","method":"late"}\n')
+    assert role.notifications == []
+    assert len(role.losses) == 1
+
+
+async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
+    """Ours: not wrapped in a group, so that it can be caught by its class."""
+    ours, _ = memory_pair()
+    with pytest.raises(KeyError, match="mine"):
+        async with Connection(ours, Role()):
+            raise KeyError("mine")
+
+
+@pytest.mark.rule("LIM-03")
+async def test_a_frame_over_the_limit_ends_the_connection_with_the_limits_name() -> None:
+    """Good frames before it still count."""
+    role = Role()
+    async with connected(role, Limits(frame_bytes=1000)) as (connection, peer):
+        peer.transport.write(b'{"jsonrpc":"2.0","method":"good"}\n' + b"x" * 2000)
+        with anyio.fail_after(SECONDS):
+            await connection.closed.wait()
+            await peer.until(lambda: peer.end is not None)
+        assert isinstance(connection.error, LimitExceeded)
+        assert (connection.error.limit, connection.error.value) == ("frame_bytes", 1000)
+        assert "frame_bytes = 1000" in str(connection.error)
+        assert peer.messages == []
+    assert [method for method, _ in role.notifications] == ["good"]
+
+
+@pytest.mark.rule("LIM-01")
+async def test_the_depth_is_a_limit_of_the_connection() -> None:
+    """A smaller one is kept as well."""
+    role = Role()
+    role.methods["echo"] = lambda request: bytes(request.params)
+    async with connected(role, Limits(depth=10)) as (_, peer):
+        for depth, name in ((7, "shallow"), (12, "deep")):
+            nested: Any = 1
+            for _ in range(depth):
+                nested = [nested]
+            peer.request(name, "echo", {"x": nested})
+        assert "result" in await peer.answer("shallow")
+        assert (await peer.answer("deep"))["error"]["code"] == -32600
+
+
+async def test_batches_are_an_option_and_answered_in_one_frame() -> None:
+    """Issue: off by default."""
+    role = Role()
+    role.methods["echo"] = lambda request: bytes(request.params)
+    batch = b'[{"jsonrpc":"2.0","id":1,"method":"echo","params":{}},1]\n'
+    async with connected(role) as (_, peer):
+        peer.transport.write(batch)
+        assert (await peer.answer(None))["error"]["code"] == -32600
+    answers: list[Any] = []
+    async with connected(role, accept_batches=True) as (_, peer):
+        peer.data_received = answers.append  # type: ignore[method-assign, assignment]
+        peer.transport.write(batch)
+        peer.request(2, "echo")
+        with anyio.fail_after(SECONDS):
+            while b'"id":2' not in b"".join(answers):
+                await anyio.lowlevel.checkpoint()
+    array = to_python(b"".join(answers).split(b"\n")[0])
+    assert sorted(str(one["id"]) for one in array) == ["1", "None"]
+
+
+async def test_null_params_of_a_request_are_none() -> None:
+    """Ours: some peers send null where they mean nothing."""
+    role = Role()
+    role.methods["echo"] = lambda request: bytes(request.params)
+    async with connected(role) as (_, peer):
+        peer.send({"id": 1, "method": "echo", "params": None}, {"id": 2, "method": "echo"})
+        assert (await peer.answer(1))["result"] == {}
+        assert (await peer.answer(2))["result"] == {}
+
+
+async def test_a_job_runs_in_the_connection_and_ends_with_it() -> None:
+    """Workers are kept and used again; none outlives the connection."""
+    ran: list[int] = []
+    async with connected() as (connection, _):
+        for number in range(40):
+
+            async def job(number: int = number) -> None:
+                await anyio.lowlevel.checkpoint()
+                ran.append(number)
+
+            connection.run(job)
+        with anyio.fail_after(SECONDS):
+            while len(ran) < 40:
+                await anyio.lowlevel.checkpoint()
+            connection.run(job)
+            while len(ran) < 41:
+                await anyio.lowlevel.checkpoint()
+    assert sorted(set(ran)) == list(range(40))
