@@ -129,6 +129,7 @@ class Agent(UnstableOffer):
         self.extensions: dict[str, Extension] = {}
         self.prompt_handler: PromptHandler | None = None
         self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
+        self.login_check: Callable[[], bool] | None = None
         self.authenticate_hook: Callable[[str, Login], Awaitable[None]] | None = None
         self.logout_hook: Callable[[], Awaitable[None]] | None = None
 
@@ -217,6 +218,16 @@ class Agent(UnstableOffer):
 
         self.authenticate_hook = login
         return handler
+
+    def knows_login(self, check: Callable[[], bool]) -> Callable[[], bool]:
+        """Register how the program sees that the user is logged in already.
+
+        A login in a terminal happens in another process and leaves something behind, such as a
+        token in a file; without this function sessions would be refused for ever.  It is asked
+        often, so it must be quick.
+        """
+        self.login_check = check
+        return check
 
     def on_logout(self, handler: F) -> F:
         """Register what happens at logout."""

@@ -70,7 +70,8 @@ class Service:
 
     def require_login(self) -> None:
         """Refuse until the client has logged in, where the agent wants that."""
-        if self.agent.login_required and not self.authenticated:
+        known = self.agent.login_check
+        if self.agent.login_required and not self.authenticated and not (known and known()):
             usable = [
                 method.described()
                 for method in self.agent.auth_methods.values()

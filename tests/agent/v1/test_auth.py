@@ -119,3 +119,26 @@ async def test_without_login_methods_there_is_no_logout() -> None:
         result = await client.result("initialize", initialize_params(1, {}))
         assert "logout" not in result["agentCapabilities"].get("auth", {})
         assert (await client.error("logout", {}))["data"]["method"] == "logout"
+
+
+async def test_a_login_in_a_terminal_is_known_by_what_it_left_behind() -> None:
+    """Spec: the client reconnects after it; there is nothing to authenticate any more."""
+    agent = Agent("terminal only", version="1")
+    agent.add_auth_method("tty", "In a terminal", terminal_args=["--login"])
+    tokens: list[str] = []
+
+    @agent.knows_login
+    def is_logged_in() -> bool:
+        return bool(tokens)
+
+    @agent.on_logout
+    async def forget() -> None:
+        tokens.clear()
+
+    async with raw_client(agent, capabilities={"auth": {"terminal": True}}) as client:
+        assert (await client.error("session/new", NEW))["code"] == -32000
+    tokens.append("left by the login")
+    async with raw_client(agent, capabilities={"auth": {"terminal": True}}) as client:
+        assert "sessionId" in await client.result("session/new", NEW)
+        await client.result("logout", {})
+        assert (await client.error("session/new", NEW))["code"] == -32000
