@@ -5,7 +5,6 @@ from types import TracebackType
 from typing import Any
 
 from anyio import CancelScope
-from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.errors import LocalProtocolError
 from accord.schema import v2
