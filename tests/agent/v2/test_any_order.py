@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accord.agent import Turn
+from accord.store import MemoryStore
 from tests.agent.raw_client import OPEN, RawClient
 from tests.agent.v2.invariants import check
 from tests.agent.v2.play import chosen, made, playing, text
@@ -126,9 +127,10 @@ ACTIONS = st.sampled_from(
 
 
 async def play(script: list[tuple[str, int]]) -> None:
-    """A whole connection."""
+    """A whole connection, and then another that is told the past of it."""
+    store = MemoryStore()
     with anyio.fail_after(30):
-        async with playing(made(work)) as client:
+        async with playing(made(work, store=store)) as client:
             player = Player(client)
             await player.new()
             await player.new()
@@ -136,11 +138,26 @@ async def play(script: list[tuple[str, int]]) -> None:
                 await player.act(action, number)
             await player.end()
             check(client, player.requests)
+        async with playing(made(work, store=store)) as reader:
+            for session_id in player.sessions:
+                params = {"sessionId": session_id, "cwd": "/tmp", "replayFrom": {"type": "start"}}
+                await reader.result("session/resume", params)
+    assert past(reader) == past(client)
 
 
-@pytest.mark.rule(
-    "V2-PROMPT-05", "V2-PROMPT-22", "V2-PROMPT-23", "V2-CANCEL-14", "V2-CANCEL-19", "V2-SESS-16"
-)
+def past(client: RawClient) -> dict[str, list[Any]]:
+    """What was said in each session, but for the states, which are of the moment."""
+    said: dict[str, list[Any]] = {}
+    for frame in client.frames:
+        if frame.get("method") == "session/update":
+            update = frame["params"]["update"]
+            if update["sessionUpdate"] != "state_update":
+                said.setdefault(frame["params"]["sessionId"], []).append(update)
+    return said
+
+
+@pytest.mark.rule("V2-PROMPT-05", "V2-PROMPT-22", "V2-PROMPT-23", "V2-CANCEL-14", "V2-CANCEL-19")
+@pytest.mark.rule("V2-SESS-10", "V2-SESS-16")
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(script=st.lists(st.tuples(ACTIONS, st.integers(0, 1)), max_size=14))
