@@ -1,0 +1,213 @@
+"""An agent's process as a transport: its words, its end, its last words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.errors import SpawnFailed
+from accord.machine.groups import live_groups
+from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport, forward_stderr
+from tests.machine.lifeline import Lifeline
+from tests.transport.collecting import SECONDS, Collecting
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left_behind() -> Iterator[None]:
+    """After `aclose` no process of the group is alive."""
+    before = live_groups()
+    yield
+    assert live_groups() == before
+
+
+@asynccontextmanager
+async def running(
+    *command: str, **options: Any
+) -> AsyncIterator[tuple[SubprocessTransport, Collecting]]:
+    """A process behind a transport."""
+    receiver = Collecting()
+    transport = SubprocessTransport(command, **options)
+    async with anyio.create_task_group() as tasks:
+        await transport.start(receiver, tasks)
+        try:
+            yield transport, receiver
+        finally:
+            with anyio.CancelScope(shield=True), anyio.fail_after(SECONDS):
+                await transport.aclose()
+            tasks.cancel_scope.cancel()
+    assert len(receiver.ends) == 1
+
+
+def shell(script: str) -> tuple[str, ...]:
+    """A command of the shell."""
+    return "/bin/sh", "-c", script
+
+
+async def test_what_is_written_comes_back_through_a_process() -> None:
+    """TR-STDIO-01."""
+    async with running("/bin/cat") as (transport, receiver):
+        assert transport.command == ("/bin/cat",)
+        assert transport.pid is not None
+        transport.write(b"x" * 300_000)
+        await transport.drain()
+        await receiver.until(lambda: len(receiver.data) == 300_000)
+        assert transport.backlog == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "reason"),
+    [
+        ("echo out; echo oops >&2; exit 7", "exit code 7", "agent 'sh' ended: exit code 7"),
+        ("echo out; echo oops >&2; exit 0", "exit code 0", "agent 'sh' ended: exit code 0"),
+        (
+            "echo out; echo oops >&2; kill -9 $$",
+            "killed by SIGKILL",
+            "agent 'sh' ended: killed by SIGKILL",
+        ),
+    ],
+)
+async def test_an_end_is_told_with_status_and_last_words(
+    script: str, status: str, reason: str
+) -> None:
+    """Issue 3: the error that the caller gets says what happened."""
+    async with running(*shell(script)) as (transport, receiver):
+        why = await receiver.end()
+        assert (why.reason, why.exit_status) == (reason, status)
+        assert why.stderr_tail == "oops\n"
+        assert not why.writable
+        assert receiver.data == b"out\n"
+        assert transport.stderr_tail == "oops\n"
+
+
+async def test_much_stderr_never_stops_the_process_and_its_tail_is_kept() -> None:
+    """TR-STDIO-06, issue 3: 200 KB and more of stderr."""
+    heard: list[bytes] = []
+    script = "import sys; sys.stderr.write('é' * 500_000 + 'the end'); print('done')"
+    async with running(sys.executable, "-c", script, stderr=heard.append) as (_, receiver):
+        why = await receiver.end()
+        assert receiver.data == b"done\n"
+        assert why.stderr_tail.endswith("é" * 1000 + "the end")
+        assert len(why.stderr_tail.encode()) <= STDERR_BYTES_KEPT + 3
+        assert len(b"".join(heard)) == 1_000_007
+
+
+async def test_a_process_that_is_gone_is_not_waited_for_because_of_its_child(
+    tmp_path: Path,
+) -> None:
+    """A fault of others: a grandchild holds stdout open.  It goes too."""
+    line = Lifeline(tmp_path / "line")
+    try:
+        script = f'exec 9>"{line.path}"; sleep 1000 & echo out; exit 5'
+        async with running(*shell(script)) as (_, receiver):
+            why = await receiver.end()
+            assert why.exit_status == "exit code 5"
+            assert receiver.data == b"out\n"
+        with anyio.fail_after(SECONDS):
+            await line.all_dead()
+    finally:
+        line.close()
+
+
+async def test_what_a_process_said_before_its_end_is_read_even_by_a_slow_reader() -> None:
+    """Issue 2: updates are not lost because the agent was quick to leave."""
+    script = "import sys; sys.stdout.write('x' * 900_000)"
+    async with running(sys.executable, "-c", script) as (transport, receiver):
+        transport.pause()
+        assert transport.pid is not None
+        with anyio.fail_after(SECONDS):
+            # The pipe holds 1 MiB where the system allows it, and 64 KiB where not.
+            await anyio.to_thread.run_sync(_gone_or_waiting, transport.pid)
+        transport.resume()
+        await receiver.end()
+        assert len(receiver.data) == 900_000
+
+
+def _gone_or_waiting(pid: int) -> None:
+    """Return when a process has ended, or sleeps because the pipe is full."""
+    while True:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            waits = Path(f"/proc/{pid}/wchan").read_text()
+        except OSError:
+            return
+        if state in "ZX" or "pipe" in waits:
+            return
+
+
+async def test_closing_goes_from_polite_to_firm(tmp_path: Path) -> None:
+    """Design: stdin closed, then SIGTERM, then SIGKILL to the whole group."""
+    line = Lifeline(tmp_path / "line")
+    try:
+        script = f'exec 9>"{line.path}"; trap "" TERM; echo up >&9; while :; do sleep 1; done'
+        async with running(*shell(script)) as (transport, receiver):
+            with anyio.fail_after(SECONDS):
+                assert await line.word() == "up"
+                await transport.aclose()
+                await line.all_dead()
+        assert receiver.ends[0].exit_status == "killed by SIGKILL"
+    finally:
+        line.close()
+
+
+async def test_a_process_that_leaves_when_its_stdin_closes_is_left_in_peace() -> None:
+    """No signal where none is needed."""
+    async with running("/bin/cat") as (transport, receiver):
+        await transport.aclose()
+        await transport.aclose()
+        assert receiver.ends[0].exit_status == "exit code 0"
+
+
+async def test_a_process_that_takes_nothing_is_lost_after_the_limit() -> None:
+    """Issue 3: a peer that stops reading; the process is named."""
+    async with running("/bin/sleep", "1000", stall_seconds=0.1) as (transport, receiver):
+        transport.write(b"x" * (4 * 1024 * 1024))
+        with anyio.fail_after(SECONDS):
+            await transport.drain()
+        why = await receiver.end()
+        assert why.reason == "agent 'sleep': the peer took nothing for 0.1 s"
+        assert why.exit_status is None
+
+
+async def test_a_process_that_closed_its_stdin_ends_the_transport() -> None:
+    """A fault of others: the first send fails and later ones wait for ever."""
+    async with running(*shell("exec 0<&-; echo ready; sleep 1000")) as (transport, receiver):
+        await receiver.until(lambda: receiver.data == b"ready\n")
+        transport.write(b"hello")
+        transport.write(b"hello")
+        why = await receiver.end()
+        assert "closed its reading side" in why.reason
+
+
+async def test_a_program_that_does_not_exist_is_an_error_of_ours(tmp_path: Path) -> None:
+    """Issue: the error names it; no descriptor is left open."""
+    before = len(os.listdir("/proc/self/fd"))
+    transport = SubprocessTransport([str(tmp_path / "nothing")])
+    assert transport.pid is None
+    async with anyio.create_task_group() as tasks:
+        with pytest.raises(SpawnFailed, match="no such program"):
+            await transport.start(Collecting(), tasks)
+        await transport.aclose()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def test_a_killed_process_is_told_by_its_signal() -> None:
+    """Issue 3: kill -9 from outside."""
+    async with running("/bin/cat") as (transport, receiver):
+        assert transport.pid is not None
+        os.kill(transport.pid, signal.SIGKILL)
+        why = await receiver.end()
+        assert why.exit_status == "killed by SIGKILL"
+
+
+def test_stderr_can_be_shown_as_it_comes(capfd: pytest.CaptureFixture[str]) -> None:
+    """TR-STDIO-06: captured, forwarded or dropped, as the client likes."""
+    forward_stderr(b"a word\n")
+    assert capfd.readouterr().err == "a word\n"
