@@ -107,11 +107,11 @@ async def test_a_read_names_the_absolute_path_the_line_and_the_limit() -> None:
 
     async with raw_client(agent_of(answer), capabilities=FILES) as client:
         client.serve["fs/read_text_file"] = lambda _params: {"content": "x"}
-        session_id = await client.new_session("/work")
+        session_id = await client.new_session("/project")
         await client.prompt(session_id)
     asked = [f["params"] for f in client.frames if f.get("method") == "fs/read_text_file"]
     assert asked == [
-        {"sessionId": session_id, "path": "/work/a.txt", "line": 3, "limit": 2},
+        {"sessionId": session_id, "path": "/project/a.txt", "line": 3, "limit": 2},
         {"sessionId": session_id, "path": "/else/where.txt"},
     ]
 
@@ -238,7 +238,7 @@ async def test_a_command_in_the_clients_terminal_is_shown_and_released() -> None
 
     async with raw_client(agent_of(answer), capabilities=TERMINAL) as client:
         terminals(client)
-        session_id = await client.new_session("/work")
+        session_id = await client.new_session("/project")
         assert await client.prompt(session_id) == {"stopReason": "end_turn"}
     create = next(f for f in client.frames if f.get("method") == "terminal/create")
     assert create["params"] == {
@@ -246,7 +246,7 @@ async def test_a_command_in_the_clients_terminal_is_shown_and_released() -> None
         "command": "make",
         "args": ["all"],
         "env": [{"name": "A", "value": "1"}],
-        "cwd": "/work",
+        "cwd": "/project",
         "outputByteLimit": 1000,
     }
     assert client.text() == "0 out"

@@ -53,11 +53,11 @@ async def test_a_tool_call_is_announced_then_begun_then_final() -> None:
             await call.complete(raw_output=[1])
 
     async with raw_client(agent_of(answer)) as client:
-        await client.prompt(await client.new_session("/work"))
+        await client.prompt(await client.new_session("/project"))
     ((first, *rest),) = lives(client).values()
     assert first["sessionUpdate"] == "tool_call"
     assert (first["title"], first["kind"], first["name"]) == ("Look", "search", "grep")
-    assert first["locations"] == [{"path": "/work/a.py"}, {"path": "/work/b.py", "line": 3}]
+    assert first["locations"] == [{"path": "/project/a.py"}, {"path": "/project/b.py", "line": 3}]
     assert first["rawInput"] == {"q": 1}
     assert first.get("status", "pending") == "pending"
     assert {one["sessionUpdate"] for one in rest} == {"tool_call_update"}
@@ -163,15 +163,15 @@ async def test_paths_that_are_shown_are_absolute() -> None:
             turn.tool_call("Bad", locations=[("a.py", 0)])
 
     async with raw_client(agent_of(answer)) as client:
-        assert await client.prompt(await client.new_session("/work/here")) == {
+        assert await client.prompt(await client.new_session("/project/here")) == {
             "stopReason": "end_turn"
         }
     paths = [place["path"] for one in client.updates() for place in one.get("locations", [])]
-    assert paths == ["/work/up.py", "/work/here/sub/a.py"]
+    assert paths == ["/project/up.py", "/project/here/sub/a.py"]
     diffs = [item for one in client.updates() for item in one.get("content", [])]
     assert diffs[0] == {
         "type": "diff",
-        "path": "/work/here/sub/a.py",
+        "path": "/project/here/sub/a.py",
         "oldText": "old",
         "newText": "new",
     }
