@@ -17,6 +17,10 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
 from typing import Any
 
 
+# No peer means a longer wait than a day; what is more is a mistake of units or worse.
+_SECONDS_MAX = 86_400
+
+
 class AccordError(Exception):
     """The root of all errors that accord raises on purpose."""
 
@@ -66,7 +70,9 @@ class RequestFailed(AccordError):
         if not isinstance(self.data, dict):
             return None
         seconds = self.data.get("retryAfter")
-        return float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+            return None
+        return float(seconds) if 0 <= seconds <= _SECONDS_MAX else None
 
     @property
     def detail(self) -> str:
