@@ -253,7 +253,9 @@ def test_a_rule_that_cannot_be_is_refused_when_it_is_made(wrong: dict[str, Any])
 
 KINDS = st.sampled_from(["read", "edit", "execute", "fetch", "other", "_new"])
 PATHS = st.lists(
-    st.sampled_from(["/nowhere/work/a", "/etc/b", "rel", "~/x", "", "/nowhere/work/src/[x]*"]),
+    st.sampled_from(
+        ["/nowhere/project/a", "/etc/b", "rel", "~/x", "", "/nowhere/project/src/[x]*"]
+    ),
     max_size=3,
 )
 COMMANDS = st.none() | st.sampled_from(["ls", "ls; rm x", "bash -c ls", "$X", "git 'a b'", "A=1 b"])

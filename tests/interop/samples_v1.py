@@ -56,7 +56,7 @@ CONTENTS = [
         "type": "content",
         "content": {"type": "resource", "resource": {"uri": "file:///x", "text": "x"}},
     },
-    {"type": "diff", "path": "/work/a.py", "oldText": None, "newText": "x"},
+    {"type": "diff", "path": "/project/a.py", "oldText": None, "newText": "x"},
     {"type": "terminal", "terminalId": "t1", "_meta": {"mine": {"any": [1, None]}}},
 ]
 TOOL = {
@@ -65,7 +65,7 @@ TOOL = {
     "kind": "edit",
     "status": "pending",
     "content": CONTENTS,
-    "locations": [{"path": "/work/a.py", "line": 4294967295}],
+    "locations": [{"path": "/project/a.py", "line": 4294967295}],
     "rawInput": {"any": {"thing": [1]}},
     "rawOutput": [True],
 }

@@ -63,9 +63,9 @@ CONTENTS = [
     {
         "type": "diff",
         "changes": [
-            {"operation": "add", "path": "/work/a", "fileType": "text", "_meta": {"any": 1}},
-            {"operation": "move", "oldPath": "/work/b", "path": "/work/c"},
-            {"operation": "_touch", "path": "/work/d"},
+            {"operation": "add", "path": "/project/a", "fileType": "text", "_meta": {"any": 1}},
+            {"operation": "move", "oldPath": "/project/b", "path": "/project/c"},
+            {"operation": "_touch", "path": "/project/d"},
         ],
         "patch": {"format": "git_patch", "text": "diff"},
     },
@@ -79,7 +79,7 @@ TOOL: Json = {
     "kind": "_paint",
     "status": "paused",
     "content": CONTENTS,
-    "locations": [{"path": "/work/a.py", "line": 1}],
+    "locations": [{"path": "/project/a.py", "line": 1}],
     "rawInput": {"any": {"thing": [1]}},
     "rawOutput": None,
     "capabilities": {"cancel": {}},
