@@ -164,10 +164,9 @@ JSON = st.recursive(
 )
 PARAMS = st.fixed_dictionaries(
     {},
-    optional={
-        key: JSON
-        for key in ("protocolVersion", "info", "capabilities", "clientCapabilities", "agentInfo")
-    },
+    optional=dict.fromkeys(
+        ("protocolVersion", "info", "capabilities", "clientCapabilities", "agentInfo"), JSON
+    ),
 )
 
 

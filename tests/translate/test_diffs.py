@@ -104,7 +104,7 @@ def test_the_patch_turns_the_old_text_into_the_new(old: str, new: str) -> None:
     ],
 )
 def test_git_takes_the_patch(tmp_path: Path, old: str | None, new: str) -> None:
-    """v2: what we call a git patch is one for git; its paths are absolute, so as `-p1` sees them."""
+    """v2: what we call a git patch is one for git; `-p1` takes the slash of its absolute paths."""
     target = tmp_path / "file name.txt"
     if old is not None:
         target.write_bytes(old.encode())

@@ -84,7 +84,8 @@ def prompted(request_id: int) -> None:
             send(done)
             send(chunk("after"))
         case "strange updates":
-            for value in (None, 5, [], {}, {"sessionUpdate": "of_tomorrow", "x": 1}):
+            odd: list[Any] = [None, 5, [], {}, {"sessionUpdate": "of_tomorrow", "x": 1}]
+            for value in odd:
                 send(update(value))
             send({"method": "session/update"})
             send({"method": "session/update", "params": [1]})
