@@ -11,6 +11,7 @@ from accord.connection import Connection, IncomingRequest, Limits
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RequestError
 from accord.schema.codec import to_python
 from accord.transport.memory import memory_pair
+from accord.transport.transport import Ended
 from tests.connection.raw_peer import SECONDS, Role, connected
 
 
@@ -267,3 +268,102 @@ async def test_a_job_runs_in_the_connection_and_ends_with_it() -> None:
             while len(ran) < 41:
                 await anyio.lowlevel.checkpoint()
     assert sorted(set(ran)) == list(range(40))
+
+
+class Broken:
+    """A transport that does not start."""
+
+    backlog = 0
+
+    async def start(self, receiver: Any, tasks: Any) -> None:
+        raise OSError("no such pipe")
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_transport_that_does_not_start_says_so() -> None:
+    """Ours: its own error, unwrapped, and no task is left."""
+    transport: Any = Broken()
+    with anyio.fail_after(SECONDS), pytest.raises(OSError, match="no such pipe"):
+        async with Connection(transport, Role()):
+            pytest.fail("it did not start")
+
+
+async def test_noise_is_reported_without_a_storm_of_its_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """TR-STDIO-08: counted and reported locally."""
+    role = Role()
+    role.methods["ping"] = lambda request: b"{}"
+    async with connected(role) as (_, peer):
+        peer.transport.write(b"xx\n" * 2000 + b"\n\r\n")
+        peer.request(1, "ping")
+        await peer.answer(1)
+        assert [one["error"]["code"] for one in peer.messages if "error" in one] == [-32700]
+    said = [one.getMessage() for one in caplog.records if "bad frame" in one.getMessage()]
+    assert len(said) == 4
+    assert "(1000 in a row)" in said[-1]
+
+
+async def test_odd_but_harmless_messages_are_noted_and_served(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: a missing `jsonrpc`, an answer to nothing, a withdrawal of nonsense."""
+    caplog.set_level("INFO", "accord.connection")
+    role = Role()
+    role.methods["ping"] = lambda request: b"{}"
+    async with connected(role) as (_, peer):
+        peer.transport.write(b'{"method":"unversioned","params":{}}\n{"id":5,"method":"ping"}\n')
+        assert (await peer.answer(5))["result"] == {}
+        peer.send({"id": 99, "result": {}}, {"method": "$/cancel_request", "params": {"a": 1}})
+        peer.transport.write(
+            b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"a":1e400}}\n'
+        )
+        peer.request(1, "ping")
+        await peer.answer(1)
+    assert role.notifications == [("unversioned", {})]
+    assert "answer for 99" in caplog.text
+    assert "tolerated" in caplog.text
+
+
+async def test_an_end_that_is_not_clean_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: an agent's log says why its client is gone."""
+    async with connected() as (connection, _):
+        connection.ended(Ended("the peer took nothing for 60 s"))
+        connection.ended(Ended("twice"))
+        assert connection.error is not None
+        assert connection.error.message == "the peer took nothing for 60 s"
+    assert "took nothing" in caplog.text
+
+
+async def test_what_is_sent_very_often_has_a_short_way() -> None:
+    """Ours: the same frame, and the same end."""
+    async with connected() as (connection, peer):
+        post = connection.poster("update")
+        post(b'{"n":1}')
+        assert (await peer.asked("update"))["params"] == {"n": 1}
+        await connection.aclose()
+        with pytest.raises(ConnectionLost):
+            post(b"{}")
+
+
+async def test_a_large_answer_waits_for_a_slow_peer_in_its_own_task() -> None:
+    """Ours: the next request is served meanwhile."""
+    role = Role()
+
+    def large(request: IncomingRequest) -> Any:
+        async def work() -> bytes:
+            return b'"%b"' % (b"x" * 3_000_000)
+
+        return work
+
+    role.methods["large"] = large
+    async with connected(role) as (_, peer):
+        peer.transport.pause()
+        peer.request(1, "large")
+        await anyio.wait_all_tasks_blocked()
+        peer.request(2, "large")
+        await anyio.wait_all_tasks_blocked()
+        peer.transport.resume()
+        for request_id in (1, 2):
+            assert len((await peer.answer(request_id))["result"]) == 3_000_000

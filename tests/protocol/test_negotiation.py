@@ -162,6 +162,7 @@ JSON = st.recursive(
     ),
     max_leaves=5,
 )
+KEYS = ("protocolVersion", "info", "capabilities", "clientCapabilities", "agentInfo")
 PARAMS = st.fixed_dictionaries(
     {},
     optional=dict.fromkeys(

@@ -15,6 +15,10 @@ IDLE_WORKERS_MAX = 64
 Job = Callable[[], Awaitable[None]]
 
 
+async def _rest() -> None:
+    """What a worker has to do while it waits."""
+
+
 class Workers:
     """Runs jobs in tasks of one group."""
 
@@ -27,31 +31,25 @@ class Workers:
         if self._idle:
             self._idle.pop().give(job)
         else:
-            worker = _Worker(self._idle)
-            worker.job = job
+            worker = _Worker(self._idle, job)
             self._tasks.start_soon(worker.work, name="accord request")
-
-    def release(self) -> None:
-        """Let the waiting workers go, so that the group can end."""
-        for worker in self._idle:
-            worker.give(None)
-        self._idle.clear()
 
 
 class _Worker:
-    def __init__(self, idle: "list[_Worker]") -> None:
+    def __init__(self, idle: "list[_Worker]", job: Job) -> None:
         self._idle = idle
         self._wake = anyio.Event()
-        self.job: Job | None = None
+        self._job = job
 
-    def give(self, job: Job | None) -> None:
-        self.job = job
+    def give(self, job: Job) -> None:
+        self._job = job
         self._wake.set()
 
     async def work(self) -> None:
-        while (job := self.job) is not None:
-            self.job = None
-            await job()
+        while True:
+            await self._job()
+            # What the job held is not held on to while the worker waits.
+            self._job = _rest
             if len(self._idle) >= IDLE_WORKERS_MAX:
                 return
             self._wake = anyio.Event()

@@ -1,0 +1,53 @@
+"""Tasks that are used again."""
+
+from __future__ import annotations
+
+import anyio
+
+from accord.connection import workers
+from accord.connection.workers import Workers
+from tests.connection.raw_peer import SECONDS
+
+
+async def test_a_worker_that_is_done_takes_the_next_job() -> None:
+    """Ours: starting a task costs more than a small request."""
+    tasks_seen: list[int] = []
+    async with anyio.create_task_group() as tasks:
+        pool = Workers(tasks)
+
+        async def job() -> None:
+            tasks_seen.append(anyio.get_current_task().id)
+
+        for _ in range(3):
+            pool.run(job)
+            await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert len(set(tasks_seen)) == 1
+
+
+async def test_jobs_at_once_have_tasks_of_their_own_and_few_are_kept() -> None:
+    """Issue: everything has a bound."""
+    tasks_seen: set[int] = set()
+    many = workers.IDLE_WORKERS_MAX + 20
+    async with anyio.create_task_group() as tasks:
+        pool = Workers(tasks)
+        go = anyio.Event()
+
+        async def job() -> None:
+            tasks_seen.add(anyio.get_current_task().id)
+            await go.wait()
+
+        for _ in range(many):
+            pool.run(job)
+        await anyio.wait_all_tasks_blocked()
+        assert len(tasks_seen) == many
+        with anyio.fail_after(SECONDS):
+            go.set()
+            await anyio.wait_all_tasks_blocked()
+        tasks_seen.clear()
+        go = anyio.Event()
+        for _ in range(many):
+            pool.run(job)
+        await anyio.wait_all_tasks_blocked()
+        assert len(tasks_seen) == many
+        tasks.cancel_scope.cancel()
