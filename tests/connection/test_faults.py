@@ -22,7 +22,12 @@ from accord.schema.codec import Invalid, to_python
             "Invalid params: Expected `int` at $.x",
             {"path": "$.x", "reason": "Expected `int`"},
         ),
-        (RequestFailed("fs/read", -32002, "gone", {"uri": "x"}), -32002, "gone", {"uri": "x"}),
+        (
+            RequestFailed("fs/read", -32002, "gone", {"uri": "x"}),
+            -32603,
+            "fs/read failed: gone",
+            {"method": "fs/read", "code": -32002},
+        ),
         (ConnectionLost("it ended", stderr_tail="secret"), -32603, "it ended", None),
         (LocalProtocolError("a rule"), -32603, "a rule", None),
     ],

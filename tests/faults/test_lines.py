@@ -31,9 +31,9 @@ async def test_a_storm_of_noise_is_answered_once_per_good_frame() -> None:
         assert len(agent.stderr.splitlines()) < 50
 
 
-@pytest.mark.rule("TR-STDIO-08")
+@pytest.mark.rule("TR-STDIO-07", "TR-STDIO-08")
 async def test_noise_in_the_middle_of_a_prompt_does_not_touch_it() -> None:
-    """Issue 3: 2,000 lines in one prompt."""
+    """Issue 3: 2,000 lines in one prompt; and what is said arrives while the prompt still runs."""
     async with agent_process() as agent:
         await agent.initialize()
         session_id = await agent.new_session()
