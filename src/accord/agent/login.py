@@ -4,7 +4,7 @@ Questions belong to the client's login request, so none can be put once that is 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,7 +53,7 @@ class Login:
         return {"requestId": self._request_id}
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def asking(self) -> Generator[None]:
         """No session waits for this answer, so no state changes."""
         yield
 

@@ -9,7 +9,7 @@ What always holds
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -224,7 +224,7 @@ class AgentSession:
         return v2.StateUpdate(state=self._phase.value, background=background)
 
     @contextmanager
-    def replaying(self) -> Iterator[None]:
+    def replaying(self) -> Generator[None]:
         """While the past is told again, the present waits."""
         over = self._replayed = anyio.Event()
         try:
@@ -355,7 +355,7 @@ class AgentSession:
     # ---- asking
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def asking(self) -> Generator[None]:
         """While a question is open the foreground waits for the user; the last answer ends that."""
         self._asking += 1
         self.enter(Step.USER_ASKED)
