@@ -11,6 +11,7 @@
 One agent object may serve any number of connections, in any mix of versions.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -35,10 +36,13 @@ from accord.agent.serving import Serving
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
 from accord.agent.unstable_offer import UnstableOffer
+from accord.agent.words import checked
 from accord.connection import Connection, Limits
 from accord.errors import LocalProtocolError
 from accord.store import MemoryStore, SessionStore
 from accord.transport.transport import Transport
+
+_log = logging.getLogger("accord.agent")
 
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
 PromptType = Literal["image", "audio", "embedded_context"]
@@ -106,7 +110,10 @@ class Agent(UnstableOffer):
         self.accepts = frozenset(accepts)
         unknown = self.accepts - _PROMPT_TAGS.keys()
         if unknown:
-            raise LocalProtocolError(f"no such prompt content: {', '.join(sorted(unknown))}")
+            raise LocalProtocolError(
+                f"no such prompt content: {', '.join(sorted(unknown))}; there are"
+                f" {', '.join(sorted(_PROMPT_TAGS))}"
+            )
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
@@ -137,6 +144,8 @@ class Agent(UnstableOffer):
 
     def on_prompt(self, handler: PromptHandler) -> PromptHandler:
         """Register the function that answers prompts.  What it returns is the stop reason."""
+        if self.prompt_handler is not None:
+            _log.warning("@agent.on_prompt was used twice; the last function answers prompts")
         self.prompt_handler = _coroutine(handler)
         return handler
 
@@ -162,7 +171,10 @@ class Agent(UnstableOffer):
         self, mode_id: str, name: str, description: str | None = None, *, allow: Iterable[str] = ()
     ) -> None:
         """Add a mode; sessions start in the first.  Tool kinds in `allow` are not asked for."""
-        self.offer.add_mode(Mode(mode_id, name, description, frozenset(allow)))
+        kinds = (allow,) if isinstance(allow, str) else tuple(allow)
+        for kind in kinds:
+            checked("ToolKind", kind)
+        self.offer.add_mode(Mode(mode_id, name, description, frozenset(kinds)))
 
     def add_option(
         self,
@@ -285,6 +297,11 @@ class Agent(UnstableOffer):
 
     def run(self) -> None:
         """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
+        if sys.stdin.isatty():
+            sys.stderr.write(
+                f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
+                "  Configure it in an editor, or start it from a client.\n"
+            )
         self._departure = Departure(self.limits.close_seconds)
         try:
             anyio.run(self.serve_stdio)

@@ -10,10 +10,13 @@ from accord.schema import v2
 Emit = Callable[[Any], Awaitable[None]]
 
 
-def as_entry(entry: str | v2.PlanEntry) -> v2.PlanEntry:
+def as_entry(entry: object) -> v2.PlanEntry:
     """An entry as a program may write it: its text, or the whole."""
     if isinstance(entry, str):
         return v2.PlanEntry(content=entry, priority="medium", status="pending")
+    if not isinstance(entry, v2.PlanEntry):
+        kind = type(entry).__name__
+        raise LocalProtocolError(f"an entry of a plan is its text, not a {kind}: plan(*entries)")
     checked("PlanEntryPriority", entry.priority)
     checked("PlanEntryStatus", entry.status)
     return entry

@@ -3,6 +3,7 @@
 `v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,13 +19,16 @@ from accord.agent.turn import Turn, describe
 from accord.agent.unfinished import Unfinished
 from accord.agent.wire import Wire
 from accord.connection import Connection, IncomingRequest
-from accord.connection.faults import error_for
+from accord.connection.faults import error_for, unforeseen
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError
+from accord.protocol.v2.turn import STOP_REASONS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 from accord.store import Page, SessionRecord
 from accord.store.interface import BadCursor
+
+_log = logging.getLogger("accord.agent")
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -299,9 +303,27 @@ class Service:
                 reason = await handler(turn)
             else:
                 raise LocalProtocolError("this agent has no @agent.on_prompt handler")
+            return Outcome("end_turn" if reason is None else self._checked_reason(reason))
+        except Invalid as error:
+            # Something of the handler's own making: the client's prompt was all right.
+            return Outcome("error", unforeseen(error, "session/prompt"))
         except Exception as error:  # noqa: BLE001 - a turn ends, the connection lives
             return Outcome("error", error_for(error, "session/prompt"))
-        return Outcome(reason or "end_turn")
+
+    def _checked_reason(self, reason: object) -> str:
+        """What a handler returned, if it is a stop reason; a common mistake is told on stderr."""
+        if isinstance(reason, str) and (reason in STOP_REASONS or reason.startswith("_")):
+            return reason
+        shown = repr(reason) if len(repr(reason)) <= 80 else f"{repr(reason)[:80]}…"
+        known = ", ".join(sorted(STOP_REASONS - {"error"}))
+        text = (
+            f"a handler returned {shown}, which is no stop reason ({known}, or a name of your own"
+            " that starts with `_`); text for the user goes through turn.say()"
+        )
+        if self.agent.strict:
+            raise LocalProtocolError(text)
+        _log.warning("%s", text)
+        return "end_turn"
 
     # ---- logins
 

@@ -8,9 +8,28 @@ from anyio import CancelScope
 
 from accord.errors import LocalProtocolError
 from accord.schema import v2
-from accord.schema.struct import UNSET, UnsetType
+from accord.schema.struct import UNSET, UnknownVariant, UnsetType
 
 Emit = Callable[[Any], Awaitable[None]]
+
+
+_BLOCKS = (
+    v2.TextContent,
+    v2.ImageContent,
+    v2.AudioContent,
+    v2.ResourceLink,
+    v2.EmbeddedResource,
+    UnknownVariant,
+)
+
+
+def as_block(part: str | v2.ContentBlock) -> v2.ContentBlock:
+    """What a program says, as a content block; anything else is its mistake."""
+    if isinstance(part, str):
+        return v2.TextContent(text=part)
+    if isinstance(part, _BLOCKS):
+        return part
+    raise LocalProtocolError(f"{type(part).__name__} is neither text nor a content block")
 
 
 class MessageStream:
@@ -33,8 +52,7 @@ class MessageStream:
             raise LocalProtocolError("this message has ended")
         if part == "":
             return
-        block = v2.TextContent(text=part) if isinstance(part, str) else part
-        await self._emit(self._chunk(message_id=self.message_id, content=block))
+        await self._emit(self._chunk(message_id=self.message_id, content=as_block(part)))
 
     def close(self) -> None:
         """Nothing more can be written."""

@@ -27,7 +27,7 @@ from accord.agent.files import (
 from accord.agent.options import OptionValue
 from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.plan import PlanHandle, as_entry
-from accord.agent.speech import Compaction, MessageStream
+from accord.agent.speech import Compaction, MessageStream, as_block
 from accord.agent.terminals import run_command, start_command
 from accord.agent.tool_call import ToolCallHandle
 from accord.agent.unstable_turn import UnstableTurn
@@ -364,7 +364,7 @@ class Turn(UnstableTurn):
 
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:
-    return [v2.TextContent(text=part) if isinstance(part, str) else part for part in parts]
+    return [as_block(part) for part in parts]
 
 
 def describe(block: v2.ContentBlock) -> str:

@@ -26,10 +26,13 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
             data = {"path": error.path, "reason": error.reason}
             return INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}", data
         case RequestFailed():
-            return error.code, error.message, error.data
+            # The peer's own error must not come back to it as if this request were at fault.
+            nested: dict[str, Any] = {"method": error.method, "code": error.code}
+            return INTERNAL_ERROR, f"{error.method} failed: {error.message}", nested
         case ConnectionLost():
             return INTERNAL_ERROR, error.message, None
         case AccordError():
+            report(error, f"accord: while handling {method}")
             return INTERNAL_ERROR, str(error), None
         case _:
             return unforeseen(error, method)
@@ -50,9 +53,14 @@ def encoded_error_for(error: BaseException, method: str) -> tuple[int, str, byte
 def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
     """Report an exception on stderr and return what the peer may know of it: only an id."""
     correlation_id = os.urandom(8).hex()
+    report(error, f"accord: error {correlation_id} while handling {method}")
+    return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}
+
+
+def report(error: BaseException, heading: str) -> None:
+    """Show an exception with its traceback on stderr, for whoever wrote the handler."""
     text = "".join(traceback.format_exception(error))
     # A stderr that is gone must not cost the peer its answer.
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"accord: error {correlation_id} while handling {method}\n{text}")
+        sys.stderr.write(f"{heading}\n{text}")
         sys.stderr.flush()
-    return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}

@@ -110,7 +110,8 @@ async def test_a_client_that_fails_to_ask_is_heard(code: int) -> None:
         assert answers == [Answer("cancel", {})]
     else:
         assert answers == []
-        assert answer["error"]["code"] == code
+        assert answer["error"]["code"] == -32603
+        assert answer["error"]["data"] == {"method": "elicitation/create", "code": code}
 
 
 @pytest.mark.rule("V1-ELIC-01", "V1-ELIC-04", "V1-ELIC-10")
