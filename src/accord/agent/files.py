@@ -1,8 +1,8 @@
 """Files of a session: through the client where it offers them, else our own, within the roots."""
 
-import os
 from typing import TYPE_CHECKING
 
+from accord.agent.paths import absolute, relative
 from accord.errors import RemoteProtocolError, RequestFailed
 from accord.machine import FileFailure, FileMissing, Files, Roots
 from accord.schema.codec import encode, to_python
@@ -15,16 +15,6 @@ if TYPE_CHECKING:
 
 READ = "fs/read_text_file"
 WRITE = "fs/write_text_file"
-
-
-def absolute(session: "AgentSession", path: str) -> str:
-    """A path as the protocol wants it: absolute, relative ones from the session's folder."""
-    return os.path.normpath(os.path.join(session.cwd, path))
-
-
-def relative(session: "AgentSession", path: str) -> str:
-    """A path as a person wants to see it."""
-    return os.path.relpath(path, session.cwd)
 
 
 async def read_text(session: "AgentSession", path: str, line: int | None, limit: int | None) -> str:

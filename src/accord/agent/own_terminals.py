@@ -10,7 +10,6 @@ What always holds
 """
 
 import logging
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,12 +17,12 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.errors import LocalProtocolError
-from accord.machine import Exit, Terminal, Terminals
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
+    from accord.machine import Exit, Terminal, Terminals
 
 # How long a command that is no longer wanted may take to leave by itself.
 END_SECONDS_MAX = 1.0
@@ -59,7 +58,9 @@ class Job:
     @property
     def line(self) -> str:
         """The command as a person would type it."""
-        return shlex.join((self.command, *self.args)) if self.args else self.command
+        from shlex import join
+
+        return join((self.command, *self.args)) if self.args else self.command
 
 
 class OwnTerminal:
@@ -160,7 +161,7 @@ class OwnTerminal:
             self._owner.ended(self)
             self._over.set()
 
-    async def _tell_exit(self, ended: Exit) -> None:
+    async def _tell_exit(self, ended: "Exit") -> None:
         session = self._owner.session
         update = v2.TerminalUpdate(
             terminal_id=self.id,
@@ -190,9 +191,12 @@ class OwnTerminals:
         self._closed = False
 
     @property
-    def processes(self) -> Terminals:
+    def processes(self) -> "Terminals":
         """The processes; they end with the connection at the latest."""
         if self._processes is None:
+            # Loaded with the first command: most of an agent's start would go into it.
+            from accord.machine.terminal import Terminals
+
             self._processes = Terminals(self.session.connection.tasks)
         return self._processes
 

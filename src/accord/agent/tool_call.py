@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.files import absolute
+from accord.agent.paths import absolute
 from accord.agent.wire import PermissionAsk, PermissionOption
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError

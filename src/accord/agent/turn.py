@@ -16,16 +16,9 @@ import anyio
 
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
 from accord.agent.extensions import call_extension, notify_extension
-from accord.agent.files import (
-    absolute,
-    delete_file,
-    edit_file,
-    move_file,
-    read_text,
-    write_text,
-)
 from accord.agent.options import OptionValue
 from accord.agent.own_terminals import Done, Job, OwnTerminal
+from accord.agent.paths import absolute
 from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream, as_block
 from accord.agent.terminals import run_command, start_command
@@ -226,10 +219,14 @@ class Turn(UnstableTurn):
         self, path: str | Path, *, line: int | None = None, limit: int | None = None
     ) -> str:
         """A file's text: the client's unsaved one where it offers its files, else the disk's."""
+        from accord.agent.files import read_text
+
         return await read_text(self._session, str(path), line, limit)
 
     async def write_text(self, path: str | Path, text: str) -> None:
         """Write a file, through the client where it offers that.  Asks nobody: see `edit`."""
+        from accord.agent.files import write_text
+
         await write_text(self._session, str(path), text)
 
     async def edit(
@@ -239,6 +236,8 @@ class Turn(UnstableTurn):
 
         False when the user said no: nothing was written.
         """
+        from accord.agent.files import edit_file
+
         return await edit_file(self, str(path), text, title, reason)
 
     async def delete(self, path: str | Path, *, reason: str | None = None) -> bool:
@@ -246,12 +245,16 @@ class Turn(UnstableTurn):
 
         False when the user said no: it is still there.
         """
+        from accord.agent.files import delete_file
+
         return await delete_file(self, str(path), reason)
 
     async def move(
         self, path: str | Path, target: str | Path, *, reason: str | None = None
     ) -> bool:
         """Give a file another name, never one that is taken; otherwise as `delete`."""
+        from accord.agent.files import move_file
+
         return await move_file(self, str(path), str(target), reason)
 
     async def run(
