@@ -80,7 +80,7 @@ def test_an_update_says_what_came_and_where_it_went() -> None:
     assert type(first.wire).__name__ == "AgentMessageChunk"
     thought = fold("agent_thought_chunk", content=image())
     assert (thought.kind, thought.text) == ("thought", "")
-    assert repr(first).startswith("Update('message', Message('agent', None")
+    assert repr(first).startswith("MessageChanged(Message('agent', None")
 
 
 # Tool calls

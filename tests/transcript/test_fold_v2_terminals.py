@@ -6,6 +6,7 @@ from base64 import b64encode
 
 import pytest
 
+from accord.schema import v2
 from accord.transcript import ExitStatus, Plan, Terminal, TerminalSize
 from tests.transcript.wire import folding_v2
 
@@ -30,6 +31,7 @@ def test_a_terminal_keeps_its_state_whichever_comes_first(reference_first: bool)
     if not reference_first:
         fold("tool_call_update", toolCallId="c", content=content)
     [item] = fold.transcript.tool_calls[0].content
+    assert isinstance(item, v2.Terminal)
     terminal = fold.transcript.terminal(item.terminal_id)
     assert terminal is not None
     assert (terminal.command, terminal.text) == ("make", "ok")

@@ -102,7 +102,7 @@ def test_a_long_message_is_joined_when_somebody_looks_and_only_then() -> None:
 
     class Counted(Content):
         def _settle(self) -> None:
-            settled.append(len(self._fresh))
+            settled.append(len(self._fresh or ()))
             super()._settle()
 
     content = Counted()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accord.schema.struct import Raw
 from accord.transcript import ToolCall
 from accord.transcript.tool_call import FINAL_STATUSES, STATUSES
 
@@ -58,3 +59,20 @@ def test_a_call_that_says_that_it_was_cancelled_is() -> None:
     call = ToolCall("c")
     call.report("cancelled")
     assert call.cancelled
+
+
+def test_what_a_tool_was_given_and_gave_back_is_read_as_plain_values() -> None:
+    """Ours: nobody needs to know how the JSON text is kept."""
+    call = ToolCall("c")
+    assert (call.input, call.output) == (None, None)
+    call.patch(raw_input=Raw(b'{"path": "a", "lines": [1, 2]}'), raw_output=Raw(b'"done"'))
+    assert (call.input, call.output) == ({"path": "a", "lines": [1, 2]}, "done")
+
+
+def test_json_that_python_cannot_hold_is_nothing_and_stays_readable_as_text() -> None:
+    """Ours: a number that no float can hold must not raise where somebody only looks."""
+    call = ToolCall("c")
+    call.patch(raw_input=Raw(b"1e400"))
+    assert call.input is None
+    assert call.raw_input is not None
+    assert bytes(call.raw_input) == b"1e400"

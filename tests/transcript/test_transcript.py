@@ -105,6 +105,27 @@ def test_the_reply_of_a_turn_is_what_the_agent_said_since_the_mark() -> None:
     assert fold.transcript.text_since(fold.transcript.mark()) == ""
 
 
+def test_the_reply_of_a_turn_ends_where_the_next_one_begins() -> None:
+    """Ours: a reply that is looked at later must not have grown."""
+    fold = folding_v1()
+    start = fold.transcript.mark()
+    fold("agent_message_chunk", content=text("one"))
+    end = fold.transcript.mark()
+    fold.transcript.turn_started()
+    fold("agent_message_chunk", content=text("two"))
+    assert fold.transcript.text_since(start, end) == "one"
+    assert [message.text for message in fold.transcript.messages_since(end)] == ["two"]
+
+
+def test_a_queued_prompt_does_not_cut_the_message_that_is_being_written() -> None:
+    """Ours: v1's chunks need no ids, so the place of the prompt must not decide."""
+    fold = folding_v1()
+    fold("agent_message_chunk", content=text("Hel"))
+    fold.transcript.prompt_sent([v1.TextContent(text="next")], queued=True)
+    fold("agent_message_chunk", content=text("lo"))
+    assert fold.texts() == [("agent", "Hello"), ("user", "next")]
+
+
 def test_a_mark_holds_when_a_message_before_it_goes() -> None:
     """Ours: an echo that is fused with its prompt moves nobody's mark."""
     fold = folding_v2()

@@ -9,12 +9,17 @@ come and joined when somebody looks, so a message of many chunks is joined once,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from accord.schema.struct import UNSET, Patch, Raw
 from accord.transcript.meta import patch_meta
 
-# A content block of whatever version the connection speaks, as it was received.
+# A content block of whatever version the connection speaks, as it was received: for whoever
+# reads it, and for the code here, which looks at nothing but a `text`.
+if TYPE_CHECKING:
+    from accord.schema import draft, v1, v2
+
+    ReceivedBlock: TypeAlias = v1.ContentBlock | v2.ContentBlock | draft.ContentBlock
 Block: TypeAlias = Any
 
 
@@ -96,7 +101,7 @@ class Content:
         return {} if self._meta is None else self._meta
 
     @property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[ReceivedBlock]:
         """All blocks in order.  Text that came in adjacent chunks is one block."""
         if self._fresh:
             self._settle()

@@ -13,12 +13,22 @@ from typing import cast
 from accord.schema import draft
 from accord.schema.struct import UNSET, Raw
 from accord.transcript.folding import Fold, Setup, or_none
-from accord.transcript.message import Role
+from accord.transcript.message import Message, Role
 from accord.transcript.options import Command, ConfigOption
 from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus
 from accord.transcript.tool_call import FileDiff, Location
-from accord.transcript.update import Kind, Update
+from accord.transcript.update import (
+    CommandsChanged,
+    ConfigOptionsChanged,
+    MessageChanged,
+    ModeChanged,
+    PlanChanged,
+    ThoughtChanged,
+    ToolCallChanged,
+    Update,
+    UserMessageChanged,
+)
 from accord.transcript.variants import plain
 from accord.transcript.view import View
 
@@ -42,28 +52,29 @@ DEFAULT_PRIORITY = "medium"
 
 
 def _agent_message_chunk(view: View, update: draft.AgentMessageChunk) -> Update:
-    return _chunk(view, update, "agent", "message", ends=update.final is True)
+    message = _chunk(view, update, "agent", ends=update.final is True)
+    return MessageChanged(message, update.content, update)
 
 
 def _thought_chunk(view: View, update: draft.ThoughtMessageChunk) -> Update:
-    return _chunk(view, update, "thought", "thought", ends=False)
+    message = _chunk(view, update, "thought", ends=False)
+    return ThoughtChanged(message, update.content, update)
 
 
 def _chunk(
     view: View,
     update: draft.MessageChunk | draft.ThoughtMessageChunk,
     role: Role,
-    kind: Kind,
     *,
     ends: bool,
-) -> Update:
+) -> Message:
     if update.index == 0:
         view.open = None
     message = view.chunk_target(role, None)
     message.append(draft.TextContent(text=update.content))
     if ends:
         view.open = None
-    return Update(kind, message, update.content, update)
+    return message
 
 
 def _user_message_chunk(view: View, update: draft.UserMessageChunk) -> Update:
@@ -72,7 +83,7 @@ def _user_message_chunk(view: View, update: draft.UserMessageChunk) -> Update:
     message, text = view.user_chunk(None, draft.TextContent(text=update.content))
     if update.final is True:
         view.open = None
-    return Update("user_message", message, text, update)
+    return UserMessageChanged(message, text, update)
 
 
 # Tool calls
@@ -94,7 +105,7 @@ def _tool_call(view: View, update: draft.ToolCall) -> Update:
         call.report(STATUSES.get(update.status, update.status))
     if update.location is not UNSET:
         call.locations = [Location(update.location.path, update.location.line or None)]
-    return Update("tool_call", call, "", update)
+    return ToolCallChanged(call, "", update)
 
 
 def _title(tool: str, given: Raw) -> str:
@@ -120,7 +131,7 @@ def _tool_call_update(view: View, update: draft.ToolCallUpdate) -> Update:
     if update.error is not UNSET:
         call.append_content(draft.TextOutput(text=update.error), _diffs)
     call.patch(meta=update.meta)
-    return Update("tool_call", call, "", update)
+    return ToolCallChanged(call, "", update)
 
 
 def _diffs(item: draft.ToolCallOutput) -> Iterable[FileDiff]:
@@ -153,22 +164,22 @@ def _plan(view: View, update: draft.Plan) -> Update:
     plan.show_items(
         PlanEntry(step.description, DEFAULT_PRIORITY, step.status) for step in update.steps
     )
-    return Update("plan", plan, "", update)
+    return PlanChanged(plan, "", update)
 
 
 def _available_commands(view: View, update: draft.AvailableCommands) -> Update:
     view.commands[:] = [Command(command.name, command.description) for command in update.commands]
-    return Update("commands", view.commands, "", update)
+    return CommandsChanged(view.commands, "", update)
 
 
 def _current_mode(view: View, update: draft.CurrentModeUpdate) -> Update:
     view.modes.current = update.current_mode
-    return Update("mode", view.modes, "", update)
+    return ModeChanged(view.modes, "", update)
 
 
 def _config_option(view: View, update: draft.ConfigOptionUpdate) -> Update:
     view.options.set_value(_option(update.key, update.current_value))
-    return Update("config_options", view.options.items, "", update)
+    return ConfigOptionsChanged(view.options.items, "", update)
 
 
 def _option(key: str, raw: Raw) -> ConfigOption:

@@ -16,7 +16,14 @@ from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
 from accord.transcript.plan import MAIN_PLAN_ID, PlanEntry
 from accord.transcript.tool_call import FileDiff, Location
-from accord.transcript.update import Update
+from accord.transcript.update import (
+    MessageChanged,
+    PlanChanged,
+    ThoughtChanged,
+    ToolCallChanged,
+    Update,
+    UserMessageChanged,
+)
 from accord.transcript.variants import fields_of
 from accord.transcript.view import View
 
@@ -35,23 +42,19 @@ def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update:
     ):
         message = view.chunk_target("agent", or_none(message_id))
     message.append(content)
-    return Update(
-        "message", message, content.text if type(content) is v1.TextContent else "", update
-    )
+    return MessageChanged(message, content.text if type(content) is v1.TextContent else "", update)
 
 
 def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update:
     content = update.content
     message = view.chunk_target("thought", or_none(update.message_id))
     message.append(content)
-    return Update(
-        "thought", message, content.text if type(content) is v1.TextContent else "", update
-    )
+    return ThoughtChanged(message, content.text if type(content) is v1.TextContent else "", update)
 
 
 def _user_message_chunk(view: View, update: v1.UserMessageChunk) -> Update:
     message, text = view.user_chunk(or_none(update.message_id), update.content)
-    return Update("user_message", message, text, update)
+    return UserMessageChanged(message, text, update)
 
 
 # Tool calls
@@ -73,7 +76,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
     if locations is not UNSET:
         call.locations = [Location(place.path, place.line or None) for place in locations]
     call.replace_content(_given(update.content), _diffs)
-    return Update("tool_call", call, "", update)
+    return ToolCallChanged(call, "", update)
 
 
 def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
@@ -97,7 +100,7 @@ def _plan(view: View, update: v1.Plan) -> Update:
     view.open = None
     plan = view.plan(MAIN_PLAN_ID)
     plan.show_items(_entries(update.entries))
-    return Update("plan", plan, "", update)
+    return PlanChanged(plan, "", update)
 
 
 def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
@@ -109,7 +112,7 @@ def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
             return view.add_unknown(content)
         plan = view.plan(plan_id)
         plan.show_unknown(content.tag, content)
-        return Update("plan", plan, "", update)
+        return PlanChanged(plan, "", update)
     plan = view.plan(content.plan_id)
     if isinstance(content, v1.PlanItems):
         plan.show_items(_entries(content.entries))
@@ -117,13 +120,13 @@ def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
         plan.show_markdown(content.content)
     else:
         plan.show_file(content.uri)
-    return Update("plan", plan, "", update)
+    return PlanChanged(plan, "", update)
 
 
 def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
     view.open = None
     plan = view.remove_plan(update.plan_id)
-    return None if plan is None else Update("plan", plan, "", update)
+    return None if plan is None else PlanChanged(plan, "", update)
 
 
 def _entries(entries: Iterable[v1.PlanEntry]) -> Iterable[PlanEntry]:

@@ -12,7 +12,18 @@ from accord.transcript.notice import Notice
 from accord.transcript.options import Choice, Command, ConfigOption, Mode
 from accord.transcript.session_facts import Cost
 from accord.transcript.state import State
-from accord.transcript.update import Update
+from accord.transcript.update import (
+    CommandsChanged,
+    CompactionChanged,
+    ConfigOptionsChanged,
+    ModeChanged,
+    NoticeCame,
+    SessionInfoChanged,
+    SessionMessageChanged,
+    SubagentChanged,
+    Update,
+    UsageChanged,
+)
 from accord.transcript.variants import fields_of
 from accord.transcript.view import View
 
@@ -24,22 +35,22 @@ def _available_commands(view: View, update: v1.AvailableCommandsUpdate) -> Updat
         Command(command.name, command.description, command.input.hint if command.input else None)
         for command in update.available_commands
     ]
-    return Update("commands", view.commands, "", update)
+    return CommandsChanged(view.commands, "", update)
 
 
 def _current_mode(view: View, update: v1.CurrentModeUpdate) -> Update:
     view.modes.current = update.current_mode_id
-    return Update("mode", view.modes, "", update)
+    return ModeChanged(view.modes, "", update)
 
 
 def _config_options(view: View, update: v1.ConfigOptionUpdate) -> Update:
     view.options.replace(map(_option, update.config_options))
-    return Update("config_options", view.options.items, "", update)
+    return ConfigOptionsChanged(view.options.items, "", update)
 
 
 def _session_info(view: View, update: v1.SessionInfoUpdate) -> Update:
     view.info.patch(update.title, update.updated_at, update.meta)
-    return Update("session_info", view.info, "", update)
+    return SessionInfoChanged(view.info, "", update)
 
 
 def _usage(view: View, update: v1.UsageUpdate) -> Update:
@@ -49,7 +60,7 @@ def _usage(view: View, update: v1.UsageUpdate) -> Update:
     elif update.cost is not UNSET:
         cost = Cost(update.cost.amount, update.cost.currency)
     view.usage.report(update.used, update.size, cost)
-    return Update("usage", view.usage, "", update)
+    return UsageChanged(view.usage, "", update)
 
 
 # Notices, compaction, child sessions
@@ -58,7 +69,7 @@ def _usage(view: View, update: v1.UsageUpdate) -> Update:
 def _notice(view: View, update: v1.Notice) -> Update:
     view.open = None
     notice = Notice(update.severity, update.title, or_none(update.description))
-    return Update("notice", view.add_notice(notice), "", update)
+    return NoticeCame(view.add_notice(notice), "", update)
 
 
 def _compaction(view: View, update: v1.CompactionUpdate) -> Update:
@@ -67,14 +78,14 @@ def _compaction(view: View, update: v1.CompactionUpdate) -> Update:
     compaction.report(update.status, update.error)
     compaction.patch(update.summary)
     compaction.patch_meta(update.meta)
-    return Update("compaction", compaction, compaction.text if update.summary else "", update)
+    return CompactionChanged(compaction, compaction.text if update.summary else "", update)
 
 
 def _compaction_chunk(view: View, update: v1.CompactionSummaryChunk) -> Update:
     view.open = None
     compaction = view.compaction(update.compaction_id)
     compaction.append(update.content)
-    return Update("compaction", compaction, text_of(update.content), update)
+    return CompactionChanged(compaction, text_of(update.content), update)
 
 
 def _subagent(view: View, update: v1.SubagentUpdate) -> Update:
@@ -95,7 +106,7 @@ def _subagent(view: View, update: v1.SubagentUpdate) -> Update:
         child.state.forget()
     elif update.state is not UNSET:
         _take_state(child.state, update.state)
-    return Update("subagent", child, "", update)
+    return SubagentChanged(child, "", update)
 
 
 def _session_message(view: View, update: v1.SessionMessage) -> Update:
@@ -109,14 +120,14 @@ def _session_message(view: View, update: v1.SessionMessage) -> Update:
     )
     message.patch(update.content)
     message.patch_meta(update.meta)
-    return Update("session_message", message, message.text if update.content else "", update)
+    return SessionMessageChanged(message, message.text if update.content else "", update)
 
 
 def _session_message_chunk(view: View, update: v1.SessionMessageChunk) -> Update:
     view.open = None
     message = view.session_message(update.message_id)
     message.append(update.content)
-    return Update("session_message", message, text_of(update.content), update)
+    return SessionMessageChanged(message, text_of(update.content), update)
 
 
 _STATE_WORDS: dict[type, str] = {

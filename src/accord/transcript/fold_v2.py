@@ -12,11 +12,19 @@ from accord.schema import v2
 from accord.schema.struct import UNSET, Patch, UnknownVariant
 from accord.transcript import fold_v2_session
 from accord.transcript.folding import Fold, Setup, or_none
-from accord.transcript.message import Role
+from accord.transcript.message import Message, Role
 from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus, TerminalSize
 from accord.transcript.tool_call import FileDiff, Location, text_of_item
-from accord.transcript.update import Kind, Update
+from accord.transcript.update import (
+    MessageChanged,
+    PlanChanged,
+    TerminalChanged,
+    ThoughtChanged,
+    ToolCallChanged,
+    Update,
+    UserMessageChanged,
+)
 from accord.transcript.variants import fields_of
 from accord.transcript.view import View
 
@@ -30,38 +38,36 @@ def _agent_message_chunk(view: View, update: v2.AgentMessageChunk) -> Update:
     if message is None:
         message = view.add_message("agent", message_id)
     message.append(content)
-    return Update(
-        "message", message, content.text if type(content) is v2.TextContent else "", update
-    )
+    return MessageChanged(message, content.text if type(content) is v2.TextContent else "", update)
 
 
 def _agent_thought_chunk(view: View, update: v2.AgentThoughtChunk) -> Update:
     content = update.content
     message = view.message("thought", update.message_id)
     message.append(content)
-    return Update(
-        "thought", message, content.text if type(content) is v2.TextContent else "", update
-    )
+    return ThoughtChanged(message, content.text if type(content) is v2.TextContent else "", update)
 
 
 def _user_message_chunk(view: View, update: v2.UserMessageChunk) -> Update:
     message, text = view.user_chunk(update.message_id, update.content)
-    return Update("user_message", message, text, update)
+    return UserMessageChanged(message, text, update)
 
 
 def _agent_message(view: View, update: v2.AgentMessage) -> Update:
-    return _whole_message(view, update, "agent", "message")
+    return MessageChanged(*_whole_message(view, update, "agent"))
 
 
 def _agent_thought(view: View, update: v2.AgentThought) -> Update:
-    return _whole_message(view, update, "thought", "thought")
+    return ThoughtChanged(*_whole_message(view, update, "thought"))
 
 
-def _whole_message(view: View, update: v2.MessagePatch, role: Role, kind: Kind) -> Update:
+def _whole_message(
+    view: View, update: v2.MessagePatch, role: Role
+) -> tuple[Message, str, v2.MessagePatch]:
     message = view.message(role, update.message_id)
     message.patch(update.content)
     message.patch_meta(update.meta)
-    return Update(kind, message, message.text if update.content else "", update)
+    return message, message.text if update.content else "", update
 
 
 def _user_message(view: View, update: v2.UserMessage) -> Update:
@@ -71,7 +77,7 @@ def _user_message(view: View, update: v2.UserMessage) -> Update:
     else:
         message, text = view.user_message(update.message_id, update.content or ())
     message.patch_meta(update.meta)
-    return Update("user_message", message, text, update)
+    return UserMessageChanged(message, text, update)
 
 
 # Tool calls
@@ -95,7 +101,7 @@ def _tool_call(view: View, update: v2.ToolCallPatch) -> Update:
     call.replace_content(update.content, _diffs)
     if update.capabilities is not UNSET:
         call.cancellable = _can_cancel(update.capabilities)
-    return Update("tool_call", call, "", update)
+    return ToolCallChanged(call, "", update)
 
 
 def _can_cancel(capabilities: v2.ToolCallCapabilities | v2.TerminalCapabilities | None) -> bool:
@@ -105,7 +111,7 @@ def _can_cancel(capabilities: v2.ToolCallCapabilities | v2.TerminalCapabilities 
 def _tool_call_content_chunk(view: View, update: v2.ToolCallContentChunk) -> Update:
     call = view.tool_call(update.tool_call_id)
     call.append_content(update.content, _diffs)
-    return Update("tool_call", call, text_of_item(update.content), update)
+    return ToolCallChanged(call, text_of_item(update.content), update)
 
 
 def _diffs(item: v2.ToolCallContent) -> Iterable[FileDiff]:
@@ -180,12 +186,12 @@ def _terminal(view: View, update: v2.TerminalUpdate) -> Update:
     terminal.patch_meta(update.meta)
     if update.capabilities is not UNSET:
         terminal.cancellable = _can_cancel(update.capabilities)
-    return Update("terminal", terminal, text, update)
+    return TerminalChanged(terminal, text, update)
 
 
 def _terminal_output_chunk(view: View, update: v2.TerminalOutputChunk) -> Update:
     terminal = view.terminal(update.terminal_id)
-    return Update("terminal", terminal, terminal.append(update.data), update)
+    return TerminalChanged(terminal, terminal.append(update.data), update)
 
 
 # Plans
@@ -200,7 +206,7 @@ def _plan_update(view: View, update: v2.PlanUpdate) -> Update:
             return view.add_unknown(content)
         plan = view.plan(plan_id)
         plan.show_unknown(content.tag, content)
-        return Update("plan", plan, "", update)
+        return PlanChanged(plan, "", update)
     plan = view.plan(content.plan_id)
     if isinstance(content, v2.PlanItems):
         plan.show_items(
@@ -210,12 +216,12 @@ def _plan_update(view: View, update: v2.PlanUpdate) -> Update:
         plan.show_markdown(content.content)
     else:
         plan.show_file(content.uri)
-    return Update("plan", plan, "", update)
+    return PlanChanged(plan, "", update)
 
 
 def _plan_removed(view: View, update: v2.PlanRemoved) -> Update | None:
     plan = view.remove_plan(update.plan_id)
-    return None if plan is None else Update("plan", plan, "", update)
+    return None if plan is None else PlanChanged(plan, "", update)
 
 
 FOLDS: dict[type, Fold] = {

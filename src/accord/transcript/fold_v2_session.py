@@ -12,7 +12,18 @@ from accord.transcript.notice import Notice
 from accord.transcript.options import Choice, Command, ConfigOption
 from accord.transcript.session_facts import Cost
 from accord.transcript.state import BackgroundItem, State
-from accord.transcript.update import Update
+from accord.transcript.update import (
+    CommandsChanged,
+    CompactionChanged,
+    ConfigOptionsChanged,
+    NoticeCame,
+    SessionInfoChanged,
+    SessionMessageChanged,
+    StateChanged,
+    SubagentChanged,
+    Update,
+    UsageChanged,
+)
 from accord.transcript.variants import fields_of
 from accord.transcript.view import View
 
@@ -21,7 +32,7 @@ from accord.transcript.view import View
 
 def _state(view: View, update: v2.StateSnapshot) -> Update:
     _take_state(view.state, update)
-    return Update("state", view.state, "", update)
+    return StateChanged(view.state, "", update)
 
 
 def _take_state(state: State, snapshot: v2.StateSnapshot) -> None:
@@ -47,7 +58,7 @@ def _background(work: v2.BackgroundWork) -> BackgroundItem:
 
 def _available_commands(view: View, update: v2.AvailableCommandsUpdate) -> Update:
     view.commands[:] = map(_command, update.available_commands)
-    return Update("commands", view.commands, "", update)
+    return CommandsChanged(view.commands, "", update)
 
 
 def _command(command: v2.AvailableCommand) -> Command:
@@ -60,7 +71,7 @@ def _command(command: v2.AvailableCommand) -> Command:
 
 def _config_options(view: View, update: v2.ConfigOptionUpdate) -> Update:
     view.options.replace(map(_option, update.config_options))
-    return Update("config_options", view.options.items, "", update)
+    return ConfigOptionsChanged(view.options.items, "", update)
 
 
 def _option(option: v2.SessionConfigOption) -> ConfigOption:
@@ -97,7 +108,7 @@ def _choices(items: Iterable[v2.SessionConfigSelectEntry]) -> Iterable[Choice]:
 
 def _session_info(view: View, update: v2.SessionInfoUpdate) -> Update:
     view.info.patch(update.title, update.updated_at, update.meta)
-    return Update("session_info", view.info, "", update)
+    return SessionInfoChanged(view.info, "", update)
 
 
 def _usage(view: View, update: v2.UsageUpdate) -> Update:
@@ -107,7 +118,7 @@ def _usage(view: View, update: v2.UsageUpdate) -> Update:
     elif update.cost is not UNSET:
         cost = Cost(update.cost.amount, update.cost.currency)
     view.usage.report(update.used, update.size, cost)
-    return Update("usage", view.usage, "", update)
+    return UsageChanged(view.usage, "", update)
 
 
 # Notices, compaction, child sessions
@@ -115,7 +126,7 @@ def _usage(view: View, update: v2.UsageUpdate) -> Update:
 
 def _notice(view: View, update: v2.Notice) -> Update:
     notice = Notice(update.severity, update.title, or_none(update.description))
-    return Update("notice", view.add_notice(notice), "", update)
+    return NoticeCame(view.add_notice(notice), "", update)
 
 
 def _compaction(view: View, update: v2.CompactionUpdate) -> Update:
@@ -123,13 +134,13 @@ def _compaction(view: View, update: v2.CompactionUpdate) -> Update:
     compaction.report(update.status, update.error)
     compaction.patch(update.summary)
     compaction.patch_meta(update.meta)
-    return Update("compaction", compaction, compaction.text if update.summary else "", update)
+    return CompactionChanged(compaction, compaction.text if update.summary else "", update)
 
 
 def _compaction_chunk(view: View, update: v2.CompactionSummaryChunk) -> Update:
     compaction = view.compaction(update.compaction_id)
     compaction.append(update.content)
-    return Update("compaction", compaction, text_of(update.content), update)
+    return CompactionChanged(compaction, text_of(update.content), update)
 
 
 def _subagent(view: View, update: v2.SubagentUpdate) -> Update:
@@ -149,7 +160,7 @@ def _subagent(view: View, update: v2.SubagentUpdate) -> Update:
         child.state.forget()
     elif update.state is not UNSET:
         _take_state(child.state, update.state)
-    return Update("subagent", child, "", update)
+    return SubagentChanged(child, "", update)
 
 
 def _session_message(view: View, update: v2.SessionMessage) -> Update:
@@ -162,13 +173,13 @@ def _session_message(view: View, update: v2.SessionMessage) -> Update:
     )
     message.patch(update.content)
     message.patch_meta(update.meta)
-    return Update("session_message", message, message.text if update.content else "", update)
+    return SessionMessageChanged(message, message.text if update.content else "", update)
 
 
 def _session_message_chunk(view: View, update: v2.SessionMessageChunk) -> Update:
     message = view.session_message(update.message_id)
     message.append(update.content)
-    return Update("session_message", message, text_of(update.content), update)
+    return SessionMessageChanged(message, text_of(update.content), update)
 
 
 # Answers to requests that set up a session or ask about it

@@ -7,8 +7,9 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import UNSET, Omit, Patch, Raw
 from accord.transcript.content import text_of
 from accord.transcript.meta import NULL, patch_meta
@@ -32,7 +33,12 @@ STATUSES: frozenset[str] = frozenset({"pending", "in_progress", "paused"}) | FIN
 DEFAULT_KIND = "other"
 DEFAULT_STATUS = "pending"
 
-# A content item of whatever version the connection speaks, as it was received.
+# A content item of whatever version the connection speaks, as it was received: for whoever reads
+# it, and for the code here, which leaves that to the folds.
+if TYPE_CHECKING:
+    from accord.schema import draft, v1, v2
+
+    ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent | draft.ToolCallOutput
 ContentItem: TypeAlias = Any
 
 
@@ -78,6 +84,13 @@ def text_of_item(item: ContentItem) -> str:
     return text_of(getattr(item, "content", item))
 
 
+def _plain(raw: Raw | None) -> Any:
+    try:
+        return None if raw is None else to_python(raw)
+    except Invalid:
+        return None
+
+
 class ToolCall:
     """One thing that the agent does.
 
@@ -110,7 +123,7 @@ class ToolCall:
         self.name: str | None = None
         self.kind = self.reported_kind = DEFAULT_KIND
         self.status = self.reported_status = DEFAULT_STATUS
-        self.content: list[ContentItem] = []
+        self.content: list[ReceivedItem] = []
         self.diffs: list[FileDiff] = []
         self.locations: list[Location] = []
         self.raw_input: Raw | None = None
@@ -128,6 +141,20 @@ class ToolCall:
     def is_final(self) -> bool:
         """Whether nothing but content may follow."""
         return self.status in FINAL_STATUSES
+
+    @property
+    def input(self) -> Any:
+        """What the tool was given, as plain values: whatever JSON the agent reported.
+
+        None where it reported nothing, and where a number is too large for Python; `raw_input`
+        is the JSON text itself.
+        """
+        return _plain(self.raw_input)
+
+    @property
+    def output(self) -> Any:
+        """What the tool gave back, as `input` is what it was given."""
+        return _plain(self.raw_output)
 
     @property
     def text(self) -> str:

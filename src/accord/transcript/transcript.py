@@ -31,7 +31,7 @@ from accord.transcript.state import State
 from accord.transcript.subagent import Subagent
 from accord.transcript.terminal import ExitStatus, Terminal
 from accord.transcript.tool_call import ToolCall
-from accord.transcript.update import Entry, Update
+from accord.transcript.update import Entry, TerminalChanged, Update
 from accord.transcript.view import View
 
 Dialect: TypeAlias = Literal["v1", "v2", "draft"]
@@ -153,9 +153,15 @@ class Transcript:
 
     # Prompts of ours
 
-    def prompt_sent(self, blocks: Sequence[Block], message_id: str | None = None) -> Message:
-        """Show a prompt of ours at once.  Its echo, if one comes, becomes the same message."""
-        message = self._view.send_prompt(blocks)
+    def prompt_sent(
+        self, blocks: Sequence[Block], message_id: str | None = None, *, queued: bool = False
+    ) -> Message:
+        """Show a prompt of ours at once.  Its echo, if one comes, becomes the same message.
+
+        A prompt that is `queued` behind work that goes on does not end the message that is being
+        written.
+        """
+        message = self._view.send_prompt(blocks, queued=queued)
         if message_id is not None:
             self._view.name_prompt(message, message_id)
         return message
@@ -197,15 +203,17 @@ class Transcript:
         """A place between what was said and what will be."""
         return self._view.next_order
 
-    def messages_since(self, mark: int) -> Sequence[Message]:
-        """The user and agent messages that began after the mark."""
-        return self._view.messages[bisect_left(self._view.messages, mark, key=_order) :]
+    def messages_since(self, mark: int, until: int | None = None) -> Sequence[Message]:
+        """The user and agent messages that began after the mark, and before the other one."""
+        messages = self._view.messages
+        end = len(messages) if until is None else bisect_left(messages, until, key=_order)
+        return messages[bisect_left(messages, mark, key=_order) : end]
 
-    def text_since(self, mark: int) -> str:
-        """What the agent said since the mark, a blank line between its messages."""
+    def text_since(self, mark: int, until: int | None = None) -> str:
+        """What the agent said between the marks, a blank line between its messages."""
         return BETWEEN_MESSAGES.join(
             message.text
-            for message in self.messages_since(mark)
+            for message in self.messages_since(mark, until)
             if message.role == "agent" and message.text
         )
 
@@ -225,12 +233,12 @@ class Transcript:
         """A terminal that the client runs for the agent is there."""
         terminal = self._view.terminal(terminal_id)
         terminal.patch(command=command, cwd=cwd)
-        return Update("terminal", terminal, "", None)
+        return TerminalChanged(terminal, "", None)
 
     def terminal_output(self, terminal_id: str, data: bytes) -> Update:
         """A terminal of the client wrote more."""
         terminal = self._view.terminal(terminal_id)
-        return Update("terminal", terminal, terminal.append(data), None)
+        return TerminalChanged(terminal, terminal.append(data), None)
 
     def terminal_exited(
         self, terminal_id: str, exit_code: int | None = None, signal: str | None = None
@@ -238,7 +246,7 @@ class Transcript:
         """The command in a terminal of the client ended."""
         terminal = self._view.terminal(terminal_id)
         terminal.patch(exit_status=ExitStatus(exit_code, signal))
-        return Update("terminal", terminal, "", None)
+        return TerminalChanged(terminal, "", None)
 
     def dump(self) -> dict[str, Any]:
         """Everything as plain values, for tests and tools; bytes are base64."""

@@ -1,9 +1,13 @@
-"""What one update did to the transcript, in words that are the same for every version."""
+"""What one update did to the transcript, in words that are the same for every version.
+
+`Update` is one of a family of classes, one per kind, so that `update.kind == "tool_call"` and
+`isinstance(update, ToolCallChanged)` both tell a type checker what `update.item` is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from accord.schema.struct import UnknownVariant
 from accord.transcript.message import Message, SessionMessage
@@ -52,25 +56,192 @@ Item: TypeAlias = (
     Entry | Modes | SessionInfo | Usage | State | Sequence[Command] | Sequence[ConfigOption]
 )
 
+ItemT = TypeVar("ItemT")
 
-class Update:
+
+class Change(Generic[ItemT]):
     """One change: its kind, the entity that it changed, the text that it brought.
 
     `item` is the entity itself, not a copy: it goes on changing.  `text` is what a chunk added,
     or the whole text where a message was replaced, and empty where no text is new; the echo of
-    a prompt that the transcript already shows brings none.  `wire` is the struct as received.
+    a prompt that the transcript already shows brings none.  `wire` is the struct as received,
+    None where the client itself knew.
+
+    Every subclass has its `kind`, a word of `KINDS`.
     """
 
-    __slots__ = ("item", "kind", "text", "wire")
+    __slots__ = ("item", "text", "wire")
 
-    def __init__(self, kind: Kind, item: Item, text: str, wire: object) -> None:
-        self.kind: Kind = kind
-        self.item: Item = item
+    def __init__(self, item: ItemT, text: str, wire: object) -> None:
+        self.item = item
         self.text = text
         self.wire = wire
 
     def __repr__(self) -> str:
-        return f"Update({self.kind!r}, {self.item!r}, {self.text!r})"
+        return f"{type(self).__name__}({self.item!r}, {self.text!r})"
 
 
-__all__ = ["KINDS", "Entry", "Item", "Kind", "Update"]
+class UserMessageChanged(Change[Message]):
+    """The user said something, here or elsewhere."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["user_message"]] = "user_message"
+
+
+class MessageChanged(Change[Message]):
+    """The agent said something."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["message"]] = "message"
+
+
+class ThoughtChanged(Change[Message]):
+    """The agent thought something."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["thought"]] = "thought"
+
+
+class ToolCallChanged(Change[ToolCall]):
+    """A tool call began, went on or ended."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["tool_call"]] = "tool_call"
+
+
+class PlanChanged(Change[Plan]):
+    """A plan was made, changed or removed."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["plan"]] = "plan"
+
+
+class TerminalChanged(Change[Terminal]):
+    """A command started, printed or ended; `text` is what it printed."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["terminal"]] = "terminal"
+
+
+class CommandsChanged(Change[Sequence[Command]]):
+    """There are other slash commands."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["commands"]] = "commands"
+
+
+class ModeChanged(Change[Modes]):
+    """The agent works in another mode."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["mode"]] = "mode"
+
+
+class ConfigOptionsChanged(Change[Sequence[ConfigOption]]):
+    """The options or their values are others."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["config_options"]] = "config_options"
+
+
+class SessionInfoChanged(Change[SessionInfo]):
+    """The session has another title or date."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["session_info"]] = "session_info"
+
+
+class UsageChanged(Change[Usage]):
+    """The context is fuller, or emptier."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["usage"]] = "usage"
+
+
+class NoticeCame(Change[Notice]):
+    """The agent has something to tell about itself."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["notice"]] = "notice"
+
+
+class CompactionChanged(Change[Compaction]):
+    """The agent shortens what it remembers."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["compaction"]] = "compaction"
+
+
+class StateChanged(Change[State]):
+    """The agent works, waits or is done."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["state"]] = "state"
+
+
+class SubagentChanged(Change[Subagent]):
+    """A child session began or changed."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["subagent"]] = "subagent"
+
+
+class SessionMessageChanged(Change[SessionMessage]):
+    """Sessions wrote to each other."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["session_message"]] = "session_message"
+
+
+class UnknownCame(Change[UnknownVariant]):
+    """Something that we do not know."""
+
+    __slots__ = ()
+    kind: ClassVar[Literal["unknown"]] = "unknown"
+
+
+Update: TypeAlias = (
+    UserMessageChanged
+    | MessageChanged
+    | ThoughtChanged
+    | ToolCallChanged
+    | PlanChanged
+    | TerminalChanged
+    | CommandsChanged
+    | ModeChanged
+    | ConfigOptionsChanged
+    | SessionInfoChanged
+    | UsageChanged
+    | NoticeCame
+    | CompactionChanged
+    | StateChanged
+    | SubagentChanged
+    | SessionMessageChanged
+    | UnknownCame
+)
+
+__all__ = [
+    "KINDS",
+    "Change",
+    "CommandsChanged",
+    "CompactionChanged",
+    "ConfigOptionsChanged",
+    "Entry",
+    "Item",
+    "Kind",
+    "MessageChanged",
+    "ModeChanged",
+    "NoticeCame",
+    "PlanChanged",
+    "SessionInfoChanged",
+    "SessionMessageChanged",
+    "StateChanged",
+    "SubagentChanged",
+    "TerminalChanged",
+    "ThoughtChanged",
+    "ToolCallChanged",
+    "UnknownCame",
+    "Update",
+    "UsageChanged",
+    "UserMessageChanged",
+]

@@ -24,7 +24,7 @@ from accord.transcript.state import State
 from accord.transcript.subagent import Subagent
 from accord.transcript.terminal import Terminal
 from accord.transcript.tool_call import ToolCall
-from accord.transcript.update import Entry, Update
+from accord.transcript.update import Entry, UnknownCame, Update
 
 
 class View:
@@ -115,13 +115,14 @@ class View:
 
     # Prompts and their echoes
 
-    def send_prompt(self, blocks: Sequence[Block]) -> Message:
-        """Show a prompt of our own."""
+    def send_prompt(self, blocks: Sequence[Block], *, queued: bool = False) -> Message:
+        """Show a prompt of our own; while it is queued, the message before it may go on."""
         message = self.add_message("user", None)
         message.is_own = True
         message.replace(blocks)
         self._prompts.add(message)
-        self.open = None
+        if not queued:
+            self.open = None
         return message
 
     def name_prompt(self, message: Message, message_id: str) -> None:
@@ -291,7 +292,7 @@ class View:
         self.unknown.append(variant)
         self.timeline.append(variant)
         self.open = None
-        return Update("unknown", variant, "", variant)
+        return UnknownCame(variant, "", variant)
 
 
 __all__ = ["View"]
