@@ -29,6 +29,7 @@ from accord.connection.limits import (
     YIELD_SECONDS_MAX,
     Limits,
 )
+from accord.connection.noise import report
 from accord.connection.requests import Requests
 from accord.connection.workers import Workers
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError
@@ -182,19 +183,13 @@ class Connection:
                 if event.answer is not None:
                     self._write_answer(event.answer)
             case events.FrameRejected():
-                self._rejected(event)
+                report(event)
+                if event.answer is not None:
+                    self._write_answer(event.answer)
             case events.StrayAnswer():
                 _log.warning("answer for %r, which is not open: %s", event.id, event.message)
             case events.BlankSkipped():
                 pass
-
-    def _rejected(self, event: events.FrameRejected) -> None:
-        # Noise comes in storms: a line per tenfold tells as much as a line per line.
-        if event.count in (0, 1, 10, 100, 1_000, 10_000, 100_000):
-            count = f" ({event.count} in a row)" if event.count > 1 else ""
-            _log.warning("bad frame%s: %s", count, event.reason)
-        if event.answer is not None:
-            self._write_answer(event.answer)
 
     def _notification(self, method: str, params: Raw) -> None:
         try:
