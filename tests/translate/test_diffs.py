@@ -196,7 +196,8 @@ def test_changes_that_have_no_two_texts_are_passed_over() -> None:
     """translate: mere moves and copies, and kinds that we do not know."""
     move = v2.DiffMove(old_path="/a", path="/b")
     unknown = UnknownVariant("operation", "_chmod", b"{}")
-    assert texts_of(v2.Diff(changes=[move, unknown])) == []
+    copy = v2.DiffCopy(old_path="/a", path="/c")
+    assert texts_of(v2.Diff(changes=[move, copy, unknown])) == []
     assert texts_of(move_of("/a", "/b")) == []
     moved_and_changed = "diff --git a/a b/b\n@@ -1 +1 @@\n-one\n+two\n"
     assert texts_of(_patched(moved_and_changed, move)) == [("/b", "one\n", "two\n")]

@@ -87,9 +87,6 @@ def texts_of(diff: v2.Diff) -> list[tuple[str, str | None, str]]:
         if path is None:
             continue
         old_lines, new_lines = _section(sections, path, only=len(diff.changes) == 1)
-        if isinstance(change, v2.DiffMove) and not old_lines and not new_lines:
-            # A move that changes no line has no text to show.
-            continue
         if isinstance(change, v2.DiffMove | v2.DiffCopy) and not (old_lines or new_lines):
             # Two empty texts would say that the file had been empty.
             continue
