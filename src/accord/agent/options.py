@@ -5,7 +5,7 @@ Modes are config options of category `mode`; v1 is told of both and the two stay
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
@@ -19,8 +19,7 @@ OptionValue = str | bool
 CommandHandler = Callable[["Turn", str], Awaitable[str | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One value of a select option."""
 
     value: str
@@ -29,8 +28,7 @@ class Choice:
     group: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """A way of working.  Tool kinds in `allow` need no permission while it is on."""
 
     mode_id: str
@@ -39,8 +37,7 @@ class Mode:
     allow: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A setting of a session: a choice out of a list, or a switch where `choices` is empty."""
 
     option_id: str
@@ -62,8 +59,7 @@ class Option:
         return isinstance(value, str) and any(choice.value == value for choice in self.choices)
 
 
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
+class SlashCommand(NamedTuple):
     """`/name argument`, run by its own function."""
 
     name: str

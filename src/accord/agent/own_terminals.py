@@ -11,8 +11,7 @@ What always holds
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
@@ -31,8 +30,7 @@ _log = logging.getLogger("accord.agent")
 _CANCELLABLE = v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities())
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """How a command ended.  `exit_code` is None when a signal ended it or it never ran."""
 
     exit_code: int | None
@@ -44,8 +42,7 @@ class Done:
     cancelled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """A command to run."""
 
     command: str

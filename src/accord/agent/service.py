@@ -5,10 +5,10 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
@@ -41,8 +41,7 @@ _OF_THE_MOMENT = frozenset({v2.Notice, v2.StateUpdate})
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a turn ended.  `error` is (code, message, data) when it failed."""
 
     stop_reason: str

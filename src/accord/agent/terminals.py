@@ -5,7 +5,6 @@ In v2 terminals are always ours, and the client is told what they print as it co
 """
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -169,7 +168,7 @@ async def _in_process(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
             await terminal.wait()
     finally:
         await terminal.end()
-    return replace(terminal.done, timed_out=timer.cancelled_caught)
+    return terminal.done._replace(timed_out=timer.cancelled_caught)
 
 
 async def start_command(

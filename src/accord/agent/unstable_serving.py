@@ -258,7 +258,7 @@ class UnstableServing:
 def gated(agent: "Agent", offered: Features) -> Features:
     """What a client offers of unstable things counts only where the agent has them too."""
     on = agent.unstable
-    return replace(offered, plans=offered.plans and on, subagents=offered.subagents and on)
+    return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
 
 
 def _provider_info(slot: "Provider") -> v2.ProviderInfo:

@@ -4,14 +4,12 @@ Updates are v2's structs inside; `v1_wire.py` and `v2_wire.py` say them in their
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from accord.schema.struct import Raw
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionOption:
+class PermissionOption(NamedTuple):
     """One answer that the user may give; `kind` says what it means."""
 
     option_id: str
@@ -29,8 +27,7 @@ class PermissionOption:
         return self.kind.endswith("_always")
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionAsk:
+class PermissionAsk(NamedTuple):
     """A question to the user, before it has a wire form.  `tool_call` is a patch of v2."""
 
     title: str
@@ -41,8 +38,7 @@ class PermissionAsk:
     cwd: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """What the client offered to do for us."""
 
     read_files: bool = False

@@ -1,6 +1,6 @@
 """The bounds of one connection, by name.  Every buffer, wait and queue has one."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 FRAME_BYTES_MAX = 32 * 1024 * 1024
 DEPTH_MAX = 128
@@ -15,8 +15,7 @@ CHECK_SECONDS_MAX = 0.0001
 LAST_ANSWERS_SECONDS_MAX = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What one peer may cost us.  The defaults are the product's; a program may change any."""
 
     frame_bytes: int = FRAME_BYTES_MAX

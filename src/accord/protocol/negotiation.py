@@ -10,8 +10,7 @@ What always holds
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Dialect = Literal["v1", "v2", "draft"]
 
@@ -21,8 +20,7 @@ INVALID_PARAMS = -32602
 UNSUPPORTED_VERSION = -32022
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """The dialect to speak, the version number that goes with it, and what was odd on the way."""
 
     dialect: Dialect
@@ -30,8 +28,7 @@ class Chosen:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """No dialect: the code, sentence and data to answer (or to report) with."""
 
     code: int

@@ -6,7 +6,7 @@ clients speak.  An update is in the log before it is sent.
 
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,7 @@ class SessionRecord:
     tokens: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """One page of a listing; `next_cursor` is None on the last one."""
 
     sessions: tuple[SessionRecord, ...]

@@ -9,8 +9,7 @@ What always holds
     * `write` never blocks and never raises for a peer that is gone; `ended` tells that.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from anyio.abc import TaskGroup
 
@@ -21,8 +20,7 @@ BACKLOG_BYTES_LOW = 256 * 1024
 STALL_SECONDS_MAX = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """Why a transport ended, in words for a person, with what its process left behind."""
 
     reason: str
