@@ -2,24 +2,35 @@
 
 Each command is a module beside this one with `add_arguments` and `run`; only the one that was
 asked for is imported, so that starting is quick.
+
+What always holds: whatever ends a command, the user sees a sentence and no traceback, except for
+a mistake of ours.  Almost nothing is imported before that holds: Ctrl-C may come at any time.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from typing import TYPE_CHECKING
 
-from accord.errors import AccordError
-from accord.version import __version__
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
 
 # name -> one line of help; the module has the same name.
 COMMANDS = {
-    "demo": "an agent at work on a small project, in a folder that is thrown away",
+    "demo": "a scripted agent at work on a small project, in a folder that is thrown away",
 }
 
+# What a shell says of a program that a signal ended: 128 and its number.
+INTERRUPTED = 130
+PIPE_CLOSED = 141
 
-def _parser(wanted: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+
+def _parser(wanted: str | None) -> "ArgumentParser":
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+    from importlib import import_module
+
+    from accord.version import __version__
+
+    parser = ArgumentParser(
         prog="accord",
         description="Everything between a coding agent and the program a person sits in front of.",
         epilog="example: accord demo",
@@ -28,7 +39,11 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(
-            name, help=help_text, description=help_text, epilog=f"example: accord {name}"
+            name,
+            help=help_text,
+            description=help_text,
+            epilog=f"example: accord {name}",
+            formatter_class=RawDescriptionHelpFormatter,
         )
         if name == wanted:
             import_module(f"accord.cli.{name}").add_arguments(command)
@@ -37,21 +52,80 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code of the process."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _fill_closed_streams()
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
+        return _explain(_first(error))
+    return code
+
+
+def _fill_closed_streams() -> None:
+    """Who closed our output before the start (`>&-`) wants to see nothing."""
+    import os
+
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as we are
+
+
+def _run(given: list[str]) -> int:
+    from importlib import import_module
+
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)
     if parsed.command is None:
         parser.print_help()
         return 2
-    try:
-        code: int = import_module(f"accord.cli.{parsed.command}").run(parsed)
-    except AccordError as error:
+    code: int = import_module(f"accord.cli.{parsed.command}").run(parsed)
+    return code
+
+
+def _first(error: BaseException) -> BaseException:
+    """Tasks that fail together come in a group; one of them is what the user is told."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _explain(error: BaseException) -> int:
+    """Say what ended the command, if that is news, and with what exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        import signal
+
+        # Who presses it twice wants to leave, not to read where Python was at that moment.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        return INTERRUPTED
+    from accord.errors import AccordError
+
+    if isinstance(error, OSError):
+        _abandon_output()
+        if isinstance(error, BrokenPipeError):
+            return PIPE_CLOSED
+        print(f"accord: {error.strerror or error}", file=sys.stderr)
+        return 1
+    if isinstance(error, AccordError):
         print(f"accord: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
-    return code
+    raise error
+
+
+def _abandon_output() -> None:
+    """What could not be written is not tried again when Python ends."""
+    import os
+
+    try:
+        output = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output)
+        os.close(nowhere)
+    except (OSError, ValueError):
+        # No descriptor: then nothing is written to one either.
+        pass
 
 
 if __name__ == "__main__":
