@@ -5,6 +5,8 @@ What always holds
     * A client is told of a status only when it differs from what it was told last.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -53,7 +55,7 @@ StatusHook = Callable[[], Awaitable[AuthStatus]]
 class AuthStatusReporter:
     """What one client knows of the login.  v1 and v2 say it alike."""
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
         self._told: AuthStatus | None = None
 

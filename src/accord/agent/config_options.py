@@ -1,5 +1,7 @@
 """Config options of a session in the form of v2."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from accord.agent.options import Choice, Option, OptionValue

@@ -9,6 +9,8 @@ What always holds
     * A notification for an id that is not open is dropped.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -38,7 +40,7 @@ class McpCalls:
 
     async def call(
         self,
-        session: "AgentSession",
+        session: AgentSession,
         server_id: str,
         method: str,
         params: Mapping[str, Any] | None,
@@ -95,7 +97,7 @@ def acp_servers(servers: Iterable[Any]) -> list[v2.McpServerAcp]:
     return [server for server in servers if isinstance(server, v2.McpServerAcp)]
 
 
-def check_server_ids(servers: Iterable[Any], sessions: Iterable["AgentSession"]) -> None:
+def check_server_ids(servers: Iterable[Any], sessions: Iterable[AgentSession]) -> None:
     """Refuse an id that would name two servers of one connection."""
     names = {
         server.server_id: server.name

@@ -5,6 +5,8 @@ A bare name is looked up as a shell would; a relative path belongs to no folder 
 would name, so it is refused.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 import shutil

@@ -7,6 +7,8 @@ What always holds
     * Closing a session cancels what is being thought up for it, and its id is never used again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 

@@ -7,6 +7,8 @@ ask for it by `Agent(next_edits=True)`.  Types are those of v2, whatever version
     async def suggest(request: SuggestRequest) -> list[NesSuggestion]: ...
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +34,7 @@ class NextEditSession:
     """A session for suggestions.  `kinds` are those that the client can show."""
 
     id: str
-    start: "StartNesRequest"
+    start: StartNesRequest
     position_encoding: str
     kinds: frozenset[str]
 
@@ -42,7 +44,7 @@ class SuggestRequest:
     """A place where a suggestion is wanted."""
 
     session: NextEditSession
-    wanted: "SuggestNesRequest"
+    wanted: SuggestNesRequest
 
 
 @dataclass(frozen=True, slots=True)

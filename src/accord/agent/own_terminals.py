@@ -9,6 +9,8 @@ What always holds
     * A command, and what it started, is gone when its exit was told.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 END_SECONDS_MAX = 1.0
 
 _log = logging.getLogger("accord.agent")
-_CANCELLABLE = v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities())
 
 
 class Done(NamedTuple):
@@ -63,7 +64,7 @@ class Job(NamedTuple):
 class OwnTerminal:
     """One command of ours while it runs, and what it left behind."""
 
-    def __init__(self, owner: "OwnTerminals", terminal_id: str, job: Job) -> None:
+    def __init__(self, owner: OwnTerminals, terminal_id: str, job: Job) -> None:
         self._owner = owner
         self._job = job
         self._process: Terminal | None = None
@@ -142,7 +143,7 @@ class OwnTerminal:
                     terminal_id=self.id,
                     command=self._job.line,
                     cwd=self._job.cwd,
-                    capabilities=_CANCELLABLE,
+                    capabilities=v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities()),
                 )
             )
             self._announced.set()
@@ -158,7 +159,7 @@ class OwnTerminal:
             self._owner.ended(self)
             self._over.set()
 
-    async def _tell_exit(self, ended: "Exit") -> None:
+    async def _tell_exit(self, ended: Exit) -> None:
         session = self._owner.session
         update = v2.TerminalUpdate(
             terminal_id=self.id,
@@ -178,7 +179,7 @@ class OwnTerminal:
 class OwnTerminals:
     """All of a session.  Guards: what is listed as background has been announced and not ended."""
 
-    def __init__(self, session: "AgentSession") -> None:
+    def __init__(self, session: AgentSession) -> None:
         self.session = session
         self._processes: Terminals | None = None
         self._running: dict[str, OwnTerminal] = {}
@@ -188,7 +189,7 @@ class OwnTerminals:
         self._closed = False
 
     @property
-    def processes(self) -> "Terminals":
+    def processes(self) -> Terminals:
         """The processes; they end with the connection at the latest."""
         if self._processes is None:
             # Loaded with the first command: most of an agent's start would go into it.

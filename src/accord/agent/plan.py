@@ -1,5 +1,7 @@
 """A plan that an agent shows and ticks off.  Every change sends the whole plan."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 

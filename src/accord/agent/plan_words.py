@@ -4,6 +4,8 @@ A plan of entries is always stable in v2 and is `plan` in v1.  A plan that is te
 said once as a message; a removed plan becomes an empty one.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from accord.schema import v2

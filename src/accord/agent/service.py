@@ -3,6 +3,8 @@
 `v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
 # How long a handler may go on after its turn was cancelled before it is left behind.
 CANCEL_SECONDS_MAX = 3.0
-_OF_THE_MOMENT = frozenset({v2.Notice, v2.StateUpdate})
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -51,7 +52,7 @@ class Outcome(NamedTuple):
 class Service:
     """Everything of one connection.  Guards: a session is served by one object at a time."""
 
-    def __init__(self, agent: "Agent", connection: Connection, wire: Wire) -> None:
+    def __init__(self, agent: Agent, connection: Connection, wire: Wire) -> None:
         self.agent = agent
         self.connection = connection
         self.wire = wire
@@ -184,8 +185,9 @@ class Service:
         self.wire.forget(session.id)
         unfinished = Unfinished()
         with session.replaying():
+            of_the_moment = {v2.Notice, v2.StateUpdate}
             async for update in session.log.replay():
-                if type(update) in _OF_THE_MOMENT:
+                if type(update) in of_the_moment:
                     continue
                 unfinished.see(update)
                 for params in self.wire.updates(session.id, update):
@@ -348,7 +350,7 @@ class Service:
         await self._login_changed()
 
     @cached_property
-    def auth_status(self) -> "AuthStatusReporter":
+    def auth_status(self) -> AuthStatusReporter:
         """What the client knows of its login (unstable)."""
         from accord.agent.auth_status import AuthStatusReporter
 

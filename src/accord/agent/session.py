@@ -7,6 +7,8 @@ What always holds
     * Nothing is sent for a session that is closed.
 """
 
+from __future__ import annotations
+
 import itertools
 import os
 from collections.abc import Generator, Mapping
@@ -338,7 +340,7 @@ class AgentSession:
         method: str,
         params: Mapping[str, Any] | None = None,
         *,
-        on_notification: "OnNotification | None" = None,
+        on_notification: OnNotification | None = None,
     ) -> Any:
         """Ask an MCP server that the client runs, and return the result as plain Python.
 

@@ -1,5 +1,7 @@
 """Messages in pieces, and the compaction of a context: things that are said over time."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
@@ -13,21 +15,19 @@ from accord.schema.struct import UNSET, UnknownVariant, UnsetType
 Emit = Callable[[Any], Awaitable[None]]
 
 
-_BLOCKS = (
-    v2.TextContent,
-    v2.ImageContent,
-    v2.AudioContent,
-    v2.ResourceLink,
-    v2.EmbeddedResource,
-    UnknownVariant,
-)
-
-
 def as_block(part: str | v2.ContentBlock) -> v2.ContentBlock:
     """What a program says, as a content block; anything else is its mistake."""
     if isinstance(part, str):
         return v2.TextContent(text=part)
-    if isinstance(part, _BLOCKS):
+    blocks = (
+        v2.TextContent,
+        v2.ImageContent,
+        v2.AudioContent,
+        v2.ResourceLink,
+        v2.EmbeddedResource,
+        UnknownVariant,
+    )
+    if isinstance(part, blocks):
         return part
     raise LocalProtocolError(f"{type(part).__name__} is neither text nor a content block")
 
@@ -39,7 +39,7 @@ class MessageStream:
         self,
         emit: Emit,
         message_id: str,
-        chunk: "type[v2.AgentMessageChunk | v2.AgentThoughtChunk]",
+        chunk: type[v2.AgentMessageChunk | v2.AgentThoughtChunk],
     ) -> None:
         self._emit = emit
         self._chunk = chunk
@@ -58,7 +58,7 @@ class MessageStream:
         """Nothing more can be written."""
         self._open = False
 
-    async def __aenter__(self) -> "MessageStream":
+    async def __aenter__(self) -> MessageStream:
         return self
 
     async def __aexit__(
@@ -78,7 +78,7 @@ class Compaction:
         self._id = compaction_id
         self._status: str | None = None
 
-    async def __aenter__(self) -> "Compaction":
+    async def __aenter__(self) -> Compaction:
         if self._status is not None:
             raise LocalProtocolError("a compaction is entered once")
         self._status = "in_progress"

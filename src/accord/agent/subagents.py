@@ -11,6 +11,8 @@ What always holds
     * A child that was announced as working is told to be idle, however its work ends.
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -128,7 +130,7 @@ class Subagent(Turn):
 
     def __init__(
         self,
-        parent: "UnstableTurn",
+        parent: UnstableTurn,
         title: str,
         *,
         description: str | None,
@@ -162,7 +164,7 @@ class Subagent(Turn):
         """The id of the child's session."""
         return self._child.record.session_id
 
-    async def __aenter__(self) -> "Subagent":
+    async def __aenter__(self) -> Subagent:
         if self._entered:
             raise LocalProtocolError("a subagent's block is entered once")
         if self._child.shown:

@@ -4,6 +4,8 @@ Either way the user sees one tool call with the output in it, and the caller get
 In v2 terminals are always ours, and the client is told what they print as it comes.
 """
 
+from __future__ import annotations
+
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ RELEASE_SECONDS_MAX = 1.0
 _log = logging.getLogger("accord.agent")
 
 
-async def run_command(turn: "Turn", job: Job, *, title: str | None, reason: str | None) -> Done:
+async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | None) -> Done:
     """A whole run: announced, asked for, run, shown, final."""
     session = turn.session
     call = _call(turn, job, title or f"Run {job.line}")
@@ -49,7 +51,7 @@ async def run_command(turn: "Turn", job: Job, *, title: str | None, reason: str 
     return done
 
 
-def _call(turn: "Turn", job: Job, title: str) -> ToolCallHandle:
+def _call(turn: Turn, job: Job, title: str) -> ToolCallHandle:
     return turn.tool_call(
         title,
         kind="execute",
@@ -59,7 +61,7 @@ def _call(turn: "Turn", job: Job, title: str) -> ToolCallHandle:
     )
 
 
-async def _in_client(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
+async def _in_client(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
     session = turn.session
     scope = {"sessionId": session.id}
     terminal_id = await _create(
@@ -90,7 +92,7 @@ async def _in_client(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
             await released.wait()
 
 
-async def _create(session: "AgentSession", params: dict[str, Any]) -> str:
+async def _create(session: AgentSession, params: dict[str, Any]) -> str:
     """Make a terminal.  One that is made after its turn was cancelled is released unseen."""
     made: list[str] = []
     errors: list[Exception] = []
@@ -125,7 +127,7 @@ async def _create(session: "AgentSession", params: dict[str, Any]) -> str:
 
 
 async def _release(
-    session: "AgentSession", terminal: dict[str, Any], released: anyio.Event | None = None
+    session: AgentSession, terminal: dict[str, Any], released: anyio.Event | None = None
 ) -> None:
     """Run it in a task of the connection: a client that is slow to answer holds up no turn."""
     try:
@@ -137,7 +139,7 @@ async def _release(
             released.set()
 
 
-async def _ask(session: "AgentSession", method: str, params: dict[str, Any]) -> dict[str, Any]:
+async def _ask(session: AgentSession, method: str, params: dict[str, Any]) -> dict[str, Any]:
     result: Raw = await session.connection.call(method, encode(params))
     value = to_python(result)
     return value if isinstance(value, dict) else {}
@@ -157,7 +159,7 @@ def _done_from(shown: dict[str, Any], *, timed_out: bool) -> Done:
     )
 
 
-async def _in_process(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
+async def _in_process(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
     terminal = await turn.session.terminals.start(job)
     try:
         await call.show(v2.Terminal(terminal_id=terminal.id))
@@ -172,7 +174,7 @@ async def _in_process(turn: "Turn", call: ToolCallHandle, job: Job) -> Done:
 
 
 async def start_command(
-    turn: "Turn", job: Job, *, title: str | None, reason: str | None
+    turn: Turn, job: Job, *, title: str | None, reason: str | None
 ) -> OwnTerminal | None:
     """Start a command that goes on after the turn: announced, asked for, started, final."""
     call = _call(turn, job, title or f"Start {job.line}")

@@ -1,5 +1,7 @@
 """Tokens that work has cost (unstable): of one turn in v2, of the whole session in v1."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

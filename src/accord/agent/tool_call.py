@@ -1,5 +1,7 @@
 """A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable, iscoroutinefunction
@@ -37,7 +39,7 @@ class ToolCallHandle:
 
     def __init__(
         self,
-        turn: "Turn",
+        turn: Turn,
         title: str,
         *,
         kind: str,
@@ -102,9 +104,12 @@ class ToolCallHandle:
                 content=list(self._content) or UNSET,
                 locations=self._locations or UNSET,
                 raw_input=self._raw_input,
-                capabilities=_CANCELLABLE if self._stoppable else UNSET,
+                capabilities=self._controls() if self._stoppable else UNSET,
             ),
         )
+
+    def _controls(self) -> v2.ToolCallCapabilities:
+        return v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
 
     async def start(self) -> None:
         """The work begins.  `run`, `ask` and leaving the block do this where it is due."""
@@ -186,7 +191,7 @@ class ToolCallHandle:
         if self._status is not None:
             await self._turn.emit(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
 
-    async def set_locations(self, *places: "str | tuple[str, int]") -> None:
+    async def set_locations(self, *places: str | tuple[str, int]) -> None:
         """Where in the files it is working now."""
         self._require_open("move")
         locations = [self._turn._location(place) for place in places]
@@ -283,7 +288,7 @@ class ToolCallHandle:
         """The client asked to stop this call alone."""
         self._scope.cancel()
 
-    async def __aenter__(self) -> "ToolCallHandle":
+    async def __aenter__(self) -> ToolCallHandle:
         self._entered = True
         await self.announce()
         self._scope.__enter__()
@@ -312,9 +317,6 @@ class ToolCallHandle:
                     await self.show(f"{type(exc).__name__}: {exc}")
                 await self.settle("failed")
         return swallow
-
-
-_CANCELLABLE = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
 
 
 def as_content(item: Any) -> Any:

@@ -8,6 +8,8 @@ What always holds
     * A cancelled turn stops the handler at its next await; the handler need not do a thing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,7 +41,7 @@ T = TypeVar("T")
 class Turn(UnstableTurn):
     """One prompt being answered."""
 
-    def __init__(self, session: "AgentSession", prompt: Sequence[v2.ContentBlock]) -> None:
+    def __init__(self, session: AgentSession, prompt: Sequence[v2.ContentBlock]) -> None:
         super().__init__()
         self._session = session
         self._prompt = tuple(prompt)
@@ -66,7 +68,7 @@ class Turn(UnstableTurn):
         return self._prompt
 
     @property
-    def session(self) -> "AgentSession":
+    def session(self) -> AgentSession:
         """The session that this turn is part of."""
         return self._session
 
@@ -133,7 +135,7 @@ class Turn(UnstableTurn):
         return self._stream("thought", v2.AgentThoughtChunk)
 
     def _stream(
-        self, kind: str, chunk: "type[v2.AgentMessageChunk | v2.AgentThoughtChunk]"
+        self, kind: str, chunk: type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
     ) -> MessageStream:
         """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
         if self._over:
@@ -142,7 +144,7 @@ class Turn(UnstableTurn):
         self._streams.append(stream)
         return stream
 
-    async def plan(self, *entries: "str | v2.PlanEntry", plan_id: str = "main") -> PlanHandle:
+    async def plan(self, *entries: str | v2.PlanEntry, plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
         plan = PlanHandle(self.emit, plan_id, [as_entry(entry) for entry in entries])
         await plan.show()
@@ -190,7 +192,7 @@ class Turn(UnstableTurn):
         *,
         kind: str = "other",
         name: str | None = None,
-        locations: Sequence["str | tuple[str, int]"] = (),
+        locations: Sequence[str | tuple[str, int]] = (),
         raw_input: object = UNSET,
         content: Sequence[Any] = (),
         cancellable: bool = False,
@@ -209,7 +211,7 @@ class Turn(UnstableTurn):
         self._tool_calls.append(call)
         return call
 
-    def _location(self, place: "str | tuple[str, int]") -> v2.ToolCallLocation:
+    def _location(self, place: str | tuple[str, int]) -> v2.ToolCallLocation:
         path, line = (place, UNSET) if isinstance(place, str) else place
         if line is not UNSET and line < 1:
             raise LocalProtocolError(f"lines count from 1, there is no line {line}")

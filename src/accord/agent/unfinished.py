@@ -4,6 +4,8 @@ A tool call that nobody works on any more is told to be cancelled, and a termina
 so that no client shows a spinner, or a button, that nothing stands behind.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 

@@ -9,6 +9,8 @@ What always holds
     * A question about a session (`session/status`, `auth/status`) changes nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -255,13 +257,13 @@ class UnstableServing:
         return empty_after(lambda: self._agent.providers.disable(wanted.provider_id))
 
 
-def gated(agent: "Agent", offered: Features) -> Features:
+def gated(agent: Agent, offered: Features) -> Features:
     """What a client offers of unstable things counts only where the agent has them too."""
     on = agent.unstable
     return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
 
 
-def _provider_info(slot: "Provider") -> v2.ProviderInfo:
+def _provider_info(slot: Provider) -> v2.ProviderInfo:
     current = slot.current
     return v2.ProviderInfo(
         provider_id=slot.provider_id,

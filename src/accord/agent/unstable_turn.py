@@ -4,6 +4,8 @@ A handler need not know whether they are on: where they are off, or the client c
 the same calls leave nothing unstable on the wire.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,7 @@ class UnstableTurn:
     if TYPE_CHECKING:
 
         @property
-        def session(self) -> "AgentSession":
+        def session(self) -> AgentSession:
             """The session that this turn is part of."""
             raise NotImplementedError
 
@@ -84,7 +86,7 @@ class UnstableTurn:
         cancellable: bool = False,
         cwd: str | Path | None = None,
         additional_directories: Sequence[str] | None = None,
-    ) -> "Subagent":
+    ) -> Subagent:
         """A child session at work: `async with turn.subagent("Reviewer") as child: ...`.
 
         The child is a turn of its own: it speaks, calls tools and asks like any other.  With

@@ -1,5 +1,7 @@
 """What an agent offers of v1's unstable parts, for the answer to `initialize`."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from accord.schema import v1
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def session_offers(agent: "Agent") -> dict[str, Any]:
+def session_offers(agent: Agent) -> dict[str, Any]:
     """More fields of `sessionCapabilities`."""
     if not agent.unstable:
         return {}
@@ -29,12 +31,12 @@ def session_offers(agent: "Agent") -> dict[str, Any]:
     return offers
 
 
-def auth_offers(agent: "Agent") -> dict[str, Any]:
+def auth_offers(agent: Agent) -> dict[str, Any]:
     """More fields of `auth`."""
     return {"status": v1.AuthStatusCapabilities()} if agent.unstable else {}
 
 
-def agent_offers(agent: "Agent") -> dict[str, Any]:
+def agent_offers(agent: Agent) -> dict[str, Any]:
     """More fields of `agentCapabilities`."""
     if not agent.unstable or not agent.providers:
         return {}

@@ -1,5 +1,7 @@
 """What an agent offers of v2's unstable parts, for the answer to `initialize`."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from accord.schema import v2
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def session_offers(agent: "Agent") -> dict[str, Any]:
+def session_offers(agent: Agent) -> dict[str, Any]:
     """More fields of `session`."""
     if not agent.unstable:
         return {}
@@ -29,7 +31,7 @@ def session_offers(agent: "Agent") -> dict[str, Any]:
     return offers
 
 
-def agent_offers(agent: "Agent") -> dict[str, Any]:
+def agent_offers(agent: Agent) -> dict[str, Any]:
     """More fields of `capabilities`."""
     if not agent.unstable:
         return {}

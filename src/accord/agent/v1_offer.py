@@ -1,5 +1,7 @@
 """What an agent offers a v1 client, and what it reads from what the client offers."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def answer(agent: "Agent", features: Features) -> v1.InitializeResponse:
+def answer(agent: Agent, features: Features) -> v1.InitializeResponse:
     """The result of `initialize`."""
     return v1.InitializeResponse(
         protocol_version=1,
@@ -27,7 +29,7 @@ def answer(agent: "Agent", features: Features) -> v1.InitializeResponse:
     )
 
 
-def _capabilities(agent: "Agent") -> v1.AgentCapabilities:
+def _capabilities(agent: Agent) -> v1.AgentCapabilities:
     return v1.AgentCapabilities(
         load_session=True,
         prompt_capabilities=v1.PromptCapabilities(
@@ -55,7 +57,7 @@ def _capabilities(agent: "Agent") -> v1.AgentCapabilities:
     )
 
 
-def _auth_methods(agent: "Agent", features: Features) -> list[v1.AuthMethod]:
+def _auth_methods(agent: Agent, features: Features) -> list[v1.AuthMethod]:
     return [
         v1.AuthMethod(
             type="terminal" if method.is_terminal else UNSET,

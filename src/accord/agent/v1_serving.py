@@ -1,5 +1,7 @@
 """v1, served: its requests read, its results said.  The work itself is in `service.py`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,7 +44,7 @@ class V1Serving:
     """One v1 client."""
 
     def __init__(
-        self, agent: "Agent", connection: Connection, raw: Raw, params: Mapping[str, Any]
+        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
         asked = self._read(v1.InitializeRequest, raw, agent.strict)

@@ -5,7 +5,10 @@ as a whole, a message is a run of chunks, and terminals belong to the client.  W
 our own prints is shown as text of its tool call.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from accord.agent.plan_words import StablePlans
@@ -20,7 +23,6 @@ from accord.translate.options import option_to_v1
 # How much more a terminal must have printed before its text is sent again.
 TERMINAL_BYTES_STEP = 4096
 
-_ALIKE = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
 _STATUSES = {"paused": "in_progress", "cancelled": "failed"}
 _ENTRY_STATUSES = {"cancelled": "completed"}
 
@@ -37,7 +39,16 @@ class V1Wire:
         self._terminals: dict[str, _Printed] = {}
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
-        self._sayings: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
+
+    @cached_property
+    def _alike(self) -> frozenset[Any]:
+        return frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
+
+    @cached_property
+    def _sayings(self) -> dict[Any, Callable[[str, Any], Sequence[Any]]]:
+        """Made with the first update: `initialize` is answered without most types."""
+        features = self.features
+        sayings: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
             v2.AgentMessage: self._message(v1.AgentMessageChunk),
             v2.AgentThought: self._message(v1.AgentThoughtChunk),
             v2.UserMessage: self._message(v1.UserMessageChunk),
@@ -56,14 +67,15 @@ class V1Wire:
             v2.UsageUpdate: self._same(v1.UsageUpdate),
         }
         if features.notices:
-            self._sayings[v2.Notice] = self._same(v1.Notice)
+            sayings[v2.Notice] = self._same(v1.Notice)
         if features.subagents:
-            self._sayings[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
-            self._sayings[v2.SessionMessage] = self._same(v1.SessionMessage)
-            self._sayings[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
+            sayings[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
+            sayings[v2.SessionMessage] = self._same(v1.SessionMessage)
+            sayings[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
         if features.compaction:
-            self._sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
-            self._sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
+            sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
+            sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
+        return sayings
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """None, one or several notifications for an update of v2."""
@@ -74,7 +86,7 @@ class V1Wire:
             if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
                 update = v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0])
                 kind = v2.AgentMessageChunk
-        if kind in _ALIKE and type(update.content) is v2.TextContent:
+        if kind in self._alike and type(update.content) is v2.TextContent:
             # Chunks of text are the same to the letter in both versions.
             return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
         saying = self._sayings.get(type(update))
@@ -133,7 +145,7 @@ class V1Wire:
             return (v1.ToolCall(**fields),)
         return (v1.ToolCallUpdate(**fields),)
 
-    def _tool_fields(self, session_id: str, patch: Any, shown: "_Shown") -> dict[str, Any]:
+    def _tool_fields(self, session_id: str, patch: Any, shown: _Shown) -> dict[str, Any]:
         """Only what the patch says: null and absence are the same to v1."""
         fields: dict[str, Any] = {"tool_call_id": patch.tool_call_id, "meta": patch.meta}
         for name in ("title", "name", "kind"):
@@ -194,7 +206,7 @@ class V1Wire:
             return ()
         return self._print_again(printed)
 
-    def _print_again(self, printed: "_Printed") -> Sequence[Any]:
+    def _print_again(self, printed: _Printed) -> Sequence[Any]:
         if printed.shown_in is None:
             return ()
         printed.said_bytes = len(printed.data)

@@ -1,5 +1,7 @@
 """What an agent offers a v2 client, and what it reads from what the client offers."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 
-def answer(agent: "Agent", features: Features) -> v2.InitializeResponse:
+def answer(agent: Agent, features: Features) -> v2.InitializeResponse:
     """The result of `initialize`."""
     return v2.InitializeResponse(
         protocol_version=2,
@@ -27,7 +29,7 @@ def answer(agent: "Agent", features: Features) -> v2.InitializeResponse:
     )
 
 
-def _session_capabilities(agent: "Agent") -> v2.SessionCapabilities:
+def _session_capabilities(agent: Agent) -> v2.SessionCapabilities:
     takes = agent.accepts
     return v2.SessionCapabilities(
         prompt=v2.PromptCapabilities(
@@ -48,7 +50,7 @@ def _session_capabilities(agent: "Agent") -> v2.SessionCapabilities:
     )
 
 
-def _auth_methods(agent: "Agent", features: Features) -> list[v2.AuthMethod]:
+def _auth_methods(agent: Agent, features: Features) -> list[v2.AuthMethod]:
     methods: list[v2.AuthMethod] = []
     for method in agent.auth_methods.values():
         about: dict[str, Any] = {

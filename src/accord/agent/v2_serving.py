@@ -1,5 +1,7 @@
 """v2, served: its requests read, its results and states said.  The work is in `service.py`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -40,7 +42,7 @@ class V2Serving:
     """One v2 client."""
 
     def __init__(
-        self, agent: "Agent", connection: Connection, raw: Raw, params: Mapping[str, Any]
+        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
         exact = params.get("protocolVersion") == 2

@@ -1,5 +1,7 @@
 """The agent's words in v2: nearly what it says inside."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

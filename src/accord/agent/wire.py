@@ -3,6 +3,8 @@
 Updates are v2's structs inside; `v1_wire.py` and `v2_wire.py` say them in their version.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 

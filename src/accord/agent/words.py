@@ -3,6 +3,8 @@
 A word that is neither belongs to a later version of the protocol; sending it would lie.
 """
 
+from __future__ import annotations
+
 from accord.errors import LocalProtocolError
 
 

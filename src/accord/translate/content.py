@@ -4,6 +4,8 @@ The two are alike on the wire but for `icons`, which v1 lacks, so all but plain 
 the wire form; nothing else that a block carries is lost.
 """
 
+from __future__ import annotations
+
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, UnknownVariant

@@ -3,6 +3,8 @@
 A patch is an illustration, so a file too large to compare in reasonable time gets none.
 """
 
+from __future__ import annotations
+
 import difflib
 
 from accord.schema import v2

@@ -1,5 +1,7 @@
 """Files that go or move, as v2's changes with the patch that git would write for them."""
 
+from __future__ import annotations
+
 from accord.schema import v2
 from accord.schema.struct import UNSET, UnsetType
 from accord.translate.diffs import PATCH_LINES_MAX, quoted

@@ -1,5 +1,7 @@
 """Config options of v2 in the form of v1."""
 
+from __future__ import annotations
+
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET
 

@@ -1,5 +1,7 @@
 """Descriptions of MCP servers in v1's form and in v2's."""
 
+from __future__ import annotations
+
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, Raw

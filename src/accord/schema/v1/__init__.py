@@ -2,82 +2,186 @@
 
 Unstable types say so by `__unstable__`, unstable fields by the mark `U`.  The names are those that
 each file lists in its `__all__`.
+
+A module is imported when a name of it is first used: an agent answers `initialize` before it
+needs most of them.
 """
 
-# ruff: noqa: F403
-from accord.schema.v1 import (
-    auth,
-    cancel,
-    capabilities,
-    commands,
-    config,
-    content,
-    documents,
-    elicitation,
-    errors,
-    files,
-    initialize,
-    mcp,
-    next_edit,
-    next_edit_capabilities,
-    permissions,
-    plans,
-    prompt,
-    providers,
-    proxy,
-    sessions,
-    subagents,
-    terminals,
-    tool_calls,
-    updates,
-)
-from accord.schema.v1.auth import *
-from accord.schema.v1.cancel import *
-from accord.schema.v1.capabilities import *
-from accord.schema.v1.commands import *
-from accord.schema.v1.config import *
-from accord.schema.v1.content import *
-from accord.schema.v1.documents import *
-from accord.schema.v1.elicitation import *
-from accord.schema.v1.errors import *
-from accord.schema.v1.files import *
-from accord.schema.v1.initialize import *
-from accord.schema.v1.mcp import *
-from accord.schema.v1.next_edit import *
-from accord.schema.v1.next_edit_capabilities import *
-from accord.schema.v1.permissions import *
-from accord.schema.v1.plans import *
-from accord.schema.v1.prompt import *
-from accord.schema.v1.providers import *
-from accord.schema.v1.proxy import *
-from accord.schema.v1.sessions import *
-from accord.schema.v1.subagents import *
-from accord.schema.v1.terminals import *
-from accord.schema.v1.tool_calls import *
-from accord.schema.v1.updates import *
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
-__all__ += auth.__all__
-__all__ += cancel.__all__
-__all__ += capabilities.__all__
-__all__ += commands.__all__
-__all__ += config.__all__
-__all__ += content.__all__
-__all__ += documents.__all__
-__all__ += elicitation.__all__
-__all__ += errors.__all__
-__all__ += files.__all__
-__all__ += initialize.__all__
-__all__ += mcp.__all__
-__all__ += next_edit.__all__
-__all__ += next_edit_capabilities.__all__
-__all__ += permissions.__all__
-__all__ += plans.__all__
-__all__ += prompt.__all__
-__all__ += providers.__all__
-__all__ += proxy.__all__
-__all__ += sessions.__all__
-__all__ += subagents.__all__
-__all__ += terminals.__all__
-__all__ += tool_calls.__all__
-__all__ += updates.__all__
+if TYPE_CHECKING:
+    # ruff: noqa: F403
+    from accord.schema.v1.auth import *
+    from accord.schema.v1.cancel import *
+    from accord.schema.v1.capabilities import *
+    from accord.schema.v1.commands import *
+    from accord.schema.v1.config import *
+    from accord.schema.v1.content import *
+    from accord.schema.v1.documents import *
+    from accord.schema.v1.elicitation import *
+    from accord.schema.v1.errors import *
+    from accord.schema.v1.files import *
+    from accord.schema.v1.initialize import *
+    from accord.schema.v1.mcp import *
+    from accord.schema.v1.next_edit import *
+    from accord.schema.v1.next_edit_capabilities import *
+    from accord.schema.v1.permissions import *
+    from accord.schema.v1.plans import *
+    from accord.schema.v1.prompt import *
+    from accord.schema.v1.providers import *
+    from accord.schema.v1.proxy import *
+    from accord.schema.v1.sessions import *
+    from accord.schema.v1.subagents import *
+    from accord.schema.v1.terminals import *
+    from accord.schema.v1.tool_calls import *
+    from accord.schema.v1.updates import *
+
+# Which module defines what; a test compares this with the modules.
+_NAMES: dict[str, str] = {
+    "auth": """
+        AuthAccount AuthMethod AuthMethodId AuthState AuthStatusRequest AuthStatusResponse
+        AuthStatusUpdateNotification AuthenticateRequest AuthenticateResponse LogoutRequest
+        LogoutResponse
+    """,
+    "cancel": """
+        CancelNotification CancelRequestNotification
+    """,
+    "capabilities": """
+        AgentAuthCapabilities AgentCapabilities AuthCapabilities AuthStatusCapabilities
+        BooleanConfigOptionCapabilities ClientCapabilities ClientSessionCapabilities
+        CompactionCapabilities ElicitationCapabilities ElicitationFormCapabilities
+        ElicitationUrlCapabilities FileSystemCapabilities LogoutCapabilities McpCapabilities
+        NoticeCapabilities PlanCapabilities PromptCapabilities ProvidersCapabilities
+        SessionAdditionalDirectoriesCapabilities SessionArchiveCapabilities SessionCapabilities
+        SessionCloseCapabilities SessionConfigOptionsCapabilities SessionDeleteCapabilities
+        SessionForkCapabilities SessionListCapabilities SessionResumeCapabilities
+        SessionStatusCapabilities SessionSystemPromptCapabilities
+        SessionSystemPromptModeCapabilities SessionSystemPromptOverrideCapabilities
+        SessionTitleCapabilities SubagentCapabilities
+    """,
+    "commands": """
+        AvailableCommand AvailableCommandInput AvailableCommandsUpdate UnstructuredCommandInput
+    """,
+    "config": """
+        ConfigOptionFields ModelInfo SessionConfigBoolean SessionConfigGroupId SessionConfigId
+        SessionConfigOption SessionConfigOptionCategory SessionConfigSelect
+        SessionConfigSelectEntry SessionConfigSelectOption SessionConfigValueId SessionMode
+        SessionModeId SessionModeState SessionModelState SetSessionConfigOptionRequest
+        SetSessionConfigOptionResponse SetSessionModeRequest SetSessionModeResponse
+        SetSessionModelRequest SetSessionModelResponse
+    """,
+    "content": """
+        Annotations AudioContent ContentBlock EmbeddedResource EmbeddedResourceResource
+        ImageContent ResourceLink Role TextContent
+    """,
+    "documents": """
+        DidChangeDocumentNotification DidCloseDocumentNotification DidFocusDocumentNotification
+        DidOpenDocumentNotification DidSaveDocumentNotification Position PositionEncodingKind
+        Range TextDocumentContentChangeEvent TextDocumentSyncKind WorkspaceFolder
+    """,
+    "elicitation": """
+        BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+        CreateElicitationResponse ElicitationAcceptAction ElicitationCancelAction
+        ElicitationContentValue ElicitationDeclineAction ElicitationFields ElicitationFormMode
+        ElicitationId ElicitationPropertySchema ElicitationSchema ElicitationUrlMode EnumOption
+        IntegerPropertySchema KnownMultiSelectItems MultiSelectItems MultiSelectPropertySchema
+        NumberPropertySchema StringFormat StringPropertySchema
+    """,
+    "errors": """
+        ERROR_CODES Error ErrorCode RequestId
+    """,
+    "files": """
+        ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+    """,
+    "initialize": """
+        Implementation InitializeRequest InitializeResponse ProtocolVersion
+    """,
+    "mcp": """
+        ConnectMcpRequest ConnectMcpResponse ConnectedMcpMessage DisconnectMcpRequest
+        DisconnectMcpResponse EnvVariable HttpHeader McpConnectionId McpError McpRequestId
+        McpServer McpServerAcpId MessageMcpNotification MessageMcpRequest MessageMcpResponse
+    """,
+    "next_edit": """
+        AcceptNesNotification CloseNesRequest CloseNesResponse NesDiagnostic
+        NesDiagnosticSeverity NesEditHistoryEntry NesEditSuggestion NesExcerpt NesJumpSuggestion
+        NesOpenFile NesRecentFile NesRejectReason NesRelatedSnippet NesRenameSuggestion
+        NesRepository NesSearchAndReplaceSuggestion NesSuggestContext NesSuggestion
+        NesSuggestionId NesTextEdit NesTriggerKind NesUserAction RejectNesNotification
+        StartNesRequest StartNesResponse SuggestNesRequest SuggestNesResponse
+    """,
+    "next_edit_capabilities": """
+        ClientNesCapabilities NesCapabilities NesContextCapabilities NesDiagnosticsCapabilities
+        NesDocumentDidChangeCapabilities NesDocumentDidCloseCapabilities
+        NesDocumentDidFocusCapabilities NesDocumentDidOpenCapabilities
+        NesDocumentDidSaveCapabilities NesDocumentEventCapabilities NesEditHistoryCapabilities
+        NesEventCapabilities NesJumpCapabilities NesOpenFilesCapabilities
+        NesRecentFilesCapabilities NesRelatedSnippetsCapabilities NesRenameCapabilities
+        NesSearchAndReplaceCapabilities NesUserActionsCapabilities
+    """,
+    "permissions": """
+        CancelledPermissionOutcome PermissionOption PermissionOptionId PermissionOptionKind
+        RequestPermissionOutcome RequestPermissionRequest RequestPermissionResponse
+        SelectedPermissionOutcome
+    """,
+    "plans": """
+        Plan PlanEntry PlanEntryPriority PlanEntryStatus PlanFile PlanId PlanItems PlanMarkdown
+        PlanRemoved PlanUpdate PlanUpdateContent
+    """,
+    "prompt": """
+        PromptRequest PromptResponse StopReason Usage
+    """,
+    "providers": """
+        DisableProviderRequest DisableProviderResponse ListProvidersRequest
+        ListProvidersResponse LlmProtocol ProviderCurrentConfig ProviderId ProviderInfo
+        SetProviderRequest SetProviderResponse
+    """,
+    "proxy": """
+        InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification
+        ProxySuccessorRequest ProxySuccessorResponse
+    """,
+    "sessions": """
+        ArchiveSessionRequest ArchiveSessionResponse CloseSessionRequest CloseSessionResponse
+        DeleteSessionRequest DeleteSessionResponse ForkSessionRequest ForkSessionResponse
+        ListSessionsRequest ListSessionsResponse LoadSessionRequest LoadSessionResponse
+        NewSessionRequest NewSessionResponse ResumeSessionRequest ResumeSessionResponse
+        SessionArchiveFilter SessionId SessionInfo SessionStatus SessionStatusRequest
+        SessionStatusResponse SetSessionTitleRequest SetSessionTitleResponse SystemPrompt
+        SystemPromptMode UnarchiveSessionRequest UnarchiveSessionResponse
+    """,
+    "subagents": """
+        IdleStateUpdate IdleStopReason RequiresActionStateUpdate RunningStateUpdate
+        SessionCancelCapabilities SessionMessage SessionMessageChunk StateUpdate
+        SubagentSessionCapabilities SubagentUpdate UnknownStateUpdate
+    """,
+    "terminals": """
+        CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
+        ReleaseTerminalRequest ReleaseTerminalResponse TerminalExitStatus TerminalId
+        TerminalOutputRequest TerminalOutputResponse WaitForTerminalExitRequest
+        WaitForTerminalExitResponse
+    """,
+    "tool_calls": """
+        Content Diff Terminal ToolCall ToolCallContent ToolCallId ToolCallLocation ToolCallPatch
+        ToolCallStatus ToolCallUpdate ToolKind
+    """,
+    "updates": """
+        AgentMessageChunk AgentThoughtChunk CompactionId CompactionStatus CompactionSummaryChunk
+        CompactionUpdate ConfigOptionUpdate ContentChunk Cost CurrentModeUpdate MessageId Notice
+        NoticeSeverity SessionInfoUpdate SessionNotification SessionUpdate UsageUpdate
+        UserMessageChunk
+    """,
+}
+_PLACE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Import the module of a name when it is first asked for."""
+    place = _PLACE_OF.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{place}"), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = list(_PLACE_OF)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -7,76 +7,166 @@ What v2 had in August 2026 and lost is not here: `next_edit`, `next_edit_capabil
 
 Each module lists what it defines, and this one adds the lists up.  The tables (`methods`,
 `vocabulary`) are imported by who walks them: a program that only talks has no use for them.
+
+A module is imported when a name of it is first used: an agent answers `initialize` before it
+needs most of them.
 """
 
-# ruff: noqa: F403
-from accord.schema.v2 import (
-    auth,
-    cancel,
-    capabilities,
-    commands,
-    config,
-    content,
-    elicitation,
-    errors,
-    identifiers,
-    initialize,
-    mcp,
-    permissions,
-    plans,
-    prompt,
-    providers,
-    proxy,
-    sessions,
-    state,
-    subagents,
-    terminals,
-    tool_calls,
-    updates,
-)
-from accord.schema.v2.auth import *
-from accord.schema.v2.cancel import *
-from accord.schema.v2.capabilities import *
-from accord.schema.v2.commands import *
-from accord.schema.v2.config import *
-from accord.schema.v2.content import *
-from accord.schema.v2.elicitation import *
-from accord.schema.v2.errors import *
-from accord.schema.v2.identifiers import *
-from accord.schema.v2.initialize import *
-from accord.schema.v2.mcp import *
-from accord.schema.v2.permissions import *
-from accord.schema.v2.plans import *
-from accord.schema.v2.prompt import *
-from accord.schema.v2.providers import *
-from accord.schema.v2.proxy import *
-from accord.schema.v2.sessions import *
-from accord.schema.v2.state import *
-from accord.schema.v2.subagents import *
-from accord.schema.v2.terminals import *
-from accord.schema.v2.tool_calls import *
-from accord.schema.v2.updates import *
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
-__all__ += auth.__all__
-__all__ += cancel.__all__
-__all__ += capabilities.__all__
-__all__ += commands.__all__
-__all__ += config.__all__
-__all__ += content.__all__
-__all__ += elicitation.__all__
-__all__ += errors.__all__
-__all__ += identifiers.__all__
-__all__ += initialize.__all__
-__all__ += mcp.__all__
-__all__ += permissions.__all__
-__all__ += plans.__all__
-__all__ += prompt.__all__
-__all__ += providers.__all__
-__all__ += proxy.__all__
-__all__ += sessions.__all__
-__all__ += state.__all__
-__all__ += subagents.__all__
-__all__ += terminals.__all__
-__all__ += tool_calls.__all__
-__all__ += updates.__all__
+if TYPE_CHECKING:
+    # ruff: noqa: F403
+    from accord.schema.v2.auth import *
+    from accord.schema.v2.cancel import *
+    from accord.schema.v2.capabilities import *
+    from accord.schema.v2.commands import *
+    from accord.schema.v2.config import *
+    from accord.schema.v2.content import *
+    from accord.schema.v2.elicitation import *
+    from accord.schema.v2.errors import *
+    from accord.schema.v2.identifiers import *
+    from accord.schema.v2.initialize import *
+    from accord.schema.v2.mcp import *
+    from accord.schema.v2.permissions import *
+    from accord.schema.v2.plans import *
+    from accord.schema.v2.prompt import *
+    from accord.schema.v2.providers import *
+    from accord.schema.v2.proxy import *
+    from accord.schema.v2.sessions import *
+    from accord.schema.v2.state import *
+    from accord.schema.v2.subagents import *
+    from accord.schema.v2.terminals import *
+    from accord.schema.v2.tool_calls import *
+    from accord.schema.v2.updates import *
+
+# Which module defines what; a test compares this with the modules.
+_NAMES: dict[str, str] = {
+    "auth": """
+        AuthAccount AuthMethod AuthMethodAgent AuthMethodTerminal AuthState AuthStatusRequest
+        AuthStatusResponse AuthStatusUpdateNotification LoginAuthRequest LoginAuthResponse
+        LogoutAuthRequest LogoutAuthResponse
+    """,
+    "cancel": """
+        CancelRequestNotification CancelSessionNotification
+    """,
+    "capabilities": """
+        AgentAuthCapabilities AgentCapabilities AuthStatusCapabilities ClientAuthCapabilities
+        ClientCapabilities ElicitationCapabilities ElicitationFormCapabilities
+        ElicitationUrlCapabilities McpAcpCapabilities McpCapabilities McpHttpCapabilities
+        McpStdioCapabilities PromptAudioCapabilities PromptCapabilities
+        PromptEmbeddedContextCapabilities PromptImageCapabilities ProvidersCapabilities
+        SessionAdditionalDirectoriesCapabilities SessionArchiveCapabilities
+        SessionCancelCapabilities SessionCapabilities SessionDeleteCapabilities
+        SessionForkCapabilities SessionStatusCapabilities SessionSystemPromptCapabilities
+        SessionSystemPromptModeCapabilities SessionSystemPromptOverrideCapabilities
+        SessionTitleCapabilities SubagentSessionCapabilities TerminalAuthCapabilities
+        TerminalCancelCapabilities TerminalCapabilities ToolCallCancelCapabilities
+        ToolCallCapabilities
+    """,
+    "commands": """
+        AvailableCommand AvailableCommandInput AvailableCommandsUpdate Command TextCommandInput
+    """,
+    "config": """
+        ConfigOptionFields ConfigOptionUpdate SessionConfigBoolean SessionConfigOption
+        SessionConfigOptionCategory SessionConfigSelect SessionConfigSelectEntry
+        SessionConfigSelectOption SetSessionConfigBooleanRequest SetSessionConfigIdRequest
+        SetSessionConfigOptionRequest SetSessionConfigOptionResponse
+    """,
+    "content": """
+        Annotations AudioContent ContentBlock EmbeddedResource EmbeddedResourceResource Icon
+        IconTheme ImageContent Priority ResourceLink Role TextContent
+    """,
+    "elicitation": """
+        BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+        CreateElicitationResponse ElicitationAcceptAction ElicitationCancelAction
+        ElicitationContentValue ElicitationDeclineAction ElicitationFields ElicitationFormMode
+        ElicitationPropertySchema ElicitationSchema ElicitationSchemaType ElicitationUrlMode
+        EnumOption IntegerPropertySchema KnownMultiSelectItems MultiSelectItems
+        MultiSelectPropertySchema NumberPropertySchema StringFormat StringPropertySchema
+    """,
+    "errors": """
+        Error ErrorCode ErrorData PredefinedErrorCode SessionNotFoundErrorData
+        UnsupportedProtocolVersionErrorData
+    """,
+    "identifiers": """
+        AuthMethodId CompactionId ElicitationId McpRequestId McpServerAcpId MediaType MessageId
+        PermissionOptionId PlanId ProtocolVersion ProviderId RequestId SessionConfigGroupId
+        SessionConfigId SessionConfigValueId SessionId SessionListCursor TerminalId ToolCallId
+    """,
+    "initialize": """
+        Implementation InitializeRequest InitializeResponse
+    """,
+    "mcp": """
+        EnvVariable HttpHeader McpError McpServer McpServerAcp McpServerHttp McpServerStdio
+        MessageMcpNotification MessageMcpRequest MessageMcpResponse
+    """,
+    "permissions": """
+        CancelledPermissionOutcome CommandPermissionSubject PermissionOption
+        PermissionOptionKind RequestPermissionOutcome RequestPermissionRequest
+        RequestPermissionResponse RequestPermissionSubject SelectedPermissionOutcome
+        ToolCallPermissionSubject
+    """,
+    "plans": """
+        PlanEntry PlanEntryPriority PlanEntryStatus PlanFile PlanItems PlanMarkdown PlanRemoved
+        PlanUpdate PlanUpdateContent
+    """,
+    "prompt": """
+        PromptRequest PromptResponse
+    """,
+    "providers": """
+        DisableProviderRequest DisableProviderResponse ListProvidersRequest
+        ListProvidersResponse LlmProtocol ProviderCurrentConfig ProviderInfo SetProviderRequest
+        SetProviderResponse
+    """,
+    "proxy": """
+        InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification
+        ProxySuccessorRequest ProxySuccessorResponse
+    """,
+    "sessions": """
+        ArchiveSessionRequest ArchiveSessionResponse CloseSessionRequest CloseSessionResponse
+        DeleteSessionRequest DeleteSessionResponse ForkSessionRequest ForkSessionResponse
+        ListSessionsRequest ListSessionsResponse NewSessionRequest NewSessionResponse ReplayFrom
+        ReplayFromNowhere ReplayFromStart ResumeSessionRequest ResumeSessionResponse
+        SessionArchiveFilter SessionInfo SessionStatus SessionStatusRequest
+        SessionStatusResponse SetSessionTitleRequest SetSessionTitleResponse SystemPrompt
+        SystemPromptMode UnarchiveSessionRequest UnarchiveSessionResponse
+    """,
+    "state": """
+        BackgroundSubagent BackgroundTerminal BackgroundToolCall BackgroundWork StateKind
+        StateSnapshot StateUpdate StopReason Usage
+    """,
+    "subagents": """
+        SessionMessage SessionMessageChunk SubagentUpdate
+    """,
+    "terminals": """
+        CancelTerminalRequest CancelTerminalResponse Extent TerminalExitStatus TerminalOutput
+        TerminalOutputChunk TerminalSize TerminalUpdate
+    """,
+    "tool_calls": """
+        CancelToolCallRequest CancelToolCallResponse Content Diff DiffAdd DiffChange DiffCopy
+        DiffDelete DiffFileType DiffModify DiffMove DiffPatch DiffPatchFormat DiffPathChange
+        DiffPathPairChange LineNumber Terminal ToolCallContent ToolCallContentChunk
+        ToolCallLocation ToolCallPatch ToolCallStatus ToolCallUpdate ToolKind
+    """,
+    "updates": """
+        AgentMessage AgentMessageChunk AgentThought AgentThoughtChunk CompactionStatus
+        CompactionSummaryChunk CompactionUpdate ContentChunk Cost MessagePatch Notice
+        NoticeSeverity NoticeTitle SessionInfoUpdate SessionUpdate UpdateSessionNotification
+        UsageUpdate UserMessage UserMessageChunk
+    """,
+}
+_PLACE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Import the module of a name when it is first asked for."""
+    place = _PLACE_OF.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{place}"), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = list(_PLACE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
