@@ -16,9 +16,10 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
 
 from typing import Any
 
-
 # No peer means a longer wait than a day; what is more is a mistake of units or worse.
 _SECONDS_MAX = 86_400
+# An id that is longer is no id; the text of an error is for people.
+_ID_CHARACTERS_MAX = 100
 
 
 class AccordError(Exception):
@@ -50,7 +51,10 @@ class VersionMismatch(ProtocolError):
 
 
 class RequestFailed(AccordError):
-    """The peer answered our request with a JSON-RPC error object."""
+    """The peer answered our request with a JSON-RPC error object.
+
+    `stderr` has what the peer's process said about it, where that process is ours and it did.
+    """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"{method}: {message} (code {code})")
@@ -58,6 +62,18 @@ class RequestFailed(AccordError):
         self.code = code
         self.message = message
         self.data = data
+        self.stderr = ""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.correlation_id is not None:
+            text += f"; correlation id {self.correlation_id[:_ID_CHARACTERS_MAX]}"
+        return f"{text}\nit said on stderr:\n{self.stderr}" if self.stderr else text
+
+    @property
+    def correlation_id(self) -> str | None:
+        """The id under which the peer's own log has the cause of an internal error."""
+        return _text_of(self.data, "correlationId")
 
     @property
     def reason(self) -> str | None:

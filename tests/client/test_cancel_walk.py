@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
+from accord.client import Extensions
 from accord.connection.limits import Limits
 from tests.client.deciders import Undecided
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
@@ -83,8 +84,10 @@ async def test_a_turn_can_be_cancelled_after_every_step(version: int, by: str, l
 
     limits = Limits(close_seconds=3)
     undecided = Undecided()
-    async with connected(script, version, permissions=undecided, limits=limits) as (client, _):
-        client.options.extensions.notification("_reached")(lambda params: reached.set())
+    extensions = Extensions()
+    extensions.notification("_reached")(lambda params: reached.set())
+    options = {"permissions": undecided, "limits": limits, "extensions": extensions}
+    async with connected(script, version, **options) as (client, _):
         session = await client.new_session()
         async with session.prompt("go") as turn:
             await reached.wait()
@@ -95,7 +98,7 @@ async def test_a_turn_can_be_cancelled_after_every_step(version: int, by: str, l
         assert turn.error is None
         assert not session.is_busy
         await anyio.wait_all_tasks_blocked()
-        assert session.questions == set()
+        assert session._conversation.questions == set()
         names = [call.status for call in session.transcript.tool_calls if not call.cancelled]
         assert set(names) <= {"completed"}
 

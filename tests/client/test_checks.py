@@ -125,14 +125,15 @@ async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
         session = await client.new_session()
         image = v2.ImageContent(data=b"x", mime_type="image/png")
         audio = v2.AudioContent(data=b"x", mime_type="audio/wav")
-        for content, word in [
+        wrong: list[tuple[tuple[Any, ...], str]] = [
             ((), "empty"),
             (("",), "empty"),
             (([],), "empty"),
             ((audio,), "no audio"),
             (("a", [image, audio]), "no audio"),
             ((5,), "neither text nor"),
-        ]:
+        ]
+        for content, word in wrong:
             with pytest.raises(LocalProtocolError, match=word):
                 session.prompt(*content)
         assert len(agent.received) == 2

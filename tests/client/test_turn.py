@@ -114,7 +114,7 @@ async def test_a_slow_consumer_slows_the_agent(version: int) -> None:
         async with session.prompt("count") as turn:
             await said.wait()
             await anyio.wait_all_tasks_blocked()
-            assert 10 <= len(turn.inbox) <= 12
+            assert 10 <= len(turn._inbox) <= 12
             assert agent.transport.backlog > 0
             assert [update.text async for update in turn] == [f"{n} " for n in range(200)]
 

@@ -10,7 +10,7 @@ from typing import Any
 from accord.client.capabilities import AgentCapabilities
 from accord.client.options import Options
 from accord.client.wire import Setup
-from accord.errors import LocalProtocolError
+from accord.errors import LocalProtocolError, SpawnFailed
 
 # Which capability a content block needs; text and links need none.
 _BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
@@ -93,8 +93,33 @@ def absolute(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(path)
 
 
+def command_words(command: Sequence[object]) -> tuple[str, ...]:
+    """The words of an agent's command, as `Client.spawn` was given them."""
+    if not command:
+        raise LocalProtocolError("the command of the agent is empty")
+    words: list[str] = []
+    for word in command:
+        if not isinstance(word, str | os.PathLike):
+            raise LocalProtocolError(
+                f"the command of an agent is given word by word, and {type(word).__name__} is no"
+                " word; of a list, write Client.spawn(*words)"
+            )
+        words.append(os.fsdecode(word))
+    return tuple(words)
+
+
+def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
+    """The error to raise where a program did not start, with the usual mistake named."""
+    if len(command) != 1 or len(split := command[0].split()) < 2 or os.path.exists(command[0]):
+        return error
+    words = ", ".join(map(repr, split))
+    return SpawnFailed(f"{error}; give one argument per word: Client.spawn({words})")
+
+
 def _folder(path: str | os.PathLike[str]) -> str:
     folder = absolute(path)
+    if os.path.isfile(folder):
+        raise LocalProtocolError(f"{folder} is a file, not a folder")
     if not os.path.isdir(folder):
         raise LocalProtocolError(f"there is no folder {folder}")
     return folder
@@ -127,4 +152,12 @@ def _check_system_prompt(
         raise LocalProtocolError("an empty system prompt cannot be sent")
 
 
-__all__ = ["absolute", "check_blocks", "make_setup", "prompt_items", "tag_of"]
+__all__ = [
+    "absolute",
+    "check_blocks",
+    "command_words",
+    "explain_spawn",
+    "make_setup",
+    "prompt_items",
+    "tag_of",
+]

@@ -2,27 +2,31 @@
 
 `Client.spawn` starts an agent's program, `Client.connect` takes any transport; both are async
 context managers.  When the block is left, however it is left, the connection is over, the agent's
-processes are gone and so are the terminals that it asked for, and the block's own exception comes
-out as it went in.
+processes are gone and so are the terminals that it asked for.  What the library itself does with
+a client is in `connected.py`.
 
 Must not know: the form of any message, and how services do their work.
 """
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
-
-import anyio
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
 from accord.client import auth
-from accord.client.checks import absolute, make_setup
+from accord.client.capabilities import AgentCapabilities
+from accord.client.checks import absolute, command_words, make_setup
 from accord.client.connected import Connected
+from accord.client.conversation import Conversation, UpdateListener
+from accord.client.handshake import Implementation
+from accord.client.opening import Opening
 from accord.client.options import ClientOptions, TerminalRunner, make_options
-from accord.client.session import Session, UpdateListener
-from accord.client.wire import Request, SessionInfo, SessionPage, Setup
-from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError
+from accord.client.session import Session
+from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
+from accord.errors import LocalProtocolError, NotFound
+from accord.protocol.extensions import check_name, read_advertised
+from accord.schema.codec import decode, encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
@@ -30,15 +34,25 @@ if TYPE_CHECKING:
     from accord.client.unstable import Unstable
 
 FilePath: TypeAlias = str | os.PathLike[str]
+T = TypeVar("T")
 
 
-class Client(Connected):
+class Client:
     """One agent, and the sessions that we have with it.  Made by `spawn` or `connect`."""
+
+    def __init__(self, connected: Connected) -> None:
+        """For `spawn` and `connect`."""
+        self._connected = connected
+        connected.adopt = self._adopt
+
+    def _adopt(self, conversation: Conversation) -> None:
+        """A session begins; from its first update on there is something to hold it by."""
+        conversation.session = Session(self, conversation)
 
     @classmethod
     def spawn(
         cls,
-        *command: str,
+        *command: FilePath,
         cwd: FilePath | None = None,
         env: Mapping[str, str] | None = None,
         stderr: Callable[[bytes], None] | None = None,
@@ -47,8 +61,9 @@ class Client(Connected):
     ) -> "AbstractAsyncContextManager[Client]":
         """Start an agent's program and shake hands with it.
 
-        `env` adds to our own variables.  `stderr` is told what the agent writes there; its last
-        words are kept in any case.  With `login_terminal` the agent may offer logins that run in
+        The command is given word by word: `Client.spawn("python", "agent.py")`.  `env` adds to
+        our own variables.  `stderr` is told what the agent writes there; its last words are kept
+        in any case.  With `login_terminal` the agent may offer logins that run in
         a terminal: True is the one that this program runs in.
 
         Raises, when the block is entered:
@@ -56,8 +71,7 @@ class Client(Connected):
             VersionMismatch: it speaks no version that we speak.
             ConnectionLost: it ended, or did not answer in time.
         """
-        if not command:
-            raise LocalProtocolError("the command of the agent is empty")
+        words = command_words(command)
         runner = auth.run_in_terminal if login_terminal is True else login_terminal or None
         made = make_options(options, login_terminal=runner)
 
@@ -66,33 +80,60 @@ class Client(Connected):
             from accord.transport.subprocess import SubprocessTransport
 
             return SubprocessTransport(
-                command,
+                words,
                 cwd=None if cwd is None else os.fspath(cwd),
                 env=environment(env),
                 stderr=stderr,
                 stall_seconds=made.limits.stall_seconds,
             )
 
-        return _opened(cls(transport, made, command))
+        return Opening(Connected(transport, made, words), cls)
 
     @classmethod
     def connect(
         cls, transport: Transport, **options: Unpack[ClientOptions]
     ) -> "AbstractAsyncContextManager[Client]":
         """Shake hands with the agent at the other end of a transport."""
-        return _opened(cls(lambda: transport, make_options(options)))
+        return Opening(Connected(lambda: transport, make_options(options)), cls)
+
+    # ---- what the agent is
+
+    @property
+    def agent_info(self) -> Implementation | None:
+        """Name and version of the agent, where it gave them."""
+        return self._connected.link.facts.info
+
+    @property
+    def capabilities(self) -> AgentCapabilities:
+        """What the agent can do."""
+        return self._connected.capabilities
+
+    @property
+    def auth_methods(self) -> tuple[AuthMethod, ...]:
+        """The ways to log in that the agent offers."""
+        return self._connected.auth_methods
+
+    @property
+    def protocol_version(self) -> int:
+        """The version that is spoken: 1 or 2."""
+        return self._connected.link.wire.version
+
+    @property
+    def extensions(self) -> frozenset[str]:
+        """The methods beyond the protocol that the agent says it has."""
+        return read_advertised(self.capabilities.raw)
 
     @cached_property
     def unstable(self) -> "Unstable":
         """What the protocol calls unstable: archives, titles, logins, providers of models."""
         from accord.client.unstable import Unstable
 
-        return Unstable(self)
+        return Unstable(self._connected)
 
     @property
     def sessions(self) -> Mapping[str, Session]:
         """The open sessions by id."""
-        return dict(self.link.sessions)
+        return {one.id: one.session for one in self._connected.link.sessions.values()}
 
     # ---- opening sessions
 
@@ -115,9 +156,9 @@ class Client(Connected):
             LocalProtocolError: there is no such folder, or the agent did not offer what is asked
                 for.
         """
-        self.require("sessions", "sessions")
+        self._connected.require("sessions", "sessions")
         setup = make_setup(
-            self.options,
+            self._connected.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
@@ -125,7 +166,9 @@ class Client(Connected):
             system_prompt=system_prompt,
             system_prompt_mode=system_prompt_mode,
         )
-        return await self._begin(self.open_link.wire.new_session(setup), None, setup, on_update)
+        return await self._open(
+            self._connected.open_link.wire.new_session(setup), None, setup, on_update
+        )
 
     async def load_session(
         self,
@@ -137,16 +180,16 @@ class Client(Connected):
         on_update: UpdateListener | None = None,
     ) -> Session:
         """Go on with a stored conversation; its history is in the transcript afterwards."""
-        self.require("load", "loading sessions")
+        self._connected.require("load", "loading sessions")
         setup = make_setup(
-            self.options,
+            self._connected.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self.open_link.wire.load_session(session_id, setup)
-        return await self._begin(request, session_id, setup, on_update)
+        request = self._connected.open_link.wire.load_session(session_id, setup)
+        return await self._open(request, session_id, setup, on_update)
 
     async def resume_session(
         self,
@@ -158,69 +201,35 @@ class Client(Connected):
         on_update: UpdateListener | None = None,
     ) -> Session:
         """Go on with a stored conversation without its history."""
-        self.require("resume", "resuming sessions")
+        self._connected.require("resume", "resuming sessions")
         setup = make_setup(
-            self.options,
+            self._connected.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self.open_link.wire.resume_session(session_id, setup)
-        return await self._begin(request, session_id, setup, on_update)
+        request = self._connected.open_link.wire.resume_session(session_id, setup)
+        return await self._open(request, session_id, setup, on_update)
 
     async def fork_session(
         self, session: Session, *, on_update: UpdateListener | None = None
     ) -> Session:
         """Begin a conversation that goes on from another one, which stays as it is.  Unstable."""
-        self.require("fork", "forking sessions", unstable=True)
-        request = self.open_link.wire.fork_session(session.id, session.setup)
-        return await self._begin(request, None, session.setup, on_update)
+        self._connected.require("fork", "forking sessions", unstable=True)
+        setup = self._conversation(session).setup
+        request = self._connected.open_link.wire.fork_session(session.id, setup)
+        return await self._open(request, None, setup, on_update)
 
-    async def _begin(
+    async def _open(
         self,
         request: Request,
         session_id: str | None,
         setup: Setup,
         on_update: UpdateListener | None,
     ) -> Session:
-        """Send the request and make the session, in wire order with its updates."""
-        method, params = request
-        begun: list[Session] = []
-        if session_id is not None:
-            if session_id in self.open_link.sessions:
-                raise LocalProtocolError(
-                    f"the session {session_id!r} is open already; close it first"
-                )
-            # Its history comes before the answer, and goes straight into its transcript.
-            begun.append(self._add_session(session_id, setup, on_update))
-
-        def opened(result: Raw) -> None:
-            answer = self.link.wire.read_opened(method, result)
-            if not begun:
-                begun.append(self._add_session(answer.session_id, setup, on_update))
-            session = begun[0]
-            for update in self.link.early.take(session.id):
-                session.apply(update)
-            session.transcript.session_setup(answer)
-
-        try:
-            await self.call(None, method, params, on_result=opened)
-        except BaseException:
-            for session in begun:
-                session.over()
-            raise
-        return begun[0]
-
-    def _add_session(
-        self, session_id: str, setup: Setup, on_update: UpdateListener | None
-    ) -> Session:
-        link = self.open_link
-        if session_id in link.sessions:
-            raise RemoteProtocolError(f"the session {session_id!r} is open already")
-        session = Session(self, link, session_id, setup, on_update)
-        link.add_session(session)
-        return session
+        opening = self._connected.open_session(request, session_id, setup, on_update)
+        return (await opening).session
 
     # ---- all sessions of the agent
 
@@ -232,12 +241,14 @@ class Client(Connected):
         archived: str | None = None,
     ) -> SessionPage:
         """One page of the agent's sessions, of one folder or of all."""
-        self.require("listing", "listing sessions")
+        self._connected.require("listing", "listing sessions")
         if archived is not None:
-            self.require("archive", "archived sessions", unstable=True)
-        wire = self.open_link.wire
+            self._connected.require("archive", "archived sessions", unstable=True)
+        wire = self._connected.open_link.wire
         folder = None if cwd is None else absolute(cwd)
-        return await self.read(wire.list_sessions(folder, cursor, archived), wire.read_page)
+        return await self._connected.read(
+            wire.list_sessions(folder, cursor, archived), wire.read_page
+        )
 
     async def list_sessions(
         self, *, cwd: FilePath | None = None, archived: str | None = None
@@ -254,39 +265,80 @@ class Client(Connected):
 
     async def close_session(self, session: Session) -> None:
         """Stop everything in a session and free what it holds."""
-        self.require("close", "closing sessions")
+        self._connected.require("close", "closing sessions")
+        conversation = self._conversation(session)
+        request = conversation.link.wire.about_session("session/close", session.id)
         try:
-            await self.call(
-                session.link, *session.link.wire.about_session("session/close", session.id)
-            )
+            await conversation.call(*request)
         except NotFound:
             # It is not there any more, which is what we wanted.
             pass
-        session.over()
+        conversation.over()
 
     async def delete_session(self, session_id: str) -> None:
         """Take a session off the agent's list for good; if it is open here, it is over."""
-        self.require("delete", "deleting sessions")
-        link = self.open_link
-        await self.call(link, *link.wire.about_session("session/delete", session_id))
-        session = link.sessions.get(session_id)
-        if session is not None:
-            session.over()
+        self._connected.require("delete", "deleting sessions")
+        link = self._connected.open_link
+        request = link.wire.about_session("session/delete", session_id)
+        await self._connected.call(link, *request)
+        conversation = link.sessions.get(session_id)
+        if conversation is not None:
+            conversation.over()
 
+    def _conversation(self, session: Session) -> Conversation:
+        found = self._connected.open_link.sessions.get(session.id)
+        if found is None or found.session is not session:
+            raise LocalProtocolError(f"the session {session.id!r} is closed")
+        return found
 
-@asynccontextmanager
-async def _opened(client: Client) -> AsyncGenerator[Client, None]:
-    tasks = anyio.create_task_group()
-    await tasks.__aenter__()
-    try:
-        await client.start(tasks)
-        yield client
-    finally:
-        with anyio.CancelScope(shield=True):
-            await client.stop()
-        # The block's exception goes its own way: inside the group it would come out wrapped.
-        tasks.cancel_scope.cancel()
-        await tasks.__aexit__(None, None, None)
+    # ---- beyond the protocol
+
+    @overload
+    async def call_extension(self, method: str, params: object = None) -> Any: ...
+
+    @overload
+    async def call_extension(self, method: str, params: object, result: type[T]) -> T: ...
+
+    @overload
+    async def call_extension(self, method: str, params: object = None, *, result: type[T]) -> T: ...
+
+    async def call_extension(
+        self, method: str, params: object = None, result: type[T] | None = None
+    ) -> T | Any:
+        """Call a method beyond the protocol.
+
+        `params` is anything that has a JSON form, an object by convention.  With a type for the
+        result it is read as that, else as plain values.
+        """
+        check_name(method)
+        given = encode({} if params is None else params)
+
+        def read(raw: Raw) -> T | Any:
+            return to_python(raw) if result is None else decode(result, raw)
+
+        return await self._connected.read((method, given), read)
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
+        check_name(method)
+        given = encode({} if params is None else params)
+        await self._connected.open_link.connection.notify(method, given)
+
+    # ---- logging in and out
+
+    async def authenticate(self, method_id: str | None = None) -> None:
+        """Log in by one of the agent's methods; without an id, by the only one there is.
+
+        Raises:
+            LocalProtocolError: the agent does not offer it, or it cannot be done from here.
+            LoginFailed: a login in a terminal ended with anything but 0.
+        """
+        await self._connected.authenticate(method_id)
+
+    async def logout(self) -> None:
+        """Make the agent forget who we are; sessions may stop working."""
+        self._connected.require("logout", "logging out")
+        await self._connected.call(None, *self._connected.open_link.wire.logout())
 
 
 __all__ = ["Client"]

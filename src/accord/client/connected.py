@@ -1,6 +1,6 @@
-"""A client's connection to its agent: beginning and end, calls, logins, and what the agent is.
+"""A client's connection to its agent: beginning and end, calls, logins, sessions being opened.
 
-Must not know: sessions, beyond those that the link keeps.
+What the library itself needs of a client; a `Client` is what a program holds of it.
 
 What always holds: after `stop` nothing that was started for the agent is left.
 """
@@ -12,14 +12,19 @@ from anyio.abc import TaskGroup
 
 from accord.client import auth
 from accord.client.capabilities import AgentCapabilities
-from accord.client.handshake import Implementation
+from accord.client.checks import explain_spawn
+from accord.client.conversation import Conversation, UpdateListener
 from accord.client.link import Link
 from accord.client.options import Options, make_offer
 from accord.client.serving import Serving
-from accord.client.wire import AuthMethod, Request
-from accord.errors import AuthenticationRequired, LocalProtocolError, RemoteProtocolError
-from accord.protocol.extensions import check_name, read_advertised
-from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.client.wire import AuthMethod, Request, Setup
+from accord.errors import (
+    AuthenticationRequired,
+    LocalProtocolError,
+    RemoteProtocolError,
+    SpawnFailed,
+)
+from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
@@ -44,6 +49,8 @@ class Connected:
         self._command = command
         self._tasks: TaskGroup | None = None
         self._link: Link | None = None
+        # Gives a new session what a program holds of it; set by the client.
+        self.adopt: Callable[[Conversation], None]
 
     async def start(self, tasks: TaskGroup) -> None:
         """Connect and shake hands, in tasks of this group."""
@@ -51,7 +58,10 @@ class Connected:
         serving = Serving(self.options)
         link = Link(self._make_transport(), self.options, serving)
         serving.link = self._link = link
-        await tasks.start(link.run)
+        try:
+            await tasks.start(link.run)
+        except SpawnFailed as error:
+            raise explain_spawn(error, self._command) from error
         await link.shake_hands(make_offer(self.options))
 
     async def stop(self) -> None:
@@ -62,11 +72,6 @@ class Connected:
     # ---- what the agent is
 
     @property
-    def agent_info(self) -> Implementation | None:
-        """Name and version of the agent, where it gave them."""
-        return self.link.facts.info
-
-    @property
     def capabilities(self) -> AgentCapabilities:
         """What the agent can do."""
         return self.link.facts.capabilities
@@ -75,16 +80,6 @@ class Connected:
     def auth_methods(self) -> tuple[AuthMethod, ...]:
         """The ways to log in that the agent offers."""
         return self.link.facts.auth_methods
-
-    @property
-    def protocol_version(self) -> int:
-        """The version that is spoken: 1 or 2."""
-        return self.link.wire.version
-
-    @property
-    def extensions(self) -> frozenset[str]:
-        """The methods beyond the protocol that the agent says it has."""
-        return read_advertised(self.capabilities.raw)
 
     @property
     def link(self) -> Link:
@@ -158,37 +153,61 @@ class Connected:
         except Invalid as error:
             raise unreadable(method, error) from None
 
-    async def call_extension(
-        self, method: str, params: object = None, result: type[T] | None = None
-    ) -> T | object:
-        """Call a method beyond the protocol.
+    # ---- opening sessions
 
-        `params` is anything that has a JSON form, an object by convention.  With a type for the
-        result it is read as that, else as plain values.
+    async def open_session(
+        self,
+        request: Request,
+        session_id: str | None,
+        setup: Setup,
+        on_update: UpdateListener | None,
+    ) -> Conversation:
+        """Send the request and make the session, in wire order with its updates.
+
+        With an id it is a session that the agent knows already.
         """
-        check_name(method)
-        given = encode({} if params is None else params)
+        method, params = request
+        begun: list[Conversation] = []
+        if session_id is not None:
+            if session_id in self.open_link.sessions:
+                raise LocalProtocolError(
+                    f"the session {session_id!r} is open already; close it first"
+                )
+            # Its history comes before the answer, and goes straight into its transcript.
+            begun.append(self._add_session(session_id, setup, on_update))
 
-        def read(raw: Raw) -> T | object:
-            return to_python(raw) if result is None else decode(result, raw)
+        def opened(result: Raw) -> None:
+            answer = self.link.wire.read_opened(method, result)
+            if not begun:
+                begun.append(self._add_session(answer.session_id, setup, on_update))
+            conversation = begun[0]
+            for update in self.link.early.take(conversation.id):
+                conversation.apply(update)
+            conversation.transcript.session_setup(answer)
 
-        return await self.read((method, given), read)
+        try:
+            await self.call(None, method, params, on_result=opened)
+        except BaseException:
+            for conversation in begun:
+                conversation.over()
+            raise
+        return begun[0]
 
-    async def notify_extension(self, method: str, params: object = None) -> None:
-        """Send a notification beyond the protocol."""
-        check_name(method)
-        given = encode({} if params is None else params)
-        await self.open_link.connection.notify(method, given)
+    def _add_session(
+        self, session_id: str, setup: Setup, on_update: UpdateListener | None
+    ) -> Conversation:
+        link = self.open_link
+        if session_id in link.sessions:
+            raise RemoteProtocolError(f"the session {session_id!r} is open already")
+        conversation = Conversation(self, link, session_id, setup, on_update)
+        self.adopt(conversation)
+        link.add_session(conversation)
+        return conversation
 
     # ---- logging in and out
 
     async def authenticate(self, method_id: str | None = None) -> None:
-        """Log in by one of the agent's methods; without an id, by the only one there is.
-
-        Raises:
-            LocalProtocolError: the agent does not offer it, or it cannot be done from here.
-            LoginFailed: a login in a terminal ended with anything but 0.
-        """
+        """See `Client.authenticate`."""
         methods = self.auth_methods
         if method_id is None:
             if len(methods) != 1:
@@ -196,11 +215,6 @@ class Connected:
                 raise LocalProtocolError(f"say which login method: the agent has {known}")
             method_id = methods[0].method_id
         await self._log_in_by(auth.find(method_id, methods))
-
-    async def logout(self) -> None:
-        """Make the agent forget who we are; sessions may stop working."""
-        self.require("logout", "logging out")
-        await self.call(None, *self.open_link.wire.logout())
 
     async def _log_in(self, *, may_restart: bool) -> bool:
         if self.options.login is None:

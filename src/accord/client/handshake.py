@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accord.errors import RemoteProtocolError, RequestFailed, VersionMismatch
+from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Refused, judge_answer
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import Raw
@@ -109,6 +109,17 @@ def explain_refusal(error: RequestFailed) -> Exception:
     return error
 
 
+def explain_end(error: ConnectionLost) -> ConnectionLost:
+    """The error to raise when the agent ended before it had answered `initialize`."""
+    if error.exit_status != "exit code 0":
+        return error
+    return ConnectionLost(
+        f"{error.message}, before it answered initialize; does the program call agent.run()?",
+        exit_status=error.exit_status,
+        stderr_tail=error.stderr_tail,
+    )
+
+
 def _supported(data: object) -> tuple[int, ...]:
     found = data.get("supported") if isinstance(data, Mapping) else None
     if not isinstance(found, list):
@@ -135,6 +146,7 @@ __all__ = [
     "Agreement",
     "Implementation",
     "Offer",
+    "explain_end",
     "explain_refusal",
     "initialize_params",
     "judge",

@@ -21,7 +21,18 @@ class Inbox:
     empty again.
     """
 
-    __slots__ = ("_connection", "_holding", "_items", "_low", "_max", "_wake", "closed", "discards")
+    __slots__ = (
+        "__weakref__",
+        "_connection",
+        "_holding",
+        "_items",
+        "_low",
+        "_max",
+        "_taken",
+        "_wake",
+        "closed",
+        "discards",
+    )
 
     def __init__(self, connection: Connection, updates_max: int) -> None:
         self._connection = connection
@@ -29,6 +40,7 @@ class Inbox:
         self._max = updates_max
         self._low = updates_max // 2
         self._wake: anyio.Event | None = None
+        self._taken: anyio.Event | None = None
         self._holding = False
         self.closed = False
         # Nobody will take what comes: a consumer that only waits for the end.
@@ -63,13 +75,28 @@ class Inbox:
             await wake.wait()
         if self._holding and len(items) <= self._low:
             self._release()
+        if self._taken is not None:
+            self._tell_taken()
         return items.popleft()
+
+    async def room(self, updates_max: int) -> None:
+        """Wait while more than so many lie here untaken: for a producer that can wait."""
+        while len(self._items) > updates_max and not self.closed:
+            if self._taken is None:
+                self._taken = anyio.Event()
+            await self._taken.wait()
+
+    def _tell_taken(self) -> None:
+        if self._taken is not None:
+            self._taken.set()
+            self._taken = None
 
     def discard(self) -> None:
         """Drop what is there and what will come."""
         self.discards = True
         self._items.clear()
         self._release()
+        self._tell_taken()
 
     def close(self) -> None:
         """Nothing more will be put; what is there can still be taken."""
@@ -77,6 +104,7 @@ class Inbox:
         if self._wake is not None:
             self._wake.set()
             self._wake = None
+        self._tell_taken()
 
     def _release(self) -> None:
         if self._holding:

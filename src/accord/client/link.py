@@ -15,7 +15,14 @@ import anyio
 from anyio.abc import TaskStatus
 
 from accord.client.early import EarlyUpdates
-from accord.client.handshake import Offer, explain_refusal, initialize_params, judge
+from accord.client.handshake import (
+    Offer,
+    explain_end,
+    explain_refusal,
+    initialize_params,
+    judge,
+)
+from accord.client.last_words import add_last_words
 from accord.client.options import Options
 from accord.client.services import Services
 from accord.client.wire import AgentFacts, Wire
@@ -26,7 +33,7 @@ from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.client.session import Session
+    from accord.client.conversation import Conversation
     from accord.client.unstable import AuthStatus
 
 _log = logging.getLogger("accord.client")
@@ -64,11 +71,16 @@ class Link:
             framing=options.framing,
             strict=options.strict,
         )
+        self.connection.noise_hint = (
+            "; an agent's stdout is the wire: what it has to say besides belongs on stderr"
+        )
         self.services = Services(options, self.connection)
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, Conversation] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
         # What the agent told last about its login, unasked.
         self.auth_status: AuthStatus | None = None
+        # What was started sends our own words back to us.
+        self.is_echo = False
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
 
@@ -87,12 +99,12 @@ class Link:
         self._stop.set()
         await self._stopped.wait()
 
-    def add_session(self, session: "Session") -> None:
+    def add_session(self, session: "Conversation") -> None:
         """Take in a session; whoever serves it is told where it works."""
         self.sessions[session.id] = session
         self.services.add_session(session)
 
-    def remove_session(self, session: "Session") -> None:
+    def remove_session(self, session: "Conversation") -> None:
         """The session is over, for whoever serves it too."""
         if self.sessions.pop(session.id, None) is not None:
             self.services.remove_session(session.id)
@@ -116,11 +128,15 @@ class Link:
                 stderr_tail=getattr(self.transport, "stderr_tail", ""),
             ) from None
         except RequestFailed as error:
+            if self.is_echo:
+                raise RemoteProtocolError(
+                    "this is no agent: it sends back what it is sent"
+                ) from None
             refusal = explain_refusal(error)
-            tail = getattr(self.transport, "stderr_tail", "").rstrip()
-            if tail:
-                refusal.add_note(f"The agent said on stderr:\n{tail}")
+            await self.explain(refusal)
             raise refusal from None
+        except ConnectionLost as error:
+            raise explain_end(error) from None
         except Invalid as error:
             raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
 
@@ -141,6 +157,10 @@ class Link:
         self.connection.peer.null_ids_allowed = agreement.version == 1
         self._handler.agreed(self)
 
+    async def explain(self, error: Exception) -> None:
+        """Add what the agent's process said about an internal error, where that is ours."""
+        await add_last_words(error, self.transport)
+
     async def call(
         self,
         method: str,
@@ -157,7 +177,10 @@ class Link:
                 return await self.connection.call(
                     method, params, background=background, on_result=on_result
                 )
-            except RateLimited as error:
+            except RequestFailed as error:
+                if not isinstance(error, RateLimited):
+                    await self.explain(error)
+                    raise
                 if tries <= 0:
                     raise
                 tries -= 1

@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
-from accord.client.session import Session
 from accord.client.wire import Asked
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
@@ -25,7 +25,7 @@ CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 class Question:
     """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
 
-    def __init__(self, session: Session, asked: Asked, permissions: Any) -> None:
+    def __init__(self, session: Conversation, asked: Asked, permissions: Any) -> None:
         ids = (asked.tool_call_id, asked.terminal_id)
         # The ids of what it is about, to be compared with work that goes on in the background.
         self.subjects = frozenset(found for found in ids if found is not None)
@@ -57,7 +57,7 @@ class Question:
         return encode({"outcome": {"outcome": "selected", "optionId": decision.option_id}})
 
 
-def describe(session: Session, asked: Asked) -> PermissionRequest:
+def describe(session: Conversation, asked: Asked) -> PermissionRequest:
     """The request in words that are the same for every version."""
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)

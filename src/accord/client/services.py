@@ -14,7 +14,7 @@ from accord.client.options import Options
 from accord.connection.connection import Connection
 
 if TYPE_CHECKING:
-    from accord.client.session import Session
+    from accord.client.conversation import Conversation
 
 
 class Services:
@@ -32,7 +32,7 @@ class Services:
         self.permissions = _own(self.permissions, agent_name)
         self.terminals = _own(self.terminals, self._connection.tasks)
 
-    def add_session(self, session: "Session") -> None:
+    def add_session(self, session: "Conversation") -> None:
         """A session works here."""
         _tell(self.permissions, "add_session", session.id, session.cwd)
         _tell(self.files, "add_session", session.id, session.roots)

@@ -12,10 +12,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from accord.client.conversation import Conversation
 from accord.client.link import Link
 from accord.client.options import Options
 from accord.client.questions import Question
-from accord.client.session import Session
 from accord.client.wire import Incoming
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
@@ -38,14 +38,14 @@ class Serving:
         self.link: Link
         # Looked up for every update; there once a version is agreed on.
         self._read_update: Callable[[Raw], Incoming] | None = None
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, Conversation] = {}
 
     def agreed(self, link: Link) -> None:
         """The handshake is done, and what comes next is served."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
 
-    def session(self, session_id: str) -> Session:
+    def session(self, session_id: str) -> Conversation:
         """The session with this id.
 
         Raises:
@@ -61,6 +61,8 @@ class Serving:
     def request(self, request: IncomingRequest) -> Outcome:
         """Answer or begin to."""
         if self._read_update is None:
+            if request.method == "initialize":
+                self.link.is_echo = True
             raise RequestError.invalid_request(f"{request.method} came before initialize was done")
         if self._services is None:
             self._services = self._offered()

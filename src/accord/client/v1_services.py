@@ -10,8 +10,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
+from accord.client.conversation import Conversation
 from accord.client.services import Services
-from accord.client.session import Session
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.schema import v1
@@ -20,7 +20,7 @@ from accord.schema.struct import UNSET, UnsetType
 
 Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
-FindSession: TypeAlias = Callable[[str], Session]
+FindSession: TypeAlias = Callable[[str], Conversation]
 T = TypeVar("T")
 
 _DONE = b"{}"
@@ -141,7 +141,7 @@ class _TerminalRequests:
 
         return work
 
-    async def _watch(self, session: Session, terminal_id: str) -> None:
+    async def _watch(self, session: Conversation, terminal_id: str) -> None:
         """Show in the transcript how a command of ours ended, as v2 agents report theirs."""
         terminals = self._services.terminals
         try:

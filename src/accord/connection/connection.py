@@ -81,6 +81,7 @@ class Connection:
         self._paused = False
         self._sent_since_yield = 0
         self._now = self._yielded_at = self._checked_at = monotonic()
+        self.noise_hint = ""  # for people, about lines that are no JSON
         self.error: ConnectionLost | None = None
         self.closed = anyio.Event()
 
@@ -161,11 +162,11 @@ class Connection:
                 except Exception:  # noqa: BLE001 - one bad one must not end the reading
                     _log.exception("handling the notification %s failed", event.method)
             else:
-                self._event(event)
+                self._event(event, frame)
             if self.error is not None:
                 return
 
-    def _event(self, event: events.Event) -> None:
+    def _event(self, event: events.Event, frame: bytes) -> None:
         if event.note is not None:
             _log.info("tolerated: %s", event.note)
         match event:
@@ -179,11 +180,11 @@ class Connection:
                 self._calls.failed(event)
             case events.Batch():
                 for one in event.events:
-                    self._event(one)
+                    self._event(one, frame)
                 if event.answer is not None:
                     self._write_answer(event.answer)
             case events.FrameRejected():
-                report(event)
+                report(event, frame, self.noise_hint)
                 if event.answer is not None:
                     self._write_answer(event.answer)
             case events.StrayAnswer():

@@ -13,6 +13,8 @@ YIELD_SECONDS_MAX = 0.005
 CHECK_SECONDS_MAX = 0.0001
 # How long requests may go on that were open when the peer said its last word.
 LAST_ANSWERS_SECONDS_MAX = 1.0
+# Of a line that is no message, so much is quoted.
+NOISE_BYTES_SHOWN = 120
 
 
 class Limits(NamedTuple):

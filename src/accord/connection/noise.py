@@ -2,6 +2,8 @@
 
 import logging
 
+from accord.connection.limits import NOISE_BYTES_SHOWN
+from accord.jsonrpc.codes import PARSE_ERROR
 from accord.jsonrpc.events import FrameRejected
 
 _log = logging.getLogger("accord.connection")
@@ -10,11 +12,16 @@ _log = logging.getLogger("accord.connection")
 _COUNTS_TOLD = frozenset({0, 1, 10, 100, 1_000, 10_000, 100_000})
 
 
-def report(event: FrameRejected) -> None:
-    """Log a frame that was rejected, or leave it to the next that is logged."""
+def report(event: FrameRejected, frame: bytes, hint: str = "") -> None:
+    """Log a frame that was rejected, or leave it to the next that is logged.
+
+    The hint is for people, about frames that are no JSON at all.
+    """
     if event.count in _COUNTS_TOLD:
         count = f" ({event.count} in a row)" if event.count > 1 else ""
-        _log.warning("bad frame%s: %s", count, event.reason)
+        seen = frame[:NOISE_BYTES_SHOWN].decode("utf-8", "replace")
+        told = hint if event.code == PARSE_ERROR else ""
+        _log.warning("bad frame%s: %s: %r%s", count, event.reason, seen, told)
 
 
 __all__ = ["report"]

@@ -1,0 +1,230 @@
+"""What the library itself does with a session: folds what comes, and hands it to who looks.
+
+A `Session` is what a program holds of it.
+
+What always holds
+    * Every update is folded into the transcript when it comes, whoever looks at it.
+    * An update goes to the oldest exchange that is not over, and to every stream.
+    * Nothing is sent for a session that is closed.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from accord.client.ending import ForegroundWork, Outcome
+from accord.client.exchange import Exchange
+from accord.client.inbox import Inbox
+from accord.client.link import Link
+from accord.client.wire import Setup
+from accord.errors import LocalProtocolError
+from accord.schema.struct import Raw
+from accord.transcript import Transcript, Update
+
+if TYPE_CHECKING:
+    from accord.client.connected import Connected
+    from accord.client.questions import Question
+    from accord.client.session import Session
+
+UpdateListener: TypeAlias = Callable[[Update], None]
+
+# Pieces of a command's output that may wait for whoever looks; then the command waits.
+OUTPUT_PIECES_MAX = 64
+
+
+class Conversation:
+    """One session of one link."""
+
+    # What the program holds of it; set when that is made.
+    session: "Session"
+
+    def __init__(
+        self,
+        connected: "Connected",
+        link: Link,
+        session_id: str,
+        setup: Setup,
+        on_update: UpdateListener | None = None,
+    ) -> None:
+        self._connected = connected
+        self.link = link
+        self.id = session_id
+        self.setup = setup
+        self.transcript = Transcript("v1" if link.wire.version == 1 else "v2")
+        self.is_closed = False
+        # Permission requests that wait for the user.
+        self.questions: set[Question] = set()
+        self._cancelling = False
+        self._exchanges: list[Exchange] = []
+        self._streams: list[weakref.ref[Inbox]] = []
+        self._on_update = on_update
+        self._fold = self.transcript.apply
+
+    @property
+    def cwd(self) -> str:
+        """The absolute path of the folder that it works in."""
+        return self.setup.cwd
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """All folders that it may touch, the working folder first."""
+        return (self.setup.cwd, *self.setup.additional_directories)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a prompt of ours is open, or the agent says that it works."""
+        state = self.transcript.state
+        return bool(self._exchanges) or (state.reported is not None and not state.is_idle)
+
+    # ---- sending
+
+    def require_open(self, doing: str) -> None:
+        """Check that something may be sent.
+
+        Raises:
+            LocalProtocolError: the session is closed.
+            ConnectionLost: the agent is gone.
+        """
+        if self.is_closed:
+            raise self.link.connection.error or LocalProtocolError(
+                f"cannot {doing}: the session {self.id!r} is closed"
+            )
+        if self.link.connection.error is not None:
+            raise self.link.connection.error
+
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        background: bool = False,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Call the agent on the link that the session lives on."""
+        return await self._connected.call(
+            self.link, method, params, background=background, on_result=on_result
+        )
+
+    async def cancel(self) -> None:
+        """Stop what the agent is doing here.  Nothing happens when it does nothing."""
+        self.require_open("cancel")
+        method, params = self.link.wire.about_session("session/cancel", self.id)
+        self._cancelling = self.is_busy
+        await self.link.connection.notify(method, params)
+        self.transcript.turn_cancelled()
+        self._settle_questions()
+        if self.link.wire.version == 1:
+            # Writes and terminals wait for the user too.
+            self.link.services.cancel_session(self.id)
+        for exchange in tuple(self._exchanges):
+            exchange.cancel_sent()
+
+    def _settle_questions(self) -> None:
+        """Who is cancelled waits for no answer; what goes on in the background still does."""
+        background = self.transcript.state.background or ()
+        going_on = {item.item_id for item in background if item.item_id is not None}
+        for question in tuple(self.questions):
+            if self.link.wire.version == 1 or not (question.subjects & going_on):
+                question.withdraw()
+
+    # ---- what came
+
+    def apply_subject(self, tool_call: Any) -> None:
+        """Take the tool call that a permission request is about; nobody is told but the view."""
+        update = self.transcript.apply_permission_subject(tool_call)
+        if update is not None:
+            self.hand_on(update)
+
+    def apply(self, wire_update: Any) -> None:
+        """Fold one update and hand it on.  The hot path: no task, no await, no copy."""
+        update = self._fold(wire_update)
+        if update is not None:
+            self.hand_on(update)
+
+    def hand_on(self, update: Update) -> None:
+        """Give an update that is in the transcript to whoever looks."""
+        if update.kind == "state":
+            self._state_came()
+        elif self._exchanges and not (update.kind == "user_message" and update.item.is_own):
+            self._exchanges[0].inbox.put(update)
+        if self._on_update is not None:
+            self._on_update(update)
+        if self._streams:
+            for stream in self._looking():
+                stream.put(update)
+
+    def _looking(self) -> list[Inbox]:
+        # A copy: one that is garbage may leave the list at any moment.
+        streams = [reference() for reference in tuple(self._streams)]
+        return [stream for stream in streams if stream is not None]
+
+    async def room(self) -> None:
+        """Wait while whoever looks is far behind: for what we produce ourselves."""
+        if self._exchanges:
+            await self._exchanges[0].inbox.room(OUTPUT_PIECES_MAX)
+        for stream in self._looking():
+            await stream.room(OUTPUT_PIECES_MAX)
+
+    def _state_came(self) -> None:
+        state = self.transcript.state
+        outcome = Outcome(state.stop_reason, state.tokens, state.error)
+        is_idle = state.is_idle
+        for exchange in tuple(self._exchanges):
+            exchange.state_came(is_idle, outcome)
+        if is_idle and self._cancelling:
+            # Agents of an older draft never take their questions back themselves.
+            self._cancelling = False
+            self._settle_questions()
+
+    def stream(self) -> Inbox:
+        """A queue of all updates from now on, for as long as somebody holds it."""
+        inbox = Inbox(self.link.connection, self.link.options.limits.turn_updates)
+        self._streams.append(weakref.ref(inbox, self._streams.remove))
+        return inbox
+
+    # ---- exchanges
+
+    def exchange_begins(self, exchange: Exchange) -> None:
+        """A prompt is about to be sent."""
+        self.require_open("prompt")
+        busy = self.is_busy
+        if not busy:
+            self.transcript.turn_started()
+        queued = bool(self._exchanges)
+        exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=queued)
+        if self.link.wire.version == 2:
+            exchange.work = ForegroundWork(busy=busy)
+        self._exchanges.append(exchange)
+        if not queued:
+            exchange.begins()
+
+    def exchange_ended(self, exchange: Exchange) -> None:
+        """It is over; the next one, if one waits, has its turn."""
+        if exchange not in self._exchanges:
+            return
+        was_first = self._exchanges[0] is exchange
+        self._exchanges.remove(exchange)
+        if not self._exchanges:
+            self.link.services.end_turn(self.id)
+        elif was_first:
+            self.transcript.turn_started()
+            self._exchanges[0].begins()
+
+    # ---- the end
+
+    def over(self) -> None:
+        """The session is closed: whoever waits here is told."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        self.link.remove_session(self)
+        for question in tuple(self.questions):
+            question.withdraw()
+        error = LocalProtocolError(f"the session {self.id!r} was closed")
+        for exchange in tuple(self._exchanges):
+            exchange.fail(self.link.connection.error or error)
+        for stream in self._looking():
+            stream.close()
+
+
+__all__ = ["Conversation", "UpdateListener"]

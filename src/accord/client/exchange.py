@@ -1,0 +1,271 @@
+"""One prompt from being sent to its end: what a `PromptTurn` shows of it is all that is public.
+
+Several prompts may be open in a session at once.  Agents take them one after the other, or take a
+later one into the work that goes on; what is said belongs to the oldest that is not over.
+
+What always holds
+    * It ends exactly once, and its place in the transcript has then a beginning and an end.
+    * An error is raised once: where somebody looks first.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from accord.client.ending import ForegroundWork, Outcome, Verdict
+from accord.client.inbox import Inbox
+from accord.errors import AccordError, RequestCancelled, RequestFailed, request_failed
+from accord.schema.struct import Raw
+from accord.transcript import Message, ToolCall
+
+if TYPE_CHECKING:
+    from accord.client.conversation import Conversation
+
+_log = logging.getLogger("accord.client")
+
+# How long work that seems to be over may still be about to begin.
+QUIET_SECONDS_MAX = 1.0
+INTERNAL_ERROR = -32603
+
+
+class Exchange:
+    """A prompt and what the agent does about it."""
+
+    def __init__(self, conversation: "Conversation", blocks: Sequence[Any]) -> None:
+        self._conversation = conversation
+        link = conversation.link
+        self.stop_reason: str | None = None
+        self.usage: Any = None
+        self.error: Exception | None = None
+        self.blocks = blocks
+        # None until the prompt is sent, and always in v1.
+        self.work: ForegroundWork | None = None
+        # Closed until the prompt is sent: whoever looks before that has made a mistake.
+        self.inbox = Inbox(link.connection, link.options.limits.turn_updates)
+        self.inbox.closed = True
+        # The prompt as the transcript shows it.
+        self.message: Message | None = None
+        # Its part of the transcript: of the messages by their order, of the tool calls by number.
+        self._begin: tuple[int, int] | None = None
+        self._end: tuple[int, int] | None = None
+        self._scope = anyio.CancelScope()
+        self._sent = anyio.Event()
+        self._ended = anyio.Event()
+        self._conversed = anyio.Event()
+        self._raised = False
+        self._looking = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the agent is done with it."""
+        return self._ended.is_set()
+
+    # ---- its part of the transcript
+
+    def begins(self) -> None:
+        """What is said from here on may be about this prompt."""
+        if self._begin is None:
+            self._begin = self._here()
+
+    def _here(self) -> tuple[int, int]:
+        transcript = self._conversation.transcript
+        return transcript.mark(), len(transcript.tool_calls)
+
+    @property
+    def text(self) -> str:
+        """What the agent said."""
+        if self._begin is None:
+            return ""
+        until = None if self._end is None else self._end[0]
+        return self._conversation.transcript.text_since(self._begin[0], until)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The prompt and what was said about it; prompts of others are theirs."""
+        own = () if self.message is None else (self.message,)
+        if self._begin is None:
+            return own
+        until = None if self._end is None else self._end[0]
+        said = self._conversation.transcript.messages_since(self._begin[0], until)
+        return own + tuple(message for message in said if not message.is_own)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """What the agent did."""
+        if self._begin is None:
+            return ()
+        until = None if self._end is None else self._end[1]
+        return tuple(self._conversation.transcript.tool_calls[self._begin[1] : until])
+
+    # ---- for the turn, which the program holds
+
+    async def send(self) -> None:
+        """Begin; returns when the prompt is on its way, or its end is known."""
+        await checkpoint_if_cancelled()
+        self._conversation.exchange_begins(self)
+        self.inbox.closed = False
+        self._conversation.link.connection.run(self._converse)
+        try:
+            await self._sent.wait()
+        except BaseException:
+            if self._sent.is_set():
+                await self.leave()
+            else:
+                self._withdraw()
+            raise
+
+    def _withdraw(self) -> None:
+        """Nothing was sent, and nothing will be."""
+        self._scope.cancel()
+        self._reject_prompt()
+        self._finish(Outcome("cancelled"))
+
+    async def wait(self) -> None:
+        """Wait for the end without looking at the updates."""
+        self.inbox.discard()
+        await self._ended.wait()
+
+    async def raise_error(self) -> None:
+        """Raise the error of this exchange, if it has one that nobody has seen."""
+        error = self.error
+        if error is not None and not self._raised:
+            self._raised = True
+            await self._conversation.link.explain(error)
+            raise error
+
+    async def leave(self) -> None:
+        """Cancel and wait for the end; after the bound the exchange is over all the same."""
+        self.inbox.discard()
+        self._raised = True
+        link = self._conversation.link
+        seconds = link.options.limits.close_seconds
+        with anyio.move_on_after(seconds, shield=True):
+            if link.connection.error is None and not self.is_over:
+                await self._conversation.cancel()
+            await self._ended.wait()
+        if not self.is_over:
+            _log.warning("the agent did not end a cancelled turn within %g s", seconds)
+            self._finish(Outcome("cancelled"))
+        self._scope.cancel()
+        # So that the agent is told of this end before it hears the next prompt.
+        with anyio.move_on_after(seconds, shield=True):
+            await self._conversed.wait()
+
+    # ---- the conversation about it
+
+    async def _converse(self) -> None:
+        """Send the prompt and take its answer, in a task of the connection."""
+        try:
+            with self._scope:
+                await self._call()
+        finally:
+            self._conversed.set()
+
+    async def _call(self) -> None:
+        conversation = self._conversation
+        if self.is_over:
+            return
+        try:
+            method, params = conversation.link.wire.prompt(conversation.id, self.blocks)
+            self._sent.set()
+            await conversation.call(method, params, background=True, on_result=self._answered)
+        except RequestCancelled:
+            self._refused()
+            self._finish(Outcome("cancelled"))
+        except RequestFailed as error:
+            self._refused()
+            self.fail(error)
+        except AccordError as error:
+            self.fail(error)
+
+    def _answered(self, result: Raw) -> None:
+        conversation = self._conversation
+        answer = conversation.link.wire.read_prompt_answer(result)
+        if self.message is not None and answer.message_id is not None:
+            conversation.transcript.prompt_inserted(self.message, answer.message_id)
+        if self.work is None or answer.stop_reason is not None:
+            self._finish(Outcome(answer.stop_reason, answer.usage))
+        else:
+            # An agent may take it into the work that goes on.
+            self.begins()
+            self._judge(self.work.inserted())
+
+    def state_came(self, is_idle: bool, outcome: Outcome) -> None:
+        """The agent told what it is doing."""
+        if self.work is not None:
+            work = self.work
+            self._judge(work.reported_idle(outcome) if is_idle else work.reported_busy())
+
+    def cancel_sent(self) -> None:
+        """The agent was asked to stop."""
+        if self.work is not None:
+            self._judge(self.work.cancelled())
+
+    def _judge(self, verdict: Verdict) -> None:
+        assert self.work is not None
+        if verdict is Verdict.ENDED:
+            self._finish(self.work.outcome)
+        elif verdict is Verdict.PERHAPS and not self._looking:
+            self._looking = True
+            self._conversation.link.connection.run(self._look_again)
+
+    async def _look_again(self) -> None:
+        with anyio.move_on_after(QUIET_SECONDS_MAX):
+            await self._ended.wait()
+        self._looking = False
+        if self.work is not None and self.work.is_quiet:
+            self._finish(self.work.outcome)
+
+    # ---- the end
+
+    def _finish(self, outcome: Outcome) -> None:
+        if self.is_over:
+            return
+        self.stop_reason = outcome.stop_reason
+        self.usage = outcome.usage
+        if outcome.stop_reason == "error":
+            self.error = _failure(outcome.error)
+        self._close()
+
+    def fail(self, error: Exception) -> None:
+        """It came to nothing."""
+        if not self.is_over:
+            self.error = error
+            self._close()
+
+    def _refused(self) -> None:
+        """A v2 agent that refuses a prompt has not made it part of the conversation."""
+        if self.work is not None:
+            self._reject_prompt()
+
+    def _reject_prompt(self) -> None:
+        if self.message is not None:
+            self._conversation.transcript.prompt_rejected(self.message)
+            self.message = None
+
+    def _close(self) -> None:
+        self._end = self._here()
+        self._ended.set()
+        self._sent.set()
+        self.inbox.close()
+        self._conversation.exchange_ended(self)
+
+
+def _failure(error: Any) -> Exception:
+    """What a v2 agent reports as the reason of its end is what a v1 agent answers."""
+    if error is None:
+        return request_failed("session/prompt", INTERNAL_ERROR, "the agent reported an error")
+    data = getattr(error, "data", None)
+    return request_failed("session/prompt", error.code, error.message, _plain(data))
+
+
+def _plain(data: Any) -> Any:
+    from accord.schema.codec import encode, to_python
+
+    return to_python(encode(data)) if data else None
+
+
+__all__ = ["Exchange"]
