@@ -1,5 +1,20 @@
 """Accord: everything between a coding agent and the program a person sits in front of.
 
+An agent      Agent  Turn  Choice  FormField
+A client      Client  Session  PromptTurn  Reply  Update  Transcript
+Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
+Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
+Bounds        Limits
+Errors        AccordError
+                ProtocolError: LocalProtocolError  RemoteProtocolError  VersionMismatch
+                RequestFailed: AuthenticationRequired  NotFound  MethodMissing
+                               RequestCancelled  RateLimited
+                ConnectionLost: LimitExceeded
+                SpawnFailed
+                RequestError, to be raised in a handler
+
+`help(accord.Agent)` and its like say more; docs/ has tutorials, guides and a reference.
+
 The public names are written out below.  Each is imported when it is first used: an editor starts
 an agent many times a day, and an agent has no use for the client's half of the package.
 """
@@ -92,6 +107,11 @@ def __getattr__(name: str) -> object:
     value: object = getattr(import_module(place), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not, so that `help(accord)` and completion show them."""
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
