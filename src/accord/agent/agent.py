@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar, get_type_hints
 
 import anyio
 
+from accord.agent.guard import first
 from accord.agent.leaving import Departure
 from accord.agent.login import Login
 from accord.agent.options import (
@@ -288,6 +289,8 @@ class Agent(UnstableOffer):
             await connection.closed.wait()
             if self._departure is not None:
                 self._departure.begin()
+        if serving.exit is not None:
+            raise serving.exit
 
     async def serve_stdio(self) -> None:
         """Serve the client that started this process."""
@@ -311,17 +314,10 @@ class Agent(UnstableOffer):
             exits = group.subgroup(SystemExit)
             if exits is None:
                 raise
-            raise _first(exits) from None
+            raise first(exits) from None
         finally:
             self._departure.call_off()
             self._departure = None
-
-
-def _first(group: BaseExceptionGroup[Any]) -> BaseException:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _coroutine(handler: F) -> F:

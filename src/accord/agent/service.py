@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from accord.agent.guard import Guard
+from accord.agent.handling import Outcome, handle
 from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
@@ -21,16 +22,13 @@ from accord.agent.turn import Turn, describe
 from accord.agent.unfinished import Unfinished
 from accord.agent.wire import Wire
 from accord.connection import Connection, IncomingRequest
-from accord.connection.faults import error_for, unforeseen
-from accord.errors import ConnectionLost, LocalProtocolError, RequestError
-from accord.protocol.v2.turn import STOP_REASONS
+from accord.connection.faults import error_for
+from accord.errors import ConnectionLost, RequestError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 from accord.store import Page, SessionRecord
 from accord.store.interface import BadCursor
-
-_log = logging.getLogger("accord.agent")
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -40,13 +38,6 @@ if TYPE_CHECKING:
 CANCEL_SECONDS_MAX = 3.0
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
-
-
-class Outcome(NamedTuple):
-    """How a turn ended.  `error` is (code, message, data) when it failed."""
-
-    stop_reason: str
-    error: tuple[int, str, Any] | None = None
 
 
 class Service:
@@ -61,6 +52,7 @@ class Service:
         self._reporting: set[str] = set()
         self.authenticated = False
         self.mcp_calls = McpCalls(connection)
+        self.guard = Guard(connection)
         agent.services.add(self)
 
     # ---- sessions
@@ -259,7 +251,7 @@ class Service:
         async def work() -> None:
             try:
                 with turn.scope:
-                    outcome.append(await self._handle(turn))
+                    outcome.append(await handle(self.agent, self.guard, turn))
             finally:
                 over.set()
 
@@ -292,39 +284,6 @@ class Service:
             if self.connection.error is None:
                 await turn.finish(failed=result.error is not None)
         return result
-
-    async def _handle(self, turn: Turn) -> Outcome:
-        handler = self.agent.prompt_handler
-        command = self.agent.offer.command_in(turn.text)
-        try:
-            if command is not None:
-                found, argument = command
-                reason = await found.handler(turn, argument)
-            elif handler is not None:
-                reason = await handler(turn)
-            else:
-                raise LocalProtocolError("this agent has no @agent.on_prompt handler")
-            return Outcome("end_turn" if reason is None else self._checked_reason(reason))
-        except Invalid as error:
-            # Something of the handler's own making: the client's prompt was all right.
-            return Outcome("error", unforeseen(error, "session/prompt"))
-        except Exception as error:  # noqa: BLE001 - a turn ends, the connection lives
-            return Outcome("error", error_for(error, "session/prompt"))
-
-    def _checked_reason(self, reason: object) -> str:
-        """What a handler returned, if it is a stop reason; a common mistake is told on stderr."""
-        if isinstance(reason, str) and (reason in STOP_REASONS or reason.startswith("_")):
-            return reason
-        shown = repr(reason) if len(repr(reason)) <= 80 else f"{repr(reason)[:80]}…"
-        known = ", ".join(sorted(STOP_REASONS - {"error"}))
-        text = (
-            f"a handler returned {shown}, which is no stop reason ({known}, or a name of your own"
-            " that starts with `_`); text for the user goes through turn.say()"
-        )
-        if self.agent.strict:
-            raise LocalProtocolError(text)
-        _log.warning("%s", text)
-        return "end_turn"
 
     # ---- logins
 
@@ -387,7 +346,7 @@ class Service:
 
         async def work() -> None:
             try:
-                await extension.handler(value)
+                await self.guard.run(extension.handler(value))
             except Exception as error:  # noqa: BLE001 - nobody is there to be told
                 error_for(error, method)
 

@@ -59,7 +59,16 @@ class Serving:
         if refused is not None:
             raise _as_error(refused)
         assert self._dialect is not None
-        return self._dialect.request(request)
+        outcome = self._dialect.request(request)
+        if isinstance(outcome, bytes):
+            return outcome
+        guard, work = self._dialect.service.guard, outcome
+        return lambda: guard.run(work())
+
+    @property
+    def exit(self) -> BaseException | None:
+        """What a handler of the program left it with, such as the exception of `sys.exit`."""
+        return None if self._dialect is None else self._dialect.service.guard.exit
 
     def _initialize(self, request: IncomingRequest) -> bytes:
         params = to_python(request.params)

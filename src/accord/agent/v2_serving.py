@@ -14,8 +14,9 @@ from accord.agent.answers import (
     to_plain,
 )
 from accord.agent.foreground import Ticket
+from accord.agent.handling import Outcome
 from accord.agent.mcp_calls import check_server_ids
-from accord.agent.service import Outcome, Service
+from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
 from accord.agent.unstable_serving import Handler, UnstableServing, gated
@@ -275,7 +276,7 @@ class V2Serving:
             try:
                 outcome = await self.service.run_turn(turn)
                 turn.settle_tokens()
-                await session.touch()
+                await self.service.guard.run(session.touch())
             except Exception as problem:  # noqa: BLE001 - a store that fails ends a turn, no more
                 outcome = Outcome("error", error_for(problem, "session/prompt"))
             reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
