@@ -65,32 +65,48 @@ def test_an_answer_with_both_or_neither_fails_the_call() -> None:
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (b'"boom"', -32603, "boom"),
-        (b'"\\ud83d"', -32603, "\ufffd"),
-        (b'""', -32603, "Internal error"),
-        (b"5", -32603, "Internal error"),
-        (b"[1]", -32603, "Internal error"),
-        (b"{}", -32603, "Internal error"),
         (b'{"code":-32000}', -32000, "Authentication required"),
         (b'{"code":-32077}', -32077, "Error -32077"),
         (b'{"code":-32000.0,"message":"login"}', -32000, "login"),
-        (b'{"code":1.5,"message":"odd"}', -32603, "odd"),
-        (b'{"code":1e400,"message":"odd"}', -32603, "odd"),
-        (b'{"code":true,"message":5}', -32603, "Internal error"),
-        (b'{"code":"-32000","message":"text"}', -32603, "text"),
         (b'{"code":-32000,"message":"\\ud83d"}', -32000, "\ufffd"),
-        (b'{"code":%b,"message":"odd"}' % (b"1" * 5000), -32603, "odd"),
     ],
 )
-def test_a_malformed_error_still_tells_what_can_be_read(
+def test_a_malformed_error_with_a_code_tells_what_can_be_read(
     error: bytes, code: int, message: str
 ) -> None:
-    """Ours: `"error": "boom"` fails the call like any other error; all of it is in the data."""
+    """Ours: the code is what matters; all of it is in the data, and it is noted."""
     event = outcome_of(error=error)
     assert isinstance(event, CallFailed)
-    assert (event.code, event.message, event.malformed) == (code, message, True)
+    assert (event.code, event.message, event.malformed) == (code, message, False)
+    assert event.note == "the error in the answer is malformed"
     assert event.data is not None
     assert bytes(event.data) == error
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (b'"boom"', "boom"),
+        (b'"\\ud83d"', "\ufffd"),
+        (b'""', "Internal error"),
+        (b"5", "Internal error"),
+        (b"[1]", "Internal error"),
+        (b"{}", "Internal error"),
+        (b'{"code":1.5,"message":"odd"}', "odd"),
+        (b'{"code":1e400,"message":"odd"}', "odd"),
+        (b'{"code":true,"message":5}', "Internal error"),
+        (b'{"code":"-32000","message":"text"}', "text"),
+        (b'{"code":%b,"message":"odd"}' % (b"1" * 5000), "odd"),
+    ],
+)
+def test_an_error_without_a_code_says_that_it_is_malformed(error: bytes, text: str) -> None:
+    """Ours: `"error": "boom"` is never told as an internal error that the peer did not report."""
+    event = outcome_of(error=error)
+    assert isinstance(event, CallFailed)
+    assert (event.message, event.malformed) == ("the error in the answer is malformed", True)
+    assert event.data is not None
+    assert bytes(event.data) == error
+    assert read_error(Raw(error)) == (None, text, Raw(error))
 
 
 @given(st.integers(-(2**31), 2**31 - 1), st.text())
@@ -99,4 +115,4 @@ def test_good_errors_are_read_as_they_are(code: int, message: str) -> None:
     from accord.jsonrpc.envelope import json_text
 
     error = Raw(b'{"code":%d,"message":%b}' % (code, json_text(message)))
-    assert read_error(error) == (code, message, None, False)
+    assert read_error(error) == (code, message, None)

@@ -238,3 +238,23 @@ def test_blank_lines_are_skipped() -> None:
     """TR-STDIO-08: neither good nor bad."""
     for frame in (b"", b"\r", b" \t"):
         assert isinstance(Peer().receive(frame), BlankSkipped)
+
+
+def test_what_is_over_the_limit_of_a_frame_is_not_sent() -> None:
+    """LIM-03, seen from the sender: the peer would hang up; nothing changes but the error."""
+    limit = 200
+    peer = Peer(frame_bytes_max=limit)
+    long, fits = b'"%b"' % (b"x" * limit), b'"%b"' % (b"x" * 100)
+    for send in (lambda: peer.call("x", long), lambda: peer.notify("x", long)):
+        with pytest.raises(LocalProtocolError, match=r"x is too long.*frame_bytes = 200"):
+            send()
+    assert peer.pending_count == 0
+    assert peer.call("x", fits)[0] == 1
+    assert peer.notify("x", fits)
+    peer.receive(b'{"jsonrpc":"2.0","id":"a","method":"x"}')
+    with pytest.raises(LocalProtocolError, match="the answer is too long"):
+        peer.answer("a", long)
+    with pytest.raises(LocalProtocolError, match="the error answer is too long"):
+        peer.refuse("a", 1, "x", long)
+    assert peer.is_unanswered("a")
+    assert peer.refuse("a", 1, "x")

@@ -19,6 +19,7 @@ from accord.jsonrpc import (
     RequestReceived,
     StrayAnswer,
 )
+from accord.jsonrpc.pending import ABANDONED_MAX
 
 REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"x"}'
 
@@ -148,13 +149,106 @@ def test_unknown_and_second_answers_are_stray() -> None:
     answer = b'{"jsonrpc":"2.0","id":%d,"result":1}' % call_id
     assert peer.receive(b'{"jsonrpc":"2.0","id":99,"result":1}') == StrayAnswer(99)
     assert isinstance(peer.receive(answer), CallAnswered)
-    assert peer.receive(answer) == StrayAnswer(call_id)
+    assert peer.receive(answer) == StrayAnswer(call_id, kind="second")
+    assert peer.receive(answer.replace(b"1", b'"1"', 1)) == StrayAnswer("1", kind="second")
     assert peer.receive(
         b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}'
     ) == StrayAnswer(None, -32700, "?")
 
 
-@pytest.mark.parametrize("bad_id", [b"[1]", b"1.0", b"{}", b"true", b"null"])
+def test_an_answer_to_a_call_that_we_gave_up_is_late() -> None:
+    """Ours: nobody made a mistake; one that is given up for good is not told from a second."""
+    peer = Peer(pending_max=ABANDONED_MAX + 2)
+    call_ids = [peer.call("x", None)[0] for _ in range(ABANDONED_MAX + 1)]
+    for call_id in (*call_ids, 99_999):
+        peer.abandon(call_id)
+    answer = b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32800,"message":"cancelled"}}'
+    kinds = []
+    for call_id in (call_ids[-1], call_ids[-1], 99_999, call_ids[0]):
+        event = peer.receive(answer % call_id)
+        assert isinstance(event, StrayAnswer)
+        assert (event.id, event.code, event.message) == (call_id, -32800, "cancelled")
+        kinds.append(event.kind)
+    assert kinds == ["late", "second", "unknown", "second"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1,"result":{"x":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"result":-Infinity}',
+        b'{"jsonrpc":"2.0","result":{"x":NaN},"id":1}',
+        b' {"jsonrpc":"2.0","id":1.0,"error":{"x":NaN}}',
+        b'{"jsonrpc":"2.0","id":"1","result":{"x":[1,2',
+        b'{"jsonrpc":"2.0","id":1,"result":"half a str',
+        b'{"jsonrpc":"2.0","id":1,"result":',
+        b'{"jsonrpc":"2.0","id":1,"result":{"x":"\xff","y":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"id":99,"result":{}}',
+        b'{"jsonrpc":"2.0","id":1,"id":null,"result":{}}',
+        b'{"jsonrpc":"2.0","id":[],"id":1,"result":{},"id":[1]}',
+    ],
+)
+def test_an_answer_that_is_no_json_or_has_two_ids_fails_its_call(line: bytes) -> None:
+    """Ours: Python writes NaN, and a caller that waits for ever helps nobody."""
+    peer = Peer()
+    call_id, _ = peer.call("x", None)
+    event = failed(peer.receive(line))
+    assert (event.id, event.malformed) == (call_id, True)
+    assert peer.pending_count == 0
+    # The same again answers nobody, and what is no JSON is noise as ever.
+    assert isinstance(peer.receive(line), FrameRejected | StrayAnswer)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1',
+        b'{"jsonrpc":"2.0","id":1,"method":"x","result":NaN}',
+        b'{"jsonrpc":"2.0","id":1,"params":NaN}',
+        b'{"jsonrpc":"2.0","id":2,"result":NaN}',
+        b'{"jsonrpc":"2.0","id":1.5,"result":NaN}',
+        b'{"jsonrpc":"2.0","id":1e300,"result":NaN}',
+        b'say {"id":1,"result":1}',
+    ],
+)
+def test_noise_that_is_no_answer_of_a_call_settles_none(line: bytes) -> None:
+    """TR-STDIO-08: it is a bad line like any other."""
+    peer = Peer()
+    peer.call("x", None)
+    assert answer_to(peer.receive(line)) == (None, -32700)
+    assert (peer.pending_count, peer.noise_count) == (1, 1)
+
+
+def test_an_id_with_a_fraction_is_the_whole_number() -> None:
+    """Ours: 1.0 is 1 where a language has one kind of number; noted."""
+    peer = Peer()
+    peer.call("x", None)
+    event = peer.receive(b'{"id":1.0,"result":2}')
+    assert isinstance(event, CallAnswered)
+    notes = "the answer writes its id with a fraction", 'jsonrpc is not "2.0"'
+    assert event.note == "; ".join(notes)
+    assert peer.receive(b'{"jsonrpc":"2.0","id":1.0,"result":2}') == StrayAnswer(
+        1, note=notes[0], kind="second"
+    )
+
+
+def test_unknown_members_are_refused_when_strict() -> None:
+    """Issue 2: unknown root fields fail at once; `_meta` beside `params` is one too."""
+    peer = Peer(strict=True)
+    call_id, _ = peer.call("x", None)
+    head = b'{"jsonrpc":"2.0","_meta":{},"also":1,'
+    assert answer_to(peer.receive(head + b'"id":7,"method":"x"}')) == (7, -32600)
+    assert rejected(peer.receive(head + b'"method":"x"}')).reason == "unknown member '_meta'"
+    event = failed(peer.receive(head + b'"id":%d,"result":{}}' % call_id))
+    assert event.malformed
+    assert "unknown member" in event.message
+    assert isinstance(peer.receive(REQUEST), RequestReceived)
+    assert isinstance(Peer().receive(head + b'"id":7,"method":"x"}'), RequestReceived)
+    # What needs a repair for another reason is read as ever.
+    assert isinstance(peer.receive(b"\xef\xbb\xbf" + REQUEST.replace(b"1", b"8")), RequestReceived)
+
+
+@pytest.mark.parametrize("bad_id", [b"[1]", b"1.5", b"{}", b"true", b"null"])
 def test_an_answer_with_a_bad_id_harms_nobody(bad_id: bytes) -> None:
     """Ours: the call stays pending, and its real answer counts."""
     peer = Peer()

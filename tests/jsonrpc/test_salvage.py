@@ -63,7 +63,7 @@ def test_what_is_no_message_has_its_verdict(frame: bytes, verdict: Verdict, code
 
 @pytest.mark.rule("V2-GEN-01")
 @pytest.mark.parametrize(
-    "bad_id", [b"1.5", b"1.0", b"1e3", b"true", b"[1]", b"{}", b"9223372036854775808", b"1" * 5000]
+    "bad_id", [b"1.5", b"true", b"[1]", b"{}", b"9223372036854775808", b"1" * 5000]
 )
 def test_a_bad_id_is_refused_with_null_and_an_answer_with_it_is_dropped(bad_id: bytes) -> None:
     """V2: bad ids get -32600 with id null; V1-GEN-04: an answer gets nothing."""
@@ -71,6 +71,17 @@ def test_a_bad_id_is_refused_with_null_and_an_answer_with_it_is_dropped(bad_id: 
     assert (request.verdict, request.id) == (Verdict.REFUSED, None)
     for outcome in (b'"result":1', b'"error":1', b'"method":"x","result":1'):
         assert fault_of(b'{"id":' + bad_id + b"," + outcome + b"}").verdict is Verdict.DROPPED
+
+
+@pytest.mark.rule("V2-GEN-01")
+@pytest.mark.parametrize("id_text", [b"1.0", b"1e3"])
+def test_an_id_with_a_fraction_is_read_in_answers_only(id_text: bytes) -> None:
+    """V2: a request with such an id is refused; an answer has a caller who waits."""
+    request = fault_of(b'{"id":' + id_text + b',"method":"x"}')
+    assert (request.verdict, request.id) == (Verdict.REFUSED, None)
+    assert message_in(b'{"id":' + id_text + b',"result":1}').id == int(float(id_text))
+    both = fault_of(b'{"id":' + id_text + b',"method":"x","result":1}')
+    assert both.verdict is Verdict.DROPPED
 
 
 @pytest.mark.rule("V1-GEN-04")

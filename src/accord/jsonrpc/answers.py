@@ -23,8 +23,12 @@ def settled(call_id: int, message: Envelope, note: str | None) -> CallAnswered |
         return malformed(call_id, "the answer has neither result nor error", error, note)
     if result and bytes(result) != b"null":
         return malformed(call_id, "the answer has both result and error", error, note)
-    code, text, data, is_malformed = read_error(error)
-    return CallFailed(call_id, code, text, data, is_malformed, note)
+    code, text, data = read_error(error)
+    if code is None:
+        return malformed(call_id, "the error in the answer is malformed", error, note)
+    if data is error:
+        note = joined(note, "the error in the answer is malformed")
+    return CallFailed(call_id, code, text, data, False, note)
 
 
 def malformed(
@@ -34,8 +38,13 @@ def malformed(
     return CallFailed(call_id, INTERNAL_ERROR, reason, error or None, True, note)
 
 
-def read_error(error: Raw) -> tuple[int, str, Raw | None, bool]:
-    """Code, message and data of an error member, and whether it was malformed.
+def joined(note: str | None, more: str) -> str:
+    """Two notes in one."""
+    return more if note is None else f"{note}; {more}"
+
+
+def read_error(error: Raw) -> tuple[int | None, str, Raw | None]:
+    """Code, message and data of an error member; the code is None where there is none.
 
     Of a malformed one as much is taken as can be read, and the whole of it becomes the data.
     """
@@ -44,20 +53,20 @@ def read_error(error: Raw) -> tuple[int, str, Raw | None, bool]:
     except ValueError:
         return _read_malformed(error)
     data = good.data if good.data and bytes(good.data) != b"null" else None
-    return good.code, good.message, data, False
+    return good.code, good.message, data
 
 
-def _read_malformed(error: Raw) -> tuple[int, str, Raw | None, bool]:
+def _read_malformed(error: Raw) -> tuple[int | None, str, Raw | None]:
     whole = Raw(repair_surrogates(bytes(error)))
     members = read_object(whole)
     code: object = read_member(int | float, members.get("code"))
     text: object = read_member(str, members.get("message") if members else whole)
-    known_code = INTERNAL_ERROR
+    known_code = None
     # Some languages know no whole numbers and write -32000.0.
     if isinstance(code, int | float) and code == int(code):
         known_code = int(code)
-    known_text = text if isinstance(text, str) and text else text_of(known_code)
-    return known_code, known_text, error, True
+    known_text = text if isinstance(text, str) and text else text_of(known_code or INTERNAL_ERROR)
+    return known_code, known_text, error
 
 
 __all__ = ["malformed", "read_error", "settled"]

@@ -37,6 +37,10 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
     error: Raw = ABSENT
 
 
+class StrictEnvelope(Envelope, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The same, where a member that JSON-RPC does not know makes it none."""
+
+
 class ErrorObject(msgspec.Struct, frozen=True, gc=False):
     """The `error` member of a response that keeps to the rules."""
 
@@ -46,6 +50,7 @@ class ErrorObject(msgspec.Struct, frozen=True, gc=False):
 
 
 decode_envelope = msgspec.json.Decoder(Envelope).decode
+decode_strictly = msgspec.json.Decoder(StrictEnvelope).decode
 decode_error = msgspec.json.Decoder(ErrorObject).decode
 _encode = msgspec.json.encode
 _LINE_FEED: Final = 10
@@ -133,6 +138,7 @@ __all__ = [
     "WireId",
     "decode_envelope",
     "decode_error",
+    "decode_strictly",
     "error_frame",
     "json_id",
     "json_text",

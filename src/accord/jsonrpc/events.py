@@ -5,6 +5,8 @@ Always holds: an event is complete in itself; `Raw` members are views into the f
 keeps one for long calls `Raw.copy()`.  `note` is set when something had to be tolerated.
 """
 
+from typing import Literal
+
 import msgspec
 from msgspec import Raw
 
@@ -39,8 +41,8 @@ class CallAnswered(msgspec.Struct, frozen=True, gc=False):
 class CallFailed(msgspec.Struct, frozen=True, gc=False):
     """Our call with this id failed.  The id is no longer pending.
 
-    With `malformed` the peer's answer broke the rules, and code and message are our description
-    of it where the peer's own could not be read.
+    With `malformed` the peer's answer broke the rules so that it says nothing: code and message
+    are then our description of it.
     """
 
     id: int
@@ -55,13 +57,15 @@ class StrayAnswer(msgspec.Struct, frozen=True, gc=False):
     """An answer that nobody waits for: unknown id, a second answer, or an error with id null.
 
     Code and message are those of the peer where the answer was an error: an error with id null
-    is how a peer says that it could not read something of ours.
+    is how a peer says that it could not read something of ours.  A `late` one answers a call
+    that we gave up ourselves, which is nobody's fault; a `second` one a call that was settled.
     """
 
     id: Id
     code: int | None = None
     message: str | None = None
     note: str | None = None
+    kind: Literal["unknown", "second", "late"] = "unknown"
 
 
 class FrameRejected(msgspec.Struct, frozen=True, gc=False):

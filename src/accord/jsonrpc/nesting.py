@@ -8,6 +8,7 @@ not count; on text that is valid JSON the answer is exact.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
@@ -70,22 +71,35 @@ def shallow_members(text: bytes) -> dict[bytes, bytes]:
     this is, because what follows will not be used.
     """
     members: dict[bytes, bytes] = {}
+    for key, value in shallow_pairs(text):
+        if not value:
+            break
+        members[key] = value
+        if value is NESTED and b'"id"' in members and not members.keys().isdisjoint(_TELLING):
+            break
+    return members
+
+
+def shallow_pairs(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Key text and value text of an object's own members, in order, as far as it is sound.
+
+    A key that comes twice is told twice.  The value is empty where the text breaks off in it.
+    """
     at = 0
     while key_match := _KEY.match(text, at):
         key, at = key_match.group(1), key_match.end()
         if text[at : at + 1] in (b"{", b"["):
-            members[key] = NESTED
-            if b'"id"' in members and not members.keys().isdisjoint(_TELLING):
-                break
+            yield key, NESTED
             at = _end_of_nested(text, at)
         elif scalar := _SCALAR.match(text, at):
-            members[key], at = scalar.group(), scalar.end()
+            yield key, scalar.group()
+            at = scalar.end()
         else:
-            break
+            yield key, b""
+            return
         space = _SPACE.match(text, at)
         assert space is not None  # it matches nothing, too
         at = space.end()
-    return members
 
 
 _TELLING: Final = frozenset((b'"method"', b'"result"', b'"error"'))
@@ -103,4 +117,11 @@ def _end_of_nested(text: bytes, at: int) -> int:
     return len(text)
 
 
-__all__ = ["DEPTH_MAX", "NESTED", "is_deeper", "outside_strings", "shallow_members"]
+__all__ = [
+    "DEPTH_MAX",
+    "NESTED",
+    "is_deeper",
+    "outside_strings",
+    "shallow_members",
+    "shallow_pairs",
+]

@@ -16,19 +16,18 @@ Always holds
     * No clock, no lock, no task, no log: two runs over the same input are identical.
 """
 
-import re
-
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
-from accord.jsonrpc.answers import malformed, read_error, settled
+from accord.jsonrpc.answers import joined, malformed, read_error, settled
 from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatches, array_frame, entries_of
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, text_of
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
     decode_envelope,
+    decode_strictly,
     error_frame,
     notification_frame,
     request_frame,
@@ -37,6 +36,7 @@ from accord.jsonrpc.envelope import (
 from accord.jsonrpc.events import (
     Batch,
     BlankSkipped,
+    CallFailed,
     Event,
     FrameRejected,
     NotificationReceived,
@@ -44,15 +44,21 @@ from accord.jsonrpc.events import (
     SingleEvent,
     StrayAnswer,
 )
+from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.jsonrpc.nesting import DEPTH_MAX, is_deeper
-from accord.jsonrpc.salvage import Fault, Verdict, is_utf8, refusal, salvage, too_deep
-
-PENDING_MAX = 1024
-"""Requests that may be open at once, per direction."""
+from accord.jsonrpc.pending import PENDING_MAX, PendingCalls
+from accord.jsonrpc.salvage import (
+    Fault,
+    Repaired,
+    Verdict,
+    ids_answered,
+    is_utf8,
+    refusal,
+    salvage,
+    too_deep,
+)
 
 _BLANK = BlankSkipped()
-# Bounded, so that nobody makes us turn a string of a million digits into a number.
-_OUR_ID = re.compile("[1-9][0-9]{0,18}")
 _TOO_MANY = b'{"reason":"too_many_requests"}'
 _UNVERSIONED = 'jsonrpc is not "2.0"'
 
@@ -68,17 +74,19 @@ class Peer:
         strict: bool = False,
         depth_max: int = DEPTH_MAX,
         pending_max: int = PENDING_MAX,
+        frame_bytes_max: int = FRAME_BYTES_MAX,
     ) -> None:
         self.null_ids_allowed = null_ids_allowed
         """Whether a request may have the id null: in v1 it may.  Set when a version is agreed."""
         self._accept_batches = accept_batches
         self._strict = strict
+        self._decode = decode_strictly if strict else decode_envelope
+        self._frame_bytes_max = frame_bytes_max
         self._depth_max = depth_max
         # Each level takes two bytes, so that a shorter frame cannot be too deep.
         self._shallow_bytes_max = 2 * depth_max
         self._pending_max = pending_max
-        self._pending: set[int] = set()
-        self._last_call_id = 0
+        self._pending = PendingCalls()
         self._unanswered: set[Id] = set()
         self._batches = OpenBatches()
         self._noise_count = 0
@@ -96,6 +104,11 @@ class Peer:
         return len(self._pending)
 
     @property
+    def noise_count(self) -> int:
+        """How many bad lines have come since the last good frame."""
+        return self._noise_count
+
+    @property
     def unanswered_count(self) -> int:
         """How many of the peer's requests wait for our answer."""
         return len(self._unanswered)
@@ -108,55 +121,76 @@ class Peer:
         """A new request: its id, which is never used again, and its frame.
 
         Raises:
-            LocalProtocolError: too many calls are pending; see `can_call`.
+            LocalProtocolError: too many calls are pending; see `can_call`.  Or the frame is too
+                long.
         """
         if len(self._pending) >= self._pending_max:
             raise LocalProtocolError(f"{self._pending_max} calls are pending already")
-        self._last_call_id += 1
-        self._pending.add(self._last_call_id)
-        return self._last_call_id, request_frame(self._last_call_id, method, params)
+        call_id = self._pending.next_id
+        frame = self.checked(request_frame(call_id, method, params), method)
+        self._pending.open()
+        return call_id, frame
 
     def notify(self, method: str, params: bytes | Raw | None) -> bytes:
-        """The frame of a notification."""
-        return notification_frame(method, params)
+        """The frame of a notification.
+
+        Raises:
+            LocalProtocolError: it is too long.
+        """
+        return self.checked(notification_frame(method, params), method)
+
+    def checked(self, frame: bytes, what: str) -> bytes:
+        """A frame that may be sent.
+
+        Raises:
+            LocalProtocolError: it is longer than a peer with our own limit would take.
+        """
+        if len(frame) > self._frame_bytes_max:
+            raise LocalProtocolError(
+                f"{what} is too long to be sent: {len(frame)} bytes"
+                f" (limit frame_bytes = {self._frame_bytes_max})"
+            )
+        return frame
 
     def answer(self, request_id: Id, result: bytes | Raw) -> bytes:
         """The frame that answers the peer's request; empty if it waits for the rest of its batch.
 
         Raises:
-            LocalProtocolError: no such request is open, or it was answered already.
+            LocalProtocolError: no such request is open, or it was answered already.  Or the
+                answer is too long; then the request is still open.
         """
-        self._close(request_id)
-        return self._batches.settle(request_id, result_frame(request_id, result))
+        self._require_unanswered(request_id)
+        frame = self.checked(result_frame(request_id, result), "the answer")
+        self._unanswered.remove(request_id)
+        return self._batches.settle(request_id, frame)
 
     def refuse(
         self, request_id: Id, code: int, message: str, data: bytes | Raw | None = None
     ) -> bytes:
         """The frame that answers the peer's request with an error; otherwise as `answer`."""
-        self._close(request_id)
-        return self._batches.settle(request_id, error_frame(request_id, code, message, data))
+        self._require_unanswered(request_id)
+        frame = self.checked(error_frame(request_id, code, message, data), "the error answer")
+        self._unanswered.remove(request_id)
+        return self._batches.settle(request_id, frame)
 
     def abandon(self, call_id: int) -> None:
-        """Give up a pending call: its place is free, and an answer that still comes is stray."""
-        self._pending.discard(call_id)
+        """Give up a pending call: its place is free, and an answer that still comes is late."""
+        self._pending.abandon(call_id)
 
     def fail_all(self) -> list[int]:
         """Give up all pending calls, because the connection ended; their ids in order."""
-        call_ids = sorted(self._pending)
-        self._pending.clear()
-        return call_ids
+        return self._pending.abandon_all()
 
-    def _close(self, request_id: Id) -> None:
+    def _require_unanswered(self, request_id: Id) -> None:
         if request_id not in self._unanswered:
             raise LocalProtocolError(f"no request with the id {request_id!r} is open")
-        self._unanswered.remove(request_id)
 
     # What we hear
 
     def receive(self, frame: bytes) -> Event:
         """Advance by one frame and say what happened."""
         try:
-            message = decode_envelope(frame)
+            message = self._decode(frame)
         except (ValueError, RecursionError):
             return self._receive_odd(frame)
         if not frame.isascii() and not is_utf8(frame):
@@ -166,33 +200,47 @@ class Peer:
         if message.id is UNSET and message.method is not UNSET and message.jsonrpc == "2.0":
             self._noise_count = 0
             return NotificationReceived(message.method, message.params)
-        return self._receive_message(message)
+        return self._receive_message(message, None, frame)
 
     def _receive_odd(self, frame: bytes) -> Event:
         """A frame that is no envelope, or only after a repair."""
-        found = salvage(frame, self._depth_max)
-        if isinstance(found, Envelope):
-            return self._receive_message(found)
+        found = salvage(frame, self._depth_max, strict=self._strict)
+        if isinstance(found, Repaired):
+            return self._receive_message(found, found.note, frame)
+        assert isinstance(found, Fault)
         if found.verdict is Verdict.ARRAY and self._accept_batches:
             return self._receive_batch(frame)
+        if found.verdict in (Verdict.NOISE, Verdict.DROPPED):
+            return self._fail_call_in(frame, f"the answer is broken: {found.reason}") or (
+                self._reject(found)
+            )
         return self._reject(found)
+
+    def _fail_call_in(self, frame: bytes, reason: str) -> CallFailed | None:
+        """Fail the pending call that a broken answer names, if it names one."""
+        for answer_id in ids_answered(frame):
+            call_id = self._pending.answered_by(answer_id)
+            if call_id is not None:
+                self._noise_count = 0
+                self._pending.settle(call_id)
+                return malformed(call_id, reason)
+        return None
 
     def _receive_garbled(self, message: Envelope) -> SingleEvent:
         """JSON but for bytes that are not UTF-8; whom it answers is readable all the same."""
-        call_id = self._call_answered_by(message.id)
+        call_id = self._pending.answered_by(message.id)
         if call_id is not None and message.method is UNSET:
-            self._pending.remove(call_id)
+            self._pending.settle(call_id)
             return malformed(call_id, "the answer is not UTF-8")
         return self._reject(Fault(Verdict.NOISE, PARSE_ERROR, "not UTF-8"))
 
-    def _receive_message(self, message: Envelope) -> SingleEvent:
-        note = None
+    def _receive_message(self, message: Envelope, note: str | None, frame: bytes) -> SingleEvent:
         if message.jsonrpc != "2.0":
             if self._strict:
                 return self._reject(refusal(message, _UNVERSIONED))
-            note = _UNVERSIONED
+            note = joined(note, _UNVERSIONED)
         if message.method is UNSET or message.result or message.error:
-            return self._receive_answer(message, note)
+            return self._receive_answer(message, note, frame)
         if message.id is UNSET:
             self._noise_count = 0
             return NotificationReceived(message.method, message.params, note)
@@ -216,49 +264,42 @@ class Peer:
         self._unanswered.add(request_id)
         return RequestReceived(request_id, method, params, note)
 
-    def _receive_answer(self, message: Envelope, note: str | None) -> SingleEvent:
+    def _receive_answer(self, message: Envelope, note: str | None, frame: bytes) -> SingleEvent:
         """A message with an outcome, or with no method."""
-        call_id = self._call_answered_by(message.id)
+        call_id = self._pending.answered_by(message.id)
         if call_id is None:
-            return self._receive_stray(message, note)
+            return self._receive_stray(message, note, frame)
         self._noise_count = 0
-        self._pending.remove(call_id)
+        self._pending.settle(call_id)
         if message.id != call_id:
-            note = _joined(note, "the answer repeats the id as a string")
+            note = joined(note, "the answer repeats the id as a string")
         if message.method is not UNSET:
-            note = _joined(note, "the answer names a method")
+            note = joined(note, "the answer names a method")
         return settled(call_id, message, note)
 
-    def _receive_stray(self, message: Envelope, note: str | None) -> SingleEvent:
+    def _receive_stray(self, message: Envelope, note: str | None, frame: bytes) -> SingleEvent:
         """A message with an outcome, or with no method, that answers no call of ours."""
         if not message.result and not message.error:
             return self._reject(refusal(message, "neither a request nor an answer"))
         if message.method is not UNSET:
             if message.id is UNSET:
                 self._noise_count = 0
-                note = _joined(note, "the notification has a result or error")
+                note = joined(note, "the notification has a result or error")
                 return NotificationReceived(message.method, message.params, note)
             reason = "both a request and an answer"
             return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, reason, message.id))
         if message.id is UNSET:
             reason = "an answer without an id"
             return self._reject(Fault(Verdict.DROPPED, INVALID_REQUEST, reason))
+        failed = self._fail_call_in(frame, "the answer has more than one id")
+        if failed is not None:
+            return failed
         self._noise_count = 0
+        kind = self._pending.kind_of_stray(message.id)
         if not message.error:
-            return StrayAnswer(message.id, note=note)
-        code, text, _, _ = read_error(message.error)
-        return StrayAnswer(message.id, code, text, note)
-
-    def _call_answered_by(self, answer_id: Id | UnsetType) -> int | None:
-        """Our pending call that an answer with this id means.
-
-        Ids compare by type, but some peers turn numbers into strings, and a caller that waits
-        for ever helps nobody; our own ids are all numbers, so that this cannot be ambiguous.
-        """
-        if isinstance(answer_id, str):
-            as_number = int(answer_id) if _OUR_ID.fullmatch(answer_id) else 0
-            return as_number if as_number in self._pending else None
-        return answer_id if isinstance(answer_id, int) and answer_id in self._pending else None
+            return StrayAnswer(message.id, note=note, kind=kind)
+        code, text, _ = read_error(message.error)
+        return StrayAnswer(message.id, code, text, note, kind)
 
     def _reject(self, fault: Fault) -> SingleEvent:
         match fault.verdict:
@@ -272,10 +313,10 @@ class Peer:
                 # Neither good nor noise: each is answered, and a storm around it goes on.
                 return FrameRejected(fault.code, fault.reason, _error_answer(fault))
             case Verdict.ANSWERS | Verdict.MUTE:
-                call_id = self._call_answered_by(fault.id)
+                call_id = self._pending.answered_by(fault.id)
                 if call_id is not None:
                     self._noise_count = 0
-                    self._pending.remove(call_id)
+                    self._pending.settle(call_id)
                     return malformed(call_id, f"the answer is refused: {fault.reason}")
             case _:
                 pass
@@ -318,10 +359,6 @@ class Peer:
 
 def _error_answer(fault: Fault) -> bytes:
     return error_frame(fault.id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
-
-
-def _joined(note: str | None, more: str) -> str:
-    return more if note is None else f"{note}; {more}"
 
 
 __all__ = ["PENDING_MAX", "Peer"]

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from accord.jsonrpc.codes import INVALID_REQUEST, PARSE_ERROR
-from accord.jsonrpc.envelope import ABSENT, NO_PARAMS, Envelope, Id, WireId
-from accord.jsonrpc.nesting import is_deeper, shallow_members
+from accord.jsonrpc.envelope import ABSENT, ID_MAX, ID_MIN, NO_PARAMS, Envelope, Id, WireId
+from accord.jsonrpc.nesting import is_deeper, shallow_members, shallow_pairs
 from accord.schema.codec import repair_surrogates
 
 
@@ -38,6 +38,12 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
     code: int
     reason: str
     id: Id = None
+
+
+class Repaired(Envelope, frozen=True, gc=False):
+    """A message that could be read only by tolerating what `note` says."""
+
+    note: str | None = None
 
 
 BLANK: Final = Fault(Verdict.BLANK, PARSE_ERROR, "blank line")
@@ -68,8 +74,11 @@ def is_whole(text: bytes) -> bool:
     return True
 
 
-def salvage(frame: bytes, depth_max: int) -> Envelope | Fault:
-    """The message in a frame that the fast decoder refused, or what is wrong with it."""
+def salvage(frame: bytes, depth_max: int, *, strict: bool = False) -> Envelope | Fault:
+    """The message in a frame that the fast decoder refused, or what is wrong with it.
+
+    With `strict`, members that JSON-RPC does not know are refused too.
+    """
     text = frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")
     if not text:
         return BLANK
@@ -90,10 +99,43 @@ def salvage(frame: bytes, depth_max: int) -> Envelope | Fault:
         return Fault(Verdict.ARRAY, INVALID_REQUEST, "an array is not a message")
     if text[:1] != b"{":
         return Fault(Verdict.NOISE, INVALID_REQUEST, "a bare value is not a message")
-    message = _message(_members(text) if is_readable else _shallow_members(text))
-    if is_deep and isinstance(message, Envelope):
-        return refusal(message, too_deep(depth_max))
+    members = _members(text) if is_readable else _shallow_members(text)
+    message = _message(members)
+    if isinstance(message, Envelope):
+        if is_deep:
+            return refusal(message, too_deep(depth_max))
+        unknown = members.keys() - _KNOWN if strict else None
+        if unknown:
+            return refusal(message, f"unknown member {min(unknown)!r}")
     return message
+
+
+def ids_answered(frame: bytes) -> list[Id]:
+    """All ids that an answer names, of whatever text begins like one; else none.
+
+    For answers that are broken, or name two ids: somebody waits for one of these.
+    """
+    ids: list[Id] = []
+    is_answer = False
+    for key, value in shallow_pairs(frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")):
+        if key == b'"id"':
+            found = _read_id(Raw(value))
+            if isinstance(found, int | str):
+                ids.append(found)
+        elif key == b'"method"':
+            return []
+        else:
+            is_answer = is_answer or key in (b'"result"', b'"error"')
+    return ids if is_answer else []
+
+
+def _read_id(member: Raw) -> Any:
+    """An id, where 3.0 is 3, as it is for peers whose language has one kind of number."""
+    exact = read_member(WireId, member)
+    number = read_member(float, member) if exact is BAD else BAD
+    if isinstance(number, float) and number.is_integer() and ID_MIN <= number <= ID_MAX:
+        return int(number)
+    return exact
 
 
 def too_deep(depth_max: int) -> str:
@@ -116,6 +158,7 @@ def refusal(message: Envelope, reason: str) -> Fault:
     return Fault(verdict, INVALID_REQUEST, reason, message.id)
 
 
+_KNOWN: Final = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
@@ -134,6 +177,10 @@ def _message(members: dict[str, Raw]) -> Envelope | Fault:
     method = read_member(str, members.get("method"))
     version = read_member(str, members.get("jsonrpc"))
     has_outcome = "result" in members or "error" in members
+    note = None
+    if request_id is BAD and has_outcome and "method" not in members:
+        request_id = _read_id(members["id"])
+        note = "the answer writes its id with a fraction"
     if request_id is BAD:
         reason = "the id is neither a string nor a whole number of 64 bits"
         if has_outcome:
@@ -146,13 +193,14 @@ def _message(members: dict[str, Raw]) -> Envelope | Fault:
         if request_id is UNSET:
             return Fault(Verdict.DROPPED, INVALID_REQUEST, reason)
         return Fault(Verdict.REFUSED, INVALID_REQUEST, reason, request_id)
-    return Envelope(
+    return Repaired(
         UNSET if version is BAD else version,
         request_id,
         UNSET if method is BAD else method,
         members.get("params", NO_PARAMS),
         members.get("result", ABSENT),
         members.get("error", ABSENT),
+        note,
     )
 
 
@@ -184,7 +232,9 @@ def read_object(member: Raw) -> dict[str, Raw]:
 __all__ = [
     "BLANK",
     "Fault",
+    "Repaired",
     "Verdict",
+    "ids_answered",
     "is_utf8",
     "is_whole",
     "read_member",
