@@ -20,9 +20,10 @@ from inspect import iscoroutinefunction, signature
 from typing import Any, Literal, TypeVar, get_type_hints
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from accord.agent.guard import first
-from accord.agent.leaving import Departure
+from accord.agent.leaving import Departure, exit_code
 from accord.agent.login import Login
 from accord.agent.options import (
     Choice,
@@ -48,6 +49,9 @@ _log = logging.getLogger("accord.agent")
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
 PromptType = Literal["image", "audio", "embedded_context"]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+# What a shell gives a program that was interrupted.
+INTERRUPTED = 130
 
 _PROMPT_TAGS = {"image": "image", "audio": "audio", "embedded_context": "resource"}
 
@@ -286,7 +290,13 @@ class Agent(UnstableOffer):
         )
         serving.connection = connection
         async with connection:
-            await connection.closed.wait()
+            try:
+                await connection.closed.wait()
+            finally:
+                # What cancels us may be the `sys.exit` of a task that a handler started: asyncio
+                # ends the loop first, and the handler is to hear of it before requests are refused.
+                with anyio.CancelScope(shield=True):
+                    await checkpoint()
             if self._departure is not None:
                 self._departure.begin()
         if serving.exit is not None:
@@ -305,19 +315,23 @@ class Agent(UnstableOffer):
                 f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
                 "  Configure it in an editor, or start it from a client.\n"
             )
-        self._departure = Departure(self.limits.close_seconds)
+        departure = self._departure = Departure(self.limits.close_seconds)
+        code = 0
         try:
             anyio.run(self.serve_stdio)
         except KeyboardInterrupt:
-            sys.exit(130)
-        except BaseExceptionGroup as group:
-            exits = group.subgroup(SystemExit)
+            code = INTERRUPTED
+            sys.exit(code)
+        except (SystemExit, BaseExceptionGroup) as error:
+            exits = error.subgroup(SystemExit) if isinstance(error, BaseExceptionGroup) else error
             if exits is None:
                 raise
-            raise first(exits) from None
+            leaving = first(exits)
+            code = exit_code(leaving)
+            raise leaving from None
         finally:
-            self._departure.call_off()
             self._departure = None
+            departure.serving_ended(code)
 
 
 def _coroutine(handler: F) -> F:

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import anyio
+import anyio.from_thread
 
 from accord import Agent, Limits, Turn
 from accord.machine.groups import live_groups
@@ -53,8 +55,25 @@ async def obey(turn: Turn) -> None:
                 await turn.run("/bin/sh", "-c", f'exec 9>"{rest}"; echo up >&9; sleep 1000')
         case "exit":
             sys.exit(int(rest))
+        case "exit_in_a_task":
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(leave, int(rest))
+        case "thread":
+            async with turn.tool_call("Block") as call:
+                await call.run(block, turn)
         case "fail":
             raise RuntimeError(f"secret of {rest}")
+
+
+async def leave(code: int) -> None:
+    """End the program from a task of its own."""
+    sys.exit(code)
+
+
+def block(turn: Turn) -> None:
+    """In a thread, where no cancellation arrives."""
+    anyio.from_thread.run(turn.say, "waiting")
+    threading.Event().wait()
 
 
 async def tell_when_tracked(turn: Turn) -> None:
