@@ -122,6 +122,9 @@ async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
     async with connected(script) as (client, agent):
         with pytest.raises(LocalProtocolError, match="no folder"):
             await client.new_session(tmp_path / "missing")
+        (tmp_path / "a.py").write_text("")
+        with pytest.raises(LocalProtocolError, match="is a file, not a folder"):
+            await client.new_session(tmp_path / "a.py")
         session = await client.new_session()
         image = v2.ImageContent(data=b"x", mime_type="image/png")
         audio = v2.AudioContent(data=b"x", mime_type="audio/wav")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -65,13 +66,9 @@ async def test_what_is_written_comes_back_through_a_process() -> None:
 @pytest.mark.parametrize(
     ("script", "status", "reason"),
     [
-        ("echo out; echo oops >&2; exit 7", "exit code 7", "agent 'sh' ended: exit code 7"),
-        ("echo out; echo oops >&2; exit 0", "exit code 0", "agent 'sh' ended: exit code 0"),
-        (
-            "echo out; echo oops >&2; kill -9 $$",
-            "killed by SIGKILL",
-            "agent 'sh' ended: killed by SIGKILL",
-        ),
+        ("echo out; echo oops >&2; exit 7", "exit code 7", "exit code 7"),
+        ("echo out; echo oops >&2; exit 0", "exit code 0", "exit code 0"),
+        ("echo out; echo oops >&2; kill -9 $$", "killed by SIGKILL", "killed by SIGKILL"),
     ],
 )
 async def test_an_end_is_told_with_status_and_last_words(
@@ -80,7 +77,9 @@ async def test_an_end_is_told_with_status_and_last_words(
     """Issue 3: the error that the caller gets says what happened."""
     async with running(*shell(script)) as (transport, receiver):
         why = await receiver.end()
-        assert (why.reason, why.exit_status) == (reason, status)
+        line = shlex.join(shell(script))
+        assert why.reason == f"the agent `{line}` ended: {reason}"
+        assert why.exit_status == status
         assert why.stderr_tail == "oops\n"
         assert not why.writable
         assert receiver.data == b"out\n"
@@ -172,7 +171,7 @@ async def test_a_process_that_takes_nothing_is_lost_after_the_limit() -> None:
         with anyio.fail_after(SECONDS):
             await transport.drain()
         why = await receiver.end()
-        assert why.reason == "agent 'sleep': the peer took nothing for 0.1 s"
+        assert why.reason == "the agent `/bin/sleep 1000`: the peer took nothing for 0.1 s"
         assert why.exit_status is None
 
 
@@ -211,3 +210,12 @@ def test_stderr_can_be_shown_as_it_comes(capfd: pytest.CaptureFixture[str]) -> N
     """TR-STDIO-06: captured, forwarded or dropped, as the client likes."""
     forward_stderr(b"a word\n")
     assert capfd.readouterr().err == "a word\n"
+
+
+async def test_a_long_command_is_shown_as_far_as_it_helps() -> None:
+    """Ours: the whole command names the agent, but not all of a program on the command line."""
+    async with running("/bin/sh", "-c", f"exit 3; {'x' * 1000}") as (_, receiver):
+        why = await receiver.end()
+        assert why.reason.startswith("the agent `/bin/sh -c 'exit 3; xxx")
+        assert len(why.reason) < 300
+        assert why.reason.endswith("…` ended: exit code 3")

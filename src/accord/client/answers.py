@@ -67,7 +67,8 @@ def _of_decision(
         return CANCELLED, None
     option = request.option(decision.option_id)
     if option is None:
-        return Unclear(f"option {decision.option_id!r} was not offered")
+        offered = ", ".join(repr(one.option_id) for one in request.usable_options)
+        return Unclear(f"option {decision.option_id!r} was not offered; offered are {offered}")
     if decision.scope not in SCOPES:
         return Unclear(f"there is no scope {decision.scope!r}")
     if decision.rule is not None and decision.rule.effect != _effect(option):

@@ -113,6 +113,30 @@ OWN_OPTIONS: tuple[PermissionOption, ...] = (
     PermissionOption("reject_always", "Always reject", "reject_always"),
 )
 
+
+def own_request(
+    session_id: str,
+    title: str,
+    kind: str,
+    origin: Origin,
+    *,
+    paths: tuple[str, ...] = (),
+    command: str | None = None,
+    cwd: str | None = None,
+) -> PermissionRequest:
+    """A question of ours, about something that the agent did not ask for."""
+    return PermissionRequest(
+        session_id=session_id,
+        title=title,
+        options=OWN_OPTIONS,
+        kind=kind,
+        paths=paths,
+        command=command,
+        cwd=cwd,
+        origin=origin,
+    )
+
+
 __all__ = [
     "ALLOWING_KINDS",
     "CANCELLED",
@@ -124,4 +148,5 @@ __all__ = [
     "PermissionOption",
     "PermissionRequest",
     "Scope",
+    "own_request",
 ]

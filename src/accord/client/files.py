@@ -11,7 +11,9 @@ Always holds
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from copy import copy
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -69,12 +71,10 @@ class FileService:
 
     def for_connection(self) -> FileService:
         """The same with sessions of its own: two agents may use the same session id."""
-        return FileService(
-            overlay=self.overlay,
-            bytes_max=self._bytes_max,
-            fsync=self._fsync,
-            cross_mounts=self._cross_mounts,
-        )
+        # A copy, so that a class of somebody else's stays what it is.
+        other = copy(self)
+        other._sessions = {}
+        return other
 
     def capabilities(self) -> dict[str, bool]:
         """What an agent is told that there is."""
@@ -125,15 +125,36 @@ class FileService:
         except FileFailure as error:
             raise _explain_reading(error) from error
 
-    async def write_text(self, session_id: str, path: str, content: str) -> None:
+    def locate(self, session_id: str, path: str) -> str:
+        """Where a file really is that may be written: the path without links.
+
+        Raises:
+            RequestError: it is not beneath the roots; nobody needs to be asked about it.
+        """
+        files = self._files(session_id, path)
+        try:
+            with files.roots.locate(path) as place:
+                return place.real
+        except FileMissing:
+            # A directory on the way is still to be made.
+            return os.path.realpath(path)
+        except FileFailure as error:
+            raise explain(error) from error
+
+    async def write_text(
+        self, session_id: str, path: str, content: str, *, at: str | None = None
+    ) -> None:
         """Make this the text of the file, which is created when it is missing.
+
+        With `at` only there: where `locate` found it before somebody was asked.  A link that was
+        changed meanwhile makes it fail.
 
         Raises:
             RequestError: why it cannot be written.
         """
         files = self._files(session_id, path)
         try:
-            await files.write_text(path, content)
+            await files.write_text(path, content, at=at)
         except FileFailure as error:
             raise explain(error) from error
 

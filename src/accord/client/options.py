@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from accord.client.extensions import Extensions
 from accord.client.handshake import VERSIONS, Implementation, Offer
+from accord.client.option_checks import check_services, check_versions
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
@@ -16,6 +17,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from accord.client.elicitation import Elicitations
     from accord.client.permissions import Permissions
+    from accord.client.service_forms import ReadsFiles, RunsTerminals, WritesFiles
     from accord.client.unstable import AuthStatus
 
 STRICT_VARIABLE = "ACCORD_STRICT"
@@ -33,8 +35,8 @@ class ClientOptions(TypedDict, total=False):
     # Who decides what the agent may do.  Without: whatever needs a user is refused.
     permissions: "Permissions"
     # Services for v1 agents: ours by default, an object of your own, or False for none.
-    files: Any
-    terminals: Any
+    files: "ReadsFiles | WritesFiles | bool"
+    terminals: "RunsTerminals | bool"
     # How the user answers an agent's questions; without, agents are told that there is no way.
     elicitation: "Elicitations"
     # The name, title and version that the agent is told.
@@ -86,16 +88,15 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
     unknown = set(chosen) - set(ClientOptions.__annotations__)
     if unknown:
         raise LocalProtocolError(f"a client has no option {', '.join(sorted(unknown))}")
-    versions = tuple(chosen.get("versions", VERSIONS))
-    if not versions or not set(versions) <= set(VERSIONS):
-        raise LocalProtocolError(f"versions are some of {VERSIONS}, not {versions}")
+    versions = check_versions(chosen.get("versions", VERSIONS), VERSIONS)
+    check_services(chosen)
     framing = chosen.get("framing")
     if framing not in (None, "lines", "content-length"):
         raise LocalProtocolError(f"framing is lines or content-length, not {framing!r}")
     strict = chosen.get("strict")
     return Options(
         info=chosen.get("info") or _our_name(),
-        permissions=chosen.get("permissions") or _default_permissions(),
+        permissions=_service(chosen.get("permissions"), _default_permissions),
         files=_service(chosen.get("files"), _default_files),
         terminals=_service(chosen.get("terminals"), _default_terminals),
         elicitation=chosen.get("elicitation"),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import anyio
 
@@ -23,17 +24,26 @@ from accord.client.answers import Answer, Unclear, read_answer, refusal
 from accord.client.asking import (
     CANCELLED,
     LASTING_KINDS,
-    OWN_OPTIONS,
     Decision,
     PermissionOption,
     PermissionRequest,
+    own_request,
 )
 from accord.client.calls import approve
 from accord.client.commands import terminal_line
 from accord.client.grants import Grant, Grants, LastingScope, Place
-from accord.client.patterns import place
+from accord.client.patterns import PlacedPath, place
 from accord.client.permission_state import Callback, SessionState, Shared
-from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, rules_of
+from accord.client.policy import (
+    Effect,
+    Facts,
+    ReadRule,
+    Rule,
+    check_effect,
+    judge,
+    read_rules,
+    rules_of,
+)
 
 WAITING_MAX = 1024
 """Requests that wait for the user; a further one is refused."""
@@ -54,7 +64,10 @@ class Permissions:
         per_session: bool = False,
     ) -> None:
         """`ask` is called one request at a time; with `per_session`, one per session."""
-        read = [ReadRule(rule) for rule in rules]
+        check_effect(otherwise, "otherwise")
+        if ask is not None and not callable(ask):
+            raise ValueError(f"{ask!r} cannot be asked: it is not callable")
+        read = read_rules(rules)
         kept = Grants() if grants is None else grants
         self._shared = Shared(read, otherwise, ask, kept, per_session)
         self._connection = 0
@@ -108,7 +121,7 @@ class Permissions:
 
     def add_rule(self, rule: Rule) -> None:
         """One rule more, from the next decision on."""
-        self._shared.rules.append(ReadRule(rule))
+        self._shared.rules.extend(read_rules([rule]))
 
     def remove_rule(self, rule: Rule) -> bool:
         """Take a written rule back; what was approved by it is not covered any more."""
@@ -177,18 +190,17 @@ class Permissions:
         settled = self._settle(request, facts)
         return await self._ask_user(request, facts) if settled is None else settled
 
-    async def may_write(self, session_id: str, path: str) -> bool:
-        """Whether a file may be written that the agent did not ask for, or whose call it did."""
-        request = PermissionRequest(
-            session_id=session_id,
-            title=f"Write {path}",
-            options=OWN_OPTIONS,
-            kind="edit",
-            paths=(path,),
-            origin="write",
-        )
+    async def may_write(self, session_id: str, path: str, *, at: str | None = None) -> bool:
+        """Whether a file may be written that the agent did not ask for, or whose call it did.
+
+        `at` is where the path really leads, for a writer that holds on to that.
+        """
+        request = own_request(session_id, f"Write {path}", "edit", "write", paths=(path,))
         facts = self._facts(request)
         target = facts.paths[0]
+        if at is not None:
+            target = PlacedPath(at, path if target is None else target.spelled)
+            facts = replace(facts, paths=(target,))
         calls = self._session(session_id).calls
         return await self._unasked(
             request,
@@ -206,14 +218,8 @@ class Permissions:
     ) -> bool:
         """Whether a terminal may run this."""
         line = terminal_line(command, args, env)
-        request = PermissionRequest(
-            session_id=session_id,
-            title=f"Run {line}",
-            options=OWN_OPTIONS,
-            kind="execute",
-            command=line,
-            cwd=cwd,
-            origin="terminal",
+        request = own_request(
+            session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd
         )
         facts = self._facts(request)
         calls = self._session(session_id).calls
@@ -235,14 +241,7 @@ class Permissions:
         against = self._against_reading(session_id)
         if not against:
             return True
-        request = PermissionRequest(
-            session_id=session_id,
-            title=f"Read {path}",
-            options=OWN_OPTIONS,
-            kind="read",
-            paths=(path,),
-            origin="read",
-        )
+        request = own_request(session_id, f"Read {path}", "read", "read", paths=(path,))
         facts = self._facts(request)
         if all(read.touches(facts) == "no" for read in against):
             return True

@@ -43,8 +43,17 @@ _FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 _FETCH_KINDS = frozenset({"fetch"})
 _COMMAND_KINDS = frozenset({"execute"})
 
+# What a rule may be about.
+_SUBJECTS = ("path", "command", "mcp_tool", "host", "title")
+
 PATHS_MAX = 256
 """Paths of one request that are looked at; a request with more is not understood."""
+
+
+def check_effect(effect: object, what: str) -> None:
+    """An effect is one of three words, so that a typing error is not an approval."""
+    if effect not in EFFECTS:
+        raise ValueError(f"{what} is allow, reject or ask, not {effect!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +85,24 @@ class Rule:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        if self.effect not in EFFECTS:
-            raise ValueError(f"the effect of a rule is allow, reject or ask, not {self.effect!r}")
+        check_effect(self.effect, "the effect of a rule")
         if self.kind is not None and self.kind not in KINDS_OF_TOOL:
-            raise ValueError(f"no such tool kind: {self.kind!r}; see KINDS_OF_TOOL")
-        named = (self.path, self.command, self.mcp_tool, self.host, self.title)
-        if sum(value is not None for value in named) > 1:
-            raise ValueError("a rule names one of path, command, mcp_tool, host and title")
+            known = ", ".join(sorted(KINDS_OF_TOOL))
+            raise ValueError(f"no such tool kind: {self.kind!r}; the kinds are {known}")
+        named = {name: getattr(self, name) for name in _SUBJECTS}
+        given = [name for name, value in named.items() if value is not None]
+        if len(given) > 1:
+            raise ValueError(
+                f"a rule names one of {', '.join(_SUBJECTS)}, not {' and '.join(given)}"
+            )
+        for name in (*given, *(["cwd"] if self.cwd is not None else [])):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} is text, not {getattr(self, name)!r}")
+        if self.command is not None and self.kind not in (None, "execute", DEFAULT_KIND):
+            raise ValueError(
+                f"no call of kind {self.kind!r} has a command, so the rule would never hold;"
+                " leave the kind out"
+            )
         if self.cwd is not None and (self.command is None or not self.cwd.startswith("/")):
             raise ValueError("cwd is the absolute directory of a command")
         if self.mcp_tool is not None and "/" not in self.mcp_tool:
@@ -268,6 +288,22 @@ class ReadRule:
         return "unsure" if command.opaque else "no"
 
 
+def read_rules(rules: object) -> list[ReadRule]:
+    """Read the rules that a program wrote.
+
+    Raises:
+        ValueError: one of them is no rule.
+    """
+    if isinstance(rules, Rule | str) or not isinstance(rules, Iterable):
+        raise ValueError(f"rules are a list of Rule, not {rules!r}")
+    read: list[ReadRule] = []
+    for rule in rules:
+        if not isinstance(rule, Rule):
+            raise ValueError(f"{rule!r} is no rule; write Rule(effect='allow', kind='edit')")
+        read.append(ReadRule(rule))
+    return read
+
+
 def _any_of(fits: Iterable[Fit]) -> Fit:
     found = set(fits)
     return "yes" if "yes" in found else ("unsure" if "unsure" in found else "no")
@@ -332,4 +368,15 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
     )
 
 
-__all__ = ["EFFECTS", "Effect", "Facts", "Fit", "ReadRule", "Rule", "judge", "rules_of"]
+__all__ = [
+    "EFFECTS",
+    "Effect",
+    "Facts",
+    "Fit",
+    "ReadRule",
+    "Rule",
+    "check_effect",
+    "judge",
+    "read_rules",
+    "rules_of",
+]

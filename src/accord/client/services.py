@@ -7,7 +7,7 @@ What always holds: when the connection is over, so is everything that a service 
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.client.options import Options
@@ -45,7 +45,10 @@ class Services:
         _tell(self.elicitation, "cancel_session", session_id)
         close = getattr(self.terminals, "close_session", None)
         if close is not None and self._connection.error is None:
-            self._connection.run(lambda: close(session_id))
+            # The session is out with the call; only the end of its commands takes time.
+            rest = close(session_id)
+            if inspect.isawaitable(rest):
+                self._connection.run(lambda: _finish(rest))
 
     def cancel_session(self, session_id: str) -> None:
         """The turn was cancelled: nobody waits for the user any more."""
@@ -68,6 +71,10 @@ class Services:
                 done = close()
                 if inspect.isawaitable(done):
                     await done
+
+
+async def _finish(rest: Awaitable[Any]) -> None:
+    await rest
 
 
 def _own(service: Any, *facts: Any) -> Any:

@@ -12,7 +12,9 @@ Always holds
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from copy import copy
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,6 +30,7 @@ from accord.machine import (
     TerminalUnknown,
     TooManyTerminals,
 )
+from accord.machine.terminal import OutputListener
 
 RELEASED_MAX = 16
 """Released terminals whose last output can still be shown; the oldest is forgotten first."""
@@ -52,22 +55,29 @@ class TerminalService:
         self._shell = shell
         self._without_env = tuple(without_env)
         self._terminals: Terminals | None = None
-        if tasks is not None:
-            self._terminals = Terminals(
-                tasks, count_max=count_max, shell=shell, without_env=self._without_env
-            )
         self._sessions: dict[str, dict[str, Terminal]] = {}
         self._directories: dict[str, str] = {}
         self._released: dict[str, TerminalOutput] = {}
+        if tasks is not None:
+            self._run_in(tasks)
 
     def for_connection(self, tasks: TaskGroup) -> TerminalService:
         """The same with terminals of its own, which run in `tasks` and end with it."""
-        return TerminalService(
+        # A copy, so that a class of somebody else's stays what it is.
+        other = copy(self)
+        other._run_in(tasks)
+        return other
+
+    def _run_in(self, tasks: TaskGroup) -> None:
+        self._terminals = Terminals(
+            tasks,
             count_max=self._count_max,
             shell=self._shell,
             without_env=self._without_env,
-            tasks=tasks,
         )
+        self._sessions = {}
+        self._directories = {}
+        self._released = {}
 
     def capabilities(self) -> bool:
         """What an agent is told that there is."""
@@ -87,20 +97,28 @@ class TerminalService:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         output_byte_limit: int | None = None,
+        on_output: OutputListener | None = None,
     ) -> str:
         """Start a command and return the id of its terminal at once.
+
+        `on_output` is awaited with every piece of output; while it waits, the command waits.
 
         Raises:
             RequestError: why it did not start.
         """
         if self._terminals is None:
             raise LocalProtocolError("terminals need a task group; see for_connection")
-        self._of_session(session_id)
+        mine = self._of_session(session_id)
         where = self._directories[session_id] if cwd is None else cwd
         _check(command, args, env, where)
         try:
             terminal = await self._terminals.create(
-                command, args, env=env, cwd=where, output_byte_limit=output_byte_limit
+                command,
+                args,
+                env=env,
+                cwd=where,
+                output_byte_limit=output_byte_limit,
+                on_output=on_output,
             )
         except SpawnFailed as error:
             raise RequestError.invalid_params(str(error), "command") from error
@@ -108,9 +126,8 @@ class TerminalService:
             raise RequestError(-32603, str(error), {"reason": "too_many_terminals"}) from error
         except MachineError as error:
             raise RequestError.invalid_request(str(error)) from error
-        mine = self._sessions.get(session_id)
-        if mine is None:
-            # The session was closed while the command started.
+        if self._sessions.get(session_id) is not mine:
+            # The session was closed while the command started, and perhaps opened again.
             await self._terminals.release(terminal.id)
             raise RequestError.session_missing(session_id)
         mine[terminal.id] = terminal
@@ -141,10 +158,15 @@ class TerminalService:
                 return terminals[terminal_id].output()
         return self._released.get(terminal_id)
 
-    async def close_session(self, session_id: str) -> None:
-        """The session is over: all its commands end, at the same time."""
+    def close_session(self, session_id: str) -> Awaitable[None]:
+        """The session is over from this call on, so that its id may be added again at once.
+
+        What comes back is still to be awaited: all its commands end, at the same time.
+        """
         self._directories.pop(session_id, None)
-        terminals = self._sessions.pop(session_id, {})
+        return _Ending(self._end_all, self._sessions.pop(session_id, {}))
+
+    async def _end_all(self, terminals: Mapping[str, Terminal]) -> None:
         async with anyio.create_task_group() as tasks:
             for terminal in terminals.values():
                 tasks.start_soon(self._end, terminal)
@@ -180,6 +202,19 @@ class TerminalService:
                 -32002, f"No such terminal: {terminal_id}", {"terminalId": terminal_id}
             )
         return terminal
+
+
+class _Ending:
+    """The rest of a session's end.  Nothing is lost, or complained of, if nobody awaits it."""
+
+    def __init__(
+        self, end: Callable[[Mapping[str, Terminal]], Awaitable[None]], of: Mapping[str, Terminal]
+    ) -> None:
+        self._end = end
+        self._terminals = of
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._end(self._terminals).__await__()
 
 
 def _check(command: str, args: Sequence[str], env: Mapping[str, str] | None, cwd: str) -> None:

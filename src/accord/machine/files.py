@@ -89,9 +89,11 @@ class Files:
             if not started:
                 os.close(opened)
 
-    async def write_text(self, path: str | os.PathLike[str], content: str) -> None:
+    async def write_text(
+        self, path: str | os.PathLike[str], content: str, *, at: str | None = None
+    ) -> None:
         """See `LocalFiles.write_text`."""
-        await to_thread.run_sync(self.blocking.write_text, path, content)
+        await to_thread.run_sync(partial(self.blocking.write_text, path, content, at=at))
 
     async def delete(self, path: str | os.PathLike[str]) -> None:
         """See `LocalFiles.delete`."""

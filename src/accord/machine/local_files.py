@@ -26,6 +26,7 @@ from typing import Literal
 
 from accord.machine.beneath import Place
 from accord.machine.failures import (
+    AccessDenied,
     AlreadyThere,
     FileMissing,
     NotAFile,
@@ -175,13 +176,17 @@ class LocalFiles:
                 raise TooLarge(path, self.bytes_max)
         return b"".join(parts)
 
-    def write_text(self, path: str | os.PathLike[str], content: str) -> None:
+    def write_text(
+        self, path: str | os.PathLike[str], content: str, *, at: str | None = None
+    ) -> None:
         """Make `content` the text of the file, at once and whole; make the file if it is missing.
 
         Missing directories beneath the root are made too.  An existing file keeps its mode
-        bits, its byte order mark and its CRLF (see `text.py`).
+        bits, its byte order mark and its CRLF (see `text.py`).  With `at` the path must still
+        mean this real path: links may have been changed since somebody allowed it.
 
         Raises:
+            AccessDenied: the path leads elsewhere than `at`.
             NotText: the content cannot be encoded, or it has U+FFFD where the file is not UTF-8:
                 the reader never saw the bytes that would be destroyed.
             FileFailure: another reason, as its class.
@@ -190,6 +195,8 @@ class LocalFiles:
         if len(content) > self.bytes_max:
             raise TooLarge(text, self.bytes_max)
         with self.roots.locate(text, create_parents=True) as place:
+            if at is not None and place.real != at:
+                raise AccessDenied(text, f"it was to be {at}, and is {place.real} now")
             try:
                 existing = self._look_at(text, place)
                 data = self._encode(text, content, existing)

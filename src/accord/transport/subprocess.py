@@ -11,6 +11,7 @@ What always holds
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 
 STDERR_BYTES_KEPT = 64 * 1024
+# Of a long command, so much is shown where its end is told.
+COMMAND_CHARACTERS_SHOWN = 200
 # How long the exit code may lag behind the end of stdout, and the last output behind the exit.
 EXIT_SECONDS_MAX = 1.0
 LAST_WORDS_SECONDS_MAX = 0.5
@@ -190,11 +193,13 @@ class SubprocessTransport:
             return
         self._told = True
         assert self._receiver is not None
-        name = Path(self._command[0]).name if self._command else "?"
+        line = shlex.join(self._command)
+        if len(line) > COMMAND_CHARACTERS_SHOWN:
+            line = f"{line[:COMMAND_CHARACTERS_SHOWN]}…"
         if status is None:
-            reason = f"agent {name!r}: {why.reason}"
+            reason = f"the agent `{line}`: {why.reason}"
         else:
-            reason = f"agent {name!r} ended: {status}"
+            reason = f"the agent `{line}` ended: {status}"
         self._receiver.ended(
             Ended(reason, None if status is None else str(status), self._tail.text, why.clean)
         )

@@ -67,9 +67,11 @@ class RecordedFiles(FileService):
         self._script.seen.add("reads", path)
         return await super().read_text(session_id, path, line, limit)
 
-    async def write_text(self, session_id: str, path: str, content: str) -> None:
+    async def write_text(
+        self, session_id: str, path: str, content: str, *, at: str | None = None
+    ) -> None:
         self._script.seen.add("writes", {"path": path, "content": content})
-        await super().write_text(session_id, path, content)
+        await super().write_text(session_id, path, content, at=at)
 
 
 class RecordedTerminals(TerminalService):

@@ -1,0 +1,65 @@
+"""Choices about a client that cannot be, found before anything is started.
+
+Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from accord.errors import LocalProtocolError
+
+_TERMINAL_METHODS = ("create", "output", "wait_for_exit", "kill", "release")
+
+
+def check_versions(versions: object, known: tuple[int, ...]) -> tuple[int, ...]:
+    """Some of the versions that we speak."""
+    if not isinstance(versions, Iterable) or isinstance(versions, str | bytes):
+        raise LocalProtocolError(f"versions are a list such as [1] or [1, 2], not {versions!r}")
+    chosen = tuple(versions)
+    if not chosen or not set(chosen) <= set(known):
+        raise LocalProtocolError(f"versions are some of {known}, not {chosen}")
+    return chosen
+
+
+def check_services(chosen: Mapping[str, Any]) -> None:
+    """Each service is an object that can serve, and not a class, a callback or a yes."""
+    permissions = chosen.get("permissions")
+    if permissions is not None and not _serves(permissions, "decide"):
+        hint = "for a callback, write Permissions.ask(callback)"
+        if permissions is True:
+            hint = "to allow everything, write Permissions.allow_all()"
+        elif permissions is False:
+            hint = "to refuse everything, leave it out or write Permissions.deny_all()"
+        elif isinstance(permissions, type):
+            hint = f"make one: {permissions.__name__}()"
+        raise LocalProtocolError(f"permissions= takes a Permissions object; {hint}")
+    files = chosen.get("files")
+    if _is_given(files) and not (_serves(files, "read_text") or _serves(files, "write_text")):
+        raise LocalProtocolError(
+            f"files= takes an object with read_text or write_text, or False, not {files!r}"
+        )
+    terminals = chosen.get("terminals")
+    if _is_given(terminals) and not _serves(terminals, *_TERMINAL_METHODS):
+        methods = ", ".join(_TERMINAL_METHODS)
+        raise LocalProtocolError(
+            f"terminals= takes an object with {methods}, or False, not {terminals!r}"
+        )
+    elicitation = chosen.get("elicitation")
+    if elicitation is not None and not _serves(elicitation, "create", "capabilities"):
+        raise LocalProtocolError(
+            "elicitation= takes an Elicitations object;"
+            " for callbacks, write Elicitations(on_form=..., on_url=...)"
+        )
+
+
+def _is_given(service: object) -> bool:
+    return service is not None and not isinstance(service, bool)
+
+
+def _serves(service: object, *methods: str) -> bool:
+    if isinstance(service, type):
+        return False
+    return all(callable(getattr(service, method, None)) for method in methods)
+
+
+__all__ = ["check_services", "check_versions"]

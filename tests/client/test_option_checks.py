@@ -1,0 +1,90 @@
+"""Choices that cannot be are named where they are made, with the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accord.client import Client
+from accord.client.elicitation import Elicitations
+from accord.client.files import FileService
+from accord.client.permissions import Permissions
+from accord.client.terminals import TerminalService
+from accord.errors import LocalProtocolError, SpawnFailed
+
+
+@pytest.mark.parametrize(
+    ("chosen", "hint"),
+    [
+        (lambda request: True, r"Permissions\.ask\(callback\)"),
+        (True, r"Permissions\.allow_all\(\)"),
+        (False, r"Permissions\.deny_all\(\)"),
+        (Permissions, r"make one: Permissions\(\)"),
+        ("allow", r"Permissions\.ask\(callback\)"),
+    ],
+)
+def test_permissions_are_an_object_that_decides(chosen: Any, hint: str) -> None:
+    """Ours: what was meant as a yes or as a callback must not fail at the first question."""
+    with pytest.raises(LocalProtocolError, match=hint):
+        Client.spawn("agent", permissions=chosen)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"files": object()}, "read_text or write_text"),
+        ({"files": FileService}, "read_text or write_text"),
+        ({"terminals": object()}, "create, output, wait_for_exit"),
+        ({"terminals": TerminalService}, "create, output, wait_for_exit"),
+        ({"elicitation": lambda form: None}, r"Elicitations\(on_form="),
+        ({"elicitation": Elicitations}, r"Elicitations\(on_form="),
+        ({"versions": 1}, r"a list such as \[1\]"),
+        ({"versions": "12"}, r"a list such as \[1\]"),
+        ({"versions": []}, "some of"),
+        ({"versions": [3]}, "some of"),
+    ],
+)
+def test_other_choices_are_checked_too(options: dict[str, Any], hint: str) -> None:
+    """Ours: before anything is started."""
+    with pytest.raises(LocalProtocolError, match=hint):
+        Client.spawn("agent", **options)
+
+
+@pytest.mark.parametrize("service", [True, False, None])
+def test_services_may_be_switched(service: Any) -> None:
+    """Ours: True is ours, False is none."""
+    Client.spawn("agent", files=service, terminals=service)
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ((["python", "agent.py"],), r"list is no word; of a list, write Client\.spawn\(\*words\)"),
+        ((5,), "int is no word"),
+        ((), "empty"),
+    ],
+)
+def test_a_command_is_given_word_by_word(command: tuple[Any, ...], hint: str) -> None:
+    """Ours."""
+    with pytest.raises(LocalProtocolError, match=hint):
+        Client.spawn(*command)
+
+
+async def test_a_command_in_one_word_is_explained(tmp_path: Path) -> None:
+    """Ours: `no such program` alone does not say what was wrong."""
+    with pytest.raises(SpawnFailed, match=r"one argument per word: Client\.spawn\('no', 'such'\)"):
+        await Client.spawn("no such").__aenter__()
+    missing = str(tmp_path / "missing")
+    with pytest.raises(SpawnFailed) as caught:
+        await Client.spawn(missing).__aenter__()
+    assert "per word" not in str(caught.value)
+
+
+def test_a_client_that_was_not_entered_says_how() -> None:
+    """Ours: whoever forgets `async with` asks the wrong object for a session."""
+    client: Any = Client.spawn("agent")
+    with pytest.raises(AttributeError, match=r"async with Client\.spawn\(\.\.\.\) as client"):
+        client.new_session()
+    assert not hasattr(client, "sessions")
