@@ -34,6 +34,7 @@ from accord.agent.options import (
     SlashCommand,
     choices_of,
 )
+from accord.agent.requirements import MCP_TRANSPORTS, client_capabilities, known, names
 from accord.agent.serving import Serving
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
@@ -95,9 +96,9 @@ class Agent(UnstableOffer):
         *,
         version: str,
         title: str | None = None,
-        accepts: Iterable[PromptType] = (),
-        mcp: Iterable[str] = (),
-        requires: Sequence[str] = (),
+        accepts: PromptType | Iterable[PromptType] = (),
+        mcp: str | Iterable[str] = (),
+        requires: str | Sequence[str] = (),
         versions: Iterable[int] = (1, 2),
         store: SessionStore | None = None,
         unstable: bool = False,
@@ -112,27 +113,22 @@ class Agent(UnstableOffer):
         if not name or not version:
             raise LocalProtocolError("an agent needs a name and a version")
         self.name, self.version, self.title = name, version, title
-        self.accepts = frozenset(accepts)
-        unknown = self.accepts - _PROMPT_TAGS.keys()
-        if unknown:
-            raise LocalProtocolError(
-                f"no such prompt content: {', '.join(sorted(unknown))}; there are"
-                f" {', '.join(sorted(_PROMPT_TAGS))}"
-            )
+        self.accepts = frozenset(known("prompt content", accepts, _PROMPT_TAGS))
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
         super().__init__(next_edits=next_edits)
         # Servers behind this connection are unstable.
-        self.mcp = (frozenset(mcp) | {"stdio"}) - (set() if unstable else {"acp"})
-        self.requires = tuple(requires)
+        transports = frozenset(known("transport of MCP", mcp, MCP_TRANSPORTS))
+        self.mcp = (transports | {"stdio"}) - (set() if unstable else {"acp"})
+        self.requires = client_capabilities(requires)
         self.versions = frozenset(versions)
         if not self.versions or not self.versions <= {1, 2}:
             raise LocalProtocolError("an agent serves version 1, 2 or both")
         self.store: SessionStore = store if store is not None else MemoryStore()
         self.unstable = unstable
         self.strict = os.environ.get("ACCORD_STRICT") == "1" if strict is None else strict
-        self.limits = limits or Limits()
+        self.limits = (limits or Limits()).checked()
         # Set while this agent is all that its process is for.
         self._departure: Departure | None = None
         self.offer = Offer()
@@ -173,10 +169,15 @@ class Agent(UnstableOffer):
     # ---- what its sessions can be set to
 
     def add_mode(
-        self, mode_id: str, name: str, description: str | None = None, *, allow: Iterable[str] = ()
+        self,
+        mode_id: str,
+        name: str,
+        description: str | None = None,
+        *,
+        allow: str | Iterable[str] = (),
     ) -> None:
         """Add a mode; sessions start in the first.  Tool kinds in `allow` are not asked for."""
-        kinds = (allow,) if isinstance(allow, str) else tuple(allow)
+        kinds = names(allow)
         for kind in kinds:
             checked("ToolKind", kind)
         self.offer.add_mode(Mode(mode_id, name, description, frozenset(kinds)))

@@ -48,5 +48,5 @@ def missing_capabilities(missing: list[str]) -> RequestError:
     return RequestError(
         -32601,
         f"this agent needs client capabilities that are missing: {', '.join(missing)}",
-        {"reason": "capability_not_supported", "missing": missing},
+        {"method": "initialize", "reason": "capability_not_supported", "missing": missing},
     )

@@ -21,9 +21,9 @@ class Departure:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self._seconds = min(seconds, threading.TIMEOUT_MAX)
         self._before = frozenset(threading.enumerate())
-        self._timer = threading.Timer(seconds, _leave, (0,))
+        self._timer = threading.Timer(self._seconds, _leave, (0,))
         self._timer.daemon = True
 
     def begin(self) -> None:

@@ -16,6 +16,7 @@ from accord.agent.answers import (
 from accord.agent.foreground import Ticket
 from accord.agent.handling import Outcome
 from accord.agent.mcp_calls import check_server_ids
+from accord.agent.requirements import needed_in_v2
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 T = TypeVar("T")
-# Files and terminals are the agent's own in v2: what needs them needs nothing of the client.
-_OURS_IN_V2 = ("fs.", "terminal")
 
 
 class V2Serving:
@@ -49,8 +48,7 @@ class V2Serving:
         exact = params.get("protocolVersion") == 2
         asked = self._read(v2.InitializeRequest, raw if exact else _completed(params))
         capabilities = {} if asked.capabilities is UNSET else to_plain(asked.capabilities)
-        needed = [path for path in agent.requires if not path.startswith(_OURS_IN_V2)]
-        missing = lacking(capabilities, needed, booleans=False)
+        missing = lacking(capabilities, needed_in_v2(agent.requires), booleans=False)
         if missing:
             raise missing_capabilities(missing)
         self._features = gated(agent, v2_offer.features_of(capabilities))

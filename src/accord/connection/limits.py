@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from accord.errors import LocalProtocolError
+
 FRAME_BYTES_MAX = 32 * 1024 * 1024
 DEPTH_MAX = 128
 BACKLOG_BYTES_MAX = 1024 * 1024
@@ -15,6 +17,8 @@ CHECK_SECONDS_MAX = 0.0001
 LAST_ANSWERS_SECONDS_MAX = 1.0
 # Of a line that is no message, so much is quoted.
 NOISE_BYTES_SHOWN = 120
+# Bounds that may forbid what they count.
+_MAY_BE_NONE = frozenset({"backlog_bytes", "prompts_queued", "early_updates"})
 
 
 class Limits(NamedTuple):
@@ -30,3 +34,16 @@ class Limits(NamedTuple):
     early_updates: int = 1024
     turn_updates: int = 4096
     close_seconds: float = 5.0
+
+    def checked(self) -> "Limits":
+        """These limits, if something can live within them.
+
+        Raises:
+            LocalProtocolError: one is no number, or below what it counts.
+        """
+        for name, value in self._asdict().items():
+            least = 0 if name in _MAY_BE_NONE or name.endswith("_seconds") else 1
+            kinds = int | float if name.endswith("_seconds") else int
+            if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:
+                raise LocalProtocolError(f"the limit {name} is at least {least}: {value!r}")
+        return self
