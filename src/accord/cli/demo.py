@@ -3,6 +3,7 @@
 The project is made anew in a folder that is thrown away, so nothing of the user's is touched.
 """
 
+import signal
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
@@ -64,7 +65,34 @@ def run(arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="accord-demo-") as folder:
         for name, text in PROJECT.items():
             Path(folder, name).write_text(dedent(text).lstrip())
-        return anyio.run(_turn, folder, arguments.prompt, arguments.yes)
+        try:
+            code = anyio.run(_until_interrupted, folder, arguments.prompt, arguments.yes)
+        finally:
+            # We are leaving; Ctrl-C would now only leave the folder behind.
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, before)
+    if code is None:
+        raise KeyboardInterrupt
+    return code
+
+
+async def _until_interrupted(folder: str, prompt: str, yes: bool) -> int | None:
+    """The exit code; None when Ctrl-C was pressed.  The agent is gone in any case.
+
+    Pressed once more it changes nothing: leaving is under way, and is bounded.
+    """
+    code: int | None = None
+
+    async def leave(scope: anyio.CancelScope) -> None:
+        async for _ in interrupts:
+            scope.cancel()
+
+    with anyio.open_signal_receiver(signal.SIGINT) as interrupts:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(leave, tasks.cancel_scope)
+            code = await _turn(folder, prompt, yes)
+            tasks.cancel_scope.cancel()
+    return code
 
 
 class _Question:
