@@ -110,6 +110,20 @@ async def test_odd_advertisements_say_nothing(meta: Any) -> None:
         assert client.extensions == frozenset()
 
 
+async def test_the_type_of_a_result_is_the_type_of_the_answer() -> None:
+    """Ours: a type checker knows what came back; this is checked by reading it."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        for _ in range(3):
+            agent.result(await agent.expect("_count"), {"a": 1})
+
+    async with connected(script) as (client, _):
+        counts: dict[str, int] = await client.call_extension("_count", {"x": 1}, dict[str, int])
+        again: dict[str, int] = await client.call_extension("_count", result=dict[str, int])
+        plain = await client.call_extension("_count")
+        assert counts == again == plain == {"a": 1}
+
+
 async def test_names_without_an_underscore_are_refused() -> None:
     """D1 extensibility: the others belong to the protocol."""
 

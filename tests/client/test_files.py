@@ -238,3 +238,51 @@ async def test_who_reads_in_another_way_does_so_for_small_files_too(root: Path) 
     files.add_session("s", [str(root)])
     assert files.read_now("s", str(root / "small.txt")) is None
     assert await files.read_text("s", str(root / "small.txt")) == "ONE"
+
+
+async def test_a_path_is_located_where_it_really_leads(root: Path) -> None:
+    """Ours: what is asked about is the place, not the spelling."""
+    files = service(root)
+    (root / "real").mkdir()
+    (root / "link").symlink_to(root / "real")
+    assert files.locate("s", str(root / "link" / "a")) == str(root / "real" / "a")
+    assert files.locate("s", str(root / "new" / "b" / "c")) == str(root / "new" / "b" / "c")
+    for outside in ("/etc/hostname", str(root / ".." / "x")):
+        with pytest.raises(RequestError) as raised:
+            files.locate("s", outside)
+        assert raised.value.data == {"reason": "permission_denied", "scope": "roots"}
+
+
+async def test_a_link_that_is_changed_after_the_yes_writes_nothing(root: Path) -> None:
+    """Ours: between the answer of the user and the write nobody can put another file there."""
+    files = service(root)
+    for name in ("notes", "secrets"):
+        (root / name).mkdir()
+    link = root / "link"
+    link.symlink_to(root / "notes")
+    path = str(link / "a")
+    at = files.locate("s", path)
+    await files.write_text("s", path, "fine", at=at)
+    link.unlink()
+    link.symlink_to(root / "secrets")
+    with pytest.raises(RequestError, match="it was to be"):
+        await files.write_text("s", path, "evil", at=at)
+    assert (root / "notes" / "a").read_text() == "fine"
+    assert list((root / "secrets").iterdir()) == []
+
+
+class Shouting(FileService):
+    """A service of somebody who changes one thing."""
+
+    async def read_text(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+    ) -> str:
+        return (await super().read_text(session_id, path, line, limit)).upper()
+
+
+async def test_a_class_of_somebody_elses_stays_that_on_every_connection(root: Path) -> None:
+    """Issue 2: each of them replaceable."""
+    files = Shouting().for_connection()
+    files.add_session("s", [str(root)])
+    (root / "a").write_text("quiet")
+    assert await files.read_text("s", str(root / "a")) == "QUIET"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
+from accord.client.permissions import Permissions
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, rules_of
 from accord.transcript.tool_call import FileDiff, ToolCall
 
@@ -243,12 +244,58 @@ def test_a_title_rule_is_for_requests_of_which_nothing_else_is_known() -> None:
         {"host": "https://a.org"},
         {"cwd": "/w"},
         {"command": "a", "cwd": "w"},
+        {"command": "git", "kind": "edit"},
+        {"path": Path("/a")},
+        {"command": ["git", "status"]},
+        {"command": "a", "cwd": Path("/w")},
     ],
 )
 def test_a_rule_that_cannot_be_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
     """Ours: a caller's mistake raises, before it decides anything."""
     with pytest.raises(ValueError):
         Rule(**{"effect": "allow", **wrong})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ({"kind": "edits"}, "the kinds are delete, edit, execute, fetch"),
+        ({"path": "a", "command": "b"}, "not path and command"),
+        ({"kind": "edit", "command": "git"}, "would never hold; leave the kind out"),
+        ({"path": Path("/a")}, "path is text"),
+    ],
+)
+def test_the_mistake_in_a_rule_is_named(wrong: dict[str, Any], hint: str) -> None:
+    """Ours: what is ignored in silence looks like protection."""
+    with pytest.raises(ValueError, match=hint):
+        Rule(**{"effect": "allow", **wrong})
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "hint"),
+    [
+        ([], {"otherwise": "deny"}, "otherwise is allow, reject or ask, not 'deny'"),
+        ([("allow", "edit")], {}, r"\('allow', 'edit'\) is no rule; write Rule\("),
+        ([Rule], {}, "is no rule"),
+        (Rule(effect="allow"), {}, "a list of Rule"),
+        ("allow", {}, "a list of Rule"),
+        (None, {}, "a list of Rule"),
+        ([], {"ask": True}, "not callable"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_refused(rules: Any, more: dict[str, Any], hint: str) -> None:
+    """Ours: the same, for the whole."""
+    with pytest.raises(ValueError, match=hint):
+        Permissions.policy(rules, **more)
+
+
+def test_a_rule_that_is_none_cannot_be_added() -> None:
+    """Ours: later is as bad as at once."""
+    permissions = Permissions()
+    wrong: Any = {"effect": "allow"}
+    with pytest.raises(ValueError, match="is no rule"):
+        permissions.add_rule(wrong)
+    assert permissions.rules == ()
 
 
 KINDS = st.sampled_from(["read", "edit", "execute", "fetch", "other", "_new"])

@@ -244,3 +244,59 @@ async def test_terminals_need_a_connection() -> None:
     with pytest.raises(LocalProtocolError):
         await alone.create("s", "true")
     await alone.close_all()
+
+
+async def test_a_session_can_be_added_again_while_the_old_one_ends(tmp_path: Path) -> None:
+    """Ours: close and load of the same session, one right after the other."""
+    async with service(tmp_path) as terminals:
+        old = await terminals.create("s", *FOREVER)
+        rest = terminals.close_session("s")
+        terminals.add_session("s", str(tmp_path))
+        new = await terminals.create("s", "echo", ["new"])
+        await rest
+        assert await terminals.wait_for_exit("s", new) == Exit(code=0)
+        assert terminals.output("s", new).text == "new\n"
+        with pytest.raises(RequestError, match="No such terminal"):
+            terminals.output("s", old)
+
+
+async def test_output_is_told_as_it_comes(tmp_path: Path) -> None:
+    """Ours: whoever shows a terminal does not wait for its end."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    heard: list[bytes] = []
+    came = anyio.Event()
+
+    async def listen(data: bytes) -> None:
+        heard.append(data)
+        came.set()
+
+    async with service(tmp_path) as terminals:
+        program = f"echo one; cat {gate}"
+        terminal_id = await terminals.create("s", "sh", ["-c", program], on_output=listen)
+        await came.wait()
+        assert b"".join(heard) == b"one\n"
+        gate.write_text("two\n")
+        await terminals.wait_for_exit("s", terminal_id)
+        assert b"".join(heard) == b"one\ntwo\n"
+
+
+class Counting(TerminalService):
+    """A service of somebody who changes one thing."""
+
+    released = 0
+
+    async def release(self, session_id: str, terminal_id: str) -> None:
+        Counting.released += 1
+        await super().release(session_id, terminal_id)
+
+
+async def test_a_class_of_somebody_elses_stays_that_on_every_connection(tmp_path: Path) -> None:
+    """Issue 2: each of them replaceable."""
+    Counting.released = 0
+    async with anyio.create_task_group() as tasks:
+        terminals = Counting().for_connection(tasks)
+        terminals.add_session("s", str(tmp_path))
+        await terminals.release("s", await terminals.create("s", "true"))
+        await terminals.close_all()
+    assert Counting.released == 1
