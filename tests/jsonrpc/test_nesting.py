@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.jsonrpc.nesting import NESTED, is_deeper, shallow_members
+from accord.jsonrpc.nesting import LARGE_BYTES, NESTED, is_deeper, shallow_members
 
 tricky_text = st.text(st.sampled_from('[]{}"\\ab'), max_size=8)
 values = st.recursive(
@@ -114,3 +114,12 @@ def test_shallow_members_reads_as_far_as_the_text_is_sound(
 def test_shallow_members_takes_any_bytes(text: bytes) -> None:
     """Ours: bad input is never an exception."""
     assert isinstance(shallow_members(text), dict)
+
+
+@pytest.mark.parametrize(("levels", "deeper"), [(5, False), (64, False), (100, False), (129, True)])
+def test_large_text_is_judged_as_small_text_is(levels: int, deeper: bool) -> None:
+    """LIM-01: a large file in a string costs little, and hides nothing."""
+    filler = b'"' + b"x" * LARGE_BYTES + b'"'
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        text = opening * levels + filler + closing * levels
+        assert is_deeper(text, 128) is deeper

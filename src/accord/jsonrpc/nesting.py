@@ -19,15 +19,35 @@ _NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEP: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
+# From this length on, finding a bracket beats counting all of them.
+LARGE_BYTES = 64 * 1024
+
+
 def is_deeper(text: bytes, depth_max: int) -> bool:
     """Whether valid JSON nests deeper than `depth_max`."""
     # Most frames are answered here: text with few brackets cannot be deep, in strings or not.
-    if text.count(b"{") + text.count(b"[") <= depth_max:
+    if len(text) > LARGE_BYTES:
+        if has_few(text, b"{", depth_max // 2) and has_few(text, b"[", depth_max // 2):
+            return False
+    elif text.count(b"{") + text.count(b"[") <= depth_max:
         return False
     brackets = outside_strings(text).translate(None, _NOT_BRACKETS)
     if len(brackets) <= 2 * depth_max:
         return False
     return max(accumulate(map(_STEP.__getitem__, brackets))) > depth_max
+
+
+def has_few(text: bytes, mark: bytes, count_max: int) -> bool:
+    """Whether a mark stands at most so often in a text: looked for, not counted.
+
+    A large file in a string has few brackets or very many; finding is quick for either.
+    """
+    at = -1
+    for _ in range(count_max + 1):
+        at = text.find(mark, at + 1)
+        if at < 0:
+            return True
+    return False
 
 
 def outside_strings(text: bytes) -> bytes:
