@@ -176,3 +176,19 @@ def test_what_a_handler_raises_has_the_code_and_data_of_the_rules(
     assert (error.code, error.data) == (code, data)
     assert error.message
     assert str(error) == error.message
+
+
+def test_an_internal_error_names_the_id_of_its_cause_and_what_was_said_of_it() -> None:
+    """Issue 2: the traceback goes to stderr with that id, so a person can find the one by it."""
+    error = RequestFailed("session/prompt", -32603, "Internal error", {"correlationId": "ab12"})
+    assert error.correlation_id == "ab12"
+    assert str(error) == "session/prompt: Internal error (code -32603); correlation id ab12"
+    error.stderr = "ZeroDivisionError"
+    assert str(error).endswith("ab12\nit said on stderr:\nZeroDivisionError")
+    assert RequestFailed("m", -32603, "no", {"correlationId": 5}).correlation_id is None
+
+
+def test_an_id_without_end_does_not_fill_the_text() -> None:
+    """Ours: it is the peer's to choose."""
+    error = RequestFailed("m", -32603, "no", {"correlationId": "x" * 100_000})
+    assert len(str(error)) < 200

@@ -171,4 +171,4 @@ async def test_what_an_agent_prints_on_its_stdout_is_quoted(
         await client.new_session()
     [told] = [one.getMessage() for one in caplog.records if "bad frame" in one.getMessage()]
     assert "'hello, I am starting'" in told
-    assert "an agent's stdout is the wire" in told
+    assert "the agent printed this on its stdout, which is the wire" in told

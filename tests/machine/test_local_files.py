@@ -332,3 +332,15 @@ def test_an_unknown_number_keeps_the_systems_words() -> None:
     """Ours: nothing is hidden behind `error`."""
     assert str(file_failure("/x", OSError(28, "No space left"))) == "/x: No space left"
     assert str(file_failure("/x", OSError())) == "/x: input/output error"
+
+
+def test_a_write_goes_where_it_was_allowed_or_nowhere(tmp_path: Path) -> None:
+    """Ours: links may be changed between the question and the write."""
+    root = tmp_path.resolve()
+    (root / "notes").mkdir()
+    (root / "link").symlink_to(root / "notes")
+    files = LocalFiles([root])
+    files.write_text(root / "link" / "a", "x", at=str(root / "notes" / "a"))
+    with pytest.raises(AccessDenied, match="it was to be"):
+        files.write_text(root / "link" / "a", "y", at=str(root / "other" / "a"))
+    assert (root / "notes" / "a").read_text() == "x"

@@ -32,6 +32,9 @@ from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.client.unstable import Unstable
+    from accord.schema import v1, v2
+
+    McpServer: TypeAlias = v2.McpServer | v1.McpServer
 
 FilePath: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
@@ -141,7 +144,7 @@ class Client:
         self,
         cwd: FilePath = ".",
         *,
-        mcp_servers: Iterable[Any] = (),
+        mcp_servers: "Iterable[McpServer]" = (),
         additional_directories: Iterable[FilePath] = (),
         system_prompt: str | None = None,
         system_prompt_mode: str = "append",
@@ -175,7 +178,7 @@ class Client:
         session_id: str,
         cwd: FilePath = ".",
         *,
-        mcp_servers: Iterable[Any] = (),
+        mcp_servers: "Iterable[McpServer]" = (),
         additional_directories: Iterable[FilePath] = (),
         on_update: UpdateListener | None = None,
     ) -> Session:
@@ -196,7 +199,7 @@ class Client:
         session_id: str,
         cwd: FilePath = ".",
         *,
-        mcp_servers: Iterable[Any] = (),
+        mcp_servers: "Iterable[McpServer]" = (),
         additional_directories: Iterable[FilePath] = (),
         on_update: UpdateListener | None = None,
     ) -> Session:

@@ -22,7 +22,7 @@ from accord.client.handshake import (
     initialize_params,
     judge,
 )
-from accord.client.last_words import add_last_words
+from accord.client.last_words import add_last_words, bounded
 from accord.client.options import Options
 from accord.client.services import Services
 from accord.client.wire import AgentFacts, Wire
@@ -72,7 +72,7 @@ class Link:
             strict=options.strict,
         )
         self.connection.noise_hint = (
-            "; an agent's stdout is the wire: what it has to say besides belongs on stderr"
+            "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
         )
         self.services = Services(options, self.connection)
         self.sessions: dict[str, Conversation] = {}
@@ -134,6 +134,9 @@ class Link:
                 ) from None
             refusal = explain_refusal(error)
             await self.explain(refusal)
+            tail = bounded(getattr(self.transport, "stderr_tail", ""))
+            if tail and not getattr(refusal, "stderr", ""):
+                refusal.add_note(f"The agent said on stderr:\n{tail}")
             raise refusal from None
         except ConnectionLost as error:
             raise explain_end(error) from None
