@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import anyio
@@ -9,11 +11,13 @@ import pytest
 
 from accord.connection import Limits
 from accord.connection.calls import Calls
+from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,
     MethodMissing,
     RateLimited,
+    RemoteProtocolError,
     RequestFailed,
 )
 from accord.jsonrpc.events import CallFailed
@@ -76,11 +80,52 @@ async def test_an_error_is_raised_by_its_kind(
         {"error": {"code": "x", "message": 5}},
         {"result": {}, "error": {"code": 1, "message": "both"}},
         {},
+        # Python writes these as NaN and Infinity, which are no JSON.
+        {"result": {"x": math.nan}},
+        {"result": math.inf},
     ],
 )
 async def test_a_malformed_answer_fails_its_call_and_no_other(answer: dict[str, Any]) -> None:
-    """A fault of others: the caller waits for ever, or the whole connection dies."""
-    assert isinstance(await outcome_of(answer), RequestFailed)
+    """A fault of others: the caller waits for ever, or the whole connection dies.
+
+    It is never told as an internal error that the peer did not report, and what came is shown.
+    """
+    error = await outcome_of(answer)
+    assert isinstance(error, RemoteProtocolError)
+    assert str(error).startswith("ask: the ")
+    assert error.received is not None
+    assert json.loads(error.received)["id"] == 1
+    assert error.received in str(error)
+
+
+async def test_a_long_malformed_answer_is_not_kept_whole() -> None:
+    """Ours: an error is for people."""
+    error = await outcome_of({"error": "x" * 100_000})
+    assert isinstance(error, RemoteProtocolError)
+    assert error.received is not None
+    assert len(error.received) == MALFORMED_BYTES_KEPT
+
+
+@pytest.mark.parametrize("how", ["cut", "fraction"])
+async def test_an_answer_that_breaks_off_or_writes_a_fraction_leaves_nobody_waiting(
+    how: str,
+) -> None:
+    """A fault of others: half a line, or an id such as 1.0, and the caller waits for ever."""
+    async with connected() as (connection, peer), anyio.create_task_group() as tasks:
+
+        async def answer() -> None:
+            await peer.asked("ask")
+            line = '{"jsonrpc":"2.0","id":1.0,"result":{"x":1}}'
+            cut = '{"jsonrpc":"2.0","id":1,"result":{"x":"hal'
+            peer.transport.write((line if how == "fraction" else cut).encode() + b"\n")
+
+        tasks.start_soon(answer)
+        with anyio.fail_after(SECONDS):
+            if how == "fraction":
+                assert to_python(await connection.call("ask", b"{}")) == {"x": 1}
+            else:
+                with pytest.raises(RemoteProtocolError, match="ask: the answer is broken"):
+                    await connection.call("ask", b"{}")
 
 
 async def test_an_id_that_comes_back_as_a_string_still_finds_its_call() -> None:
@@ -101,7 +146,7 @@ def test_data_of_an_error_that_python_cannot_hold_is_kept_as_text() -> None:
     peer = Peer()
     calls = Calls(peer)
     call_id, _, call = calls.start("ask", b"{}", None)
-    calls.failed(CallFailed(call_id, -1, "text", Raw(b"1e400")))
+    calls.failed(CallFailed(call_id, -1, "text", Raw(b"1e400")), b"")
     assert isinstance(call.error, RequestFailed)
     assert call.error.data == "1e400"
 
@@ -113,7 +158,7 @@ def test_an_outcome_for_a_call_that_nobody_waits_for_is_dropped() -> None:
     assert calls.give_up(call_id)
     assert not calls.give_up(call_id)
     calls.answered(call_id, Raw(b"{}"))
-    calls.failed(CallFailed(call_id, -1, "text", None))
+    calls.failed(CallFailed(call_id, -1, "text", None), b"")
     assert not call.answered.is_set()
 
 

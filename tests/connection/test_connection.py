@@ -289,43 +289,6 @@ async def test_a_transport_that_does_not_start_says_so() -> None:
             pytest.fail("it did not start")
 
 
-async def test_noise_is_reported_without_a_storm_of_its_own(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """TR-STDIO-08: counted and reported locally."""
-    role = Role()
-    role.methods["ping"] = lambda request: b"{}"
-    async with connected(role) as (_, peer):
-        peer.transport.write(b"xx\n" * 2000 + b"\n\r\n")
-        peer.request(1, "ping")
-        await peer.answer(1)
-        assert [one["error"]["code"] for one in peer.messages if "error" in one] == [-32700]
-    said = [one.getMessage() for one in caplog.records if "bad frame" in one.getMessage()]
-    assert len(said) == 4
-    assert "(1000 in a row)" in said[-1]
-
-
-async def test_odd_but_harmless_messages_are_noted_and_served(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Ours: a missing `jsonrpc`, an answer to nothing, a withdrawal of nonsense."""
-    caplog.set_level("INFO", "accord.connection")
-    role = Role()
-    role.methods["ping"] = lambda request: b"{}"
-    async with connected(role) as (_, peer):
-        peer.transport.write(b'{"method":"unversioned","params":{}}\n{"id":5,"method":"ping"}\n')
-        assert (await peer.answer(5))["result"] == {}
-        peer.send({"id": 99, "result": {}}, {"method": "$/cancel_request", "params": {"a": 1}})
-        peer.transport.write(
-            b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"a":1e400}}\n'
-        )
-        peer.request(1, "ping")
-        await peer.answer(1)
-    assert role.notifications == [("unversioned", {})]
-    assert "answer for 99" in caplog.text
-    assert "tolerated" in caplog.text
-
-
 async def test_an_end_that_is_not_clean_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """Ours: an agent's log says why its client is gone."""
     async with connected() as (connection, _):

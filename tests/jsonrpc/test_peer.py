@@ -254,7 +254,6 @@ def test_what_is_over_the_limit_of_a_frame_is_not_sent() -> None:
     peer.receive(b'{"jsonrpc":"2.0","id":"a","method":"x"}')
     with pytest.raises(LocalProtocolError, match="the answer is too long"):
         peer.answer("a", long)
-    with pytest.raises(LocalProtocolError, match="the error answer is too long"):
-        peer.refuse("a", 1, "x", long)
     assert peer.is_unanswered("a")
-    assert peer.refuse("a", 1, "x")
+    error = json.loads(peer.refuse("a", -32603, "x", long))["error"]
+    assert error == {"code": -32603, "message": "Internal error (too long to be sent)"}

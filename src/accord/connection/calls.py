@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import anyio
 
-from accord.errors import ConnectionLost, request_failed
+from accord.connection.limits import MALFORMED_BYTES_KEPT
+from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import Invalid, to_python
@@ -90,10 +91,16 @@ class Calls:
                 error = problem
         self._settle(call_id, result, error)
 
-    def failed(self, event: CallFailed) -> None:
-        """The peer has answered with an error, or with nonsense."""
+    def failed(self, event: CallFailed, frame: bytes) -> None:
+        """The peer has answered with an error, or with nonsense, in this frame."""
         call = self._open.get(event.id)
         method = call.method if call is not None else "?"
+        if event.malformed:
+            received = frame[:MALFORMED_BYTES_KEPT].decode("utf-8", "replace")
+            self._settle(
+                event.id, None, RemoteProtocolError(f"{method}: {event.message}", received)
+            )
+            return
         data: object = None
         if event.data is not None:
             try:

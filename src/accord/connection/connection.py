@@ -13,31 +13,24 @@ What always holds
 
 import logging
 from collections.abc import Awaitable, Callable
-from time import monotonic
 from types import TracebackType
 
 import anyio
 from anyio.abc import TaskGroup
-from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 from accord.connection.calls import Calls
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
-from accord.connection.limits import (
-    CHECK_SECONDS_MAX,
-    LAST_ANSWERS_SECONDS_MAX,
-    YIELD_MESSAGES_MAX,
-    YIELD_SECONDS_MAX,
-    Limits,
-)
-from accord.connection.noise import report
+from accord.connection.limits import LAST_ANSWERS_SECONDS_MAX, Limits
+from accord.connection.noise import Noise, quoted
 from accord.connection.requests import Requests
+from accord.connection.sending import Sending
+from accord.connection.tolerated import Tolerated
 from accord.connection.workers import Workers
-from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError
+from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, RequestError
 from accord.jsonrpc import events
-from accord.jsonrpc.envelope import notification_framer
-from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
-from accord.jsonrpc.peer import Peer
-from accord.schema.codec import encode
+from accord.jsonrpc.codes import PARSE_ERROR
+from accord.jsonrpc.framing import FrameTooLong, Framing
+from accord.schema.codec import Invalid, encode
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
@@ -46,7 +39,7 @@ _log = logging.getLogger("accord.connection")
 CANCEL_REQUEST = "$/cancel_request"
 
 
-class Connection:
+class Connection(Sending):
     """One conversation.  Use it as an async context manager; it lives as long as the block."""
 
     def __init__(
@@ -59,17 +52,17 @@ class Connection:
         accept_batches: bool = False,
         strict: bool = False,
     ) -> None:
-        self.limits = limits or Limits()
-        self._transport = transport
-        self._handler = handler
-        self._strict = strict
-        self.peer = Peer(
+        super().__init__(
+            transport,
+            limits=limits,
+            framing=framing,
             accept_batches=accept_batches,
-            depth_max=self.limits.depth,
-            pending_max=self.limits.pending_requests,
             strict=strict,
         )
-        self._splitter = splitter_for(framing, frame_bytes_max=self.limits.frame_bytes)
+        self.strict = strict
+        self._handler = handler
+        self._noise = Noise()
+        self._tolerated = Tolerated()
         self._calls = Calls(self.peer)
         self._foreground_calls = 0
         self._requests = Requests(self.peer, handler, self._write_answer)
@@ -79,10 +72,7 @@ class Connection:
         self._answers_untaken = 0
         self._choked = False
         self._paused = False
-        self._sent_since_yield = 0
-        self._now = self._yielded_at = self._checked_at = monotonic()
         self.noise_hint = ""  # for people, about lines that are no JSON
-        self.error: ConnectionLost | None = None
         self.closed = anyio.Event()
 
     # ---- life
@@ -144,23 +134,27 @@ class Connection:
             self._frames_received(error.frames)
             limit = error.frame_bytes_max
             lost = LimitExceeded("frame_bytes", limit, "the peer sent too long a frame")
-            _log.error("the connection ends: %s", lost.message)
-            self._lose(lost)
-            self.tasks.start_soon(self._transport.aclose, name="close")
+            self._end_with(lost)
             return
         self._frames_received(frames)
+        if self._noise.more and not self.peer.noise_count:
+            self._noise.over()
 
     def _frames_received(self, frames: list[bytes]) -> None:
         receive, notification = self.peer.receive, self._handler.notification
         for frame in frames:
             event = receive(frame)
-            if type(event) is events.NotificationReceived and event.method != CANCEL_REQUEST:
+            if (
+                type(event) is events.NotificationReceived
+                and event.method != CANCEL_REQUEST
+                and event.note is None
+            ):
                 # Here and now, so in wire order.  It stands here without a call of its own,
                 # since all updates of all sessions pass through this loop.
                 try:
                     notification(event.method, event.params)
-                except Exception:  # noqa: BLE001 - one bad one must not end the reading
-                    _log.exception("handling the notification %s failed", event.method)
+                except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
+                    self._notification_failed(event.method, error)
             else:
                 self._event(event, frame)
             if self.error is not None:
@@ -168,7 +162,9 @@ class Connection:
 
     def _event(self, event: events.Event, frame: bytes) -> None:
         if event.note is not None:
-            _log.info("tolerated: %s", event.note)
+            self.tolerate(event.note)
+            if self.error is not None:
+                return
         match event:
             case events.NotificationReceived():
                 self._notification(event.method, event.params)
@@ -177,18 +173,16 @@ class Connection:
             case events.RequestReceived():
                 self._request(event.id, event.method, event.params)
             case events.CallFailed():
-                self._calls.failed(event)
+                self._calls.failed(event, frame)
             case events.Batch():
                 for one in event.events:
                     self._event(one, frame)
                 if event.answer is not None:
                     self._write_answer(event.answer)
             case events.FrameRejected():
-                report(event, frame, self.noise_hint)
-                if event.answer is not None:
-                    self._write_answer(event.answer)
+                self._rejected(event, frame)
             case events.StrayAnswer():
-                _log.warning("answer for %r, which is not open: %s", event.id, event.message)
+                self._stray(event)
             case events.BlankSkipped():
                 pass
 
@@ -198,8 +192,61 @@ class Connection:
                 self._requests.cancel_requested(params)
             else:
                 self._handler.notification(method, params)
-        except Exception:  # noqa: BLE001 - one bad notification must not end the reading
-            _log.exception("handling the notification %s failed", method)
+        except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
+            self._notification_failed(method, error)
+
+    def _notification_failed(self, method: str, error: Exception) -> None:
+        if isinstance(error, Invalid | RequestError):
+            # The peer's mistake, not a bug: where the traceback leads is of no interest.
+            self.tolerate(f"the notification {method} is ignored: {error}", logging.WARNING)
+        else:
+            _log.error("handling the notification %s failed", method, exc_info=error)
+
+    def _rejected(self, event: events.FrameRejected, frame: bytes) -> None:
+        if event.answer is not None:
+            self._write_answer(event.answer)
+        is_seen = event.answer is not None and event.count == 0
+        if self.strict and not is_seen:
+            # A bad request is refused, and so its sender sees it; of this it would see nothing.
+            hint = self.noise_hint if event.code == PARSE_ERROR else ""
+            self.break_off(f"{event.reason}: {quoted(frame)}{hint}")
+        elif event.count:
+            hint = self.noise_hint if event.code == PARSE_ERROR else ""
+            self._noise.heard(event.count, event.reason, frame, hint)
+        else:
+            text = f"a frame is refused: {event.reason}"
+            self._tolerated.tell(f"{text}: {quoted(frame)}", kind=text, level=logging.WARNING)
+
+    def _stray(self, event: events.StrayAnswer) -> None:
+        said = "" if event.message is None else f": {event.message} (code {event.code})"
+        if event.kind == "late":
+            _log.debug("a late answer to request %s, which we gave up%s", event.id, said)
+        elif event.kind == "second":
+            self.tolerate(f"a second or late answer to request {event.id}{said}", logging.WARNING)
+        elif event.id is None:
+            self.tolerate(f"the peer could not read a message of ours{said}", logging.WARNING)
+        else:
+            text = f"an answer to request {event.id!r}, which was never made{said}"
+            self.tolerate(text, logging.WARNING)
+
+    def tolerate(self, what: str, level: int = logging.INFO) -> None:
+        """Live with a mistake of the peer: logged once per kind.  In strict mode it is the end."""
+        if self.strict:
+            self.break_off(what)
+        else:
+            self._tolerated.tell(what, level=level)
+
+    def break_off(self, reason: str) -> None:
+        """End the conversation at once, because the peer broke a rule and we are strict."""
+        lost = ConnectionLost(f"strict: {reason}")
+        lost.__cause__ = RemoteProtocolError(reason)
+        self._end_with(lost)
+
+    def _end_with(self, lost: ConnectionLost) -> None:
+        if self.error is None:
+            _log.error("the connection ends: %s", lost.message)
+            self._lose(lost)
+            self.tasks.start_soon(self._transport.aclose, name="close")
 
     def _request(self, request_id: RequestId, method: str, params: Raw) -> None:
         request = IncomingRequest(request_id, method, params)
@@ -217,6 +264,7 @@ class Connection:
         if self.error is not None:
             return
         self._frames_received(self._splitter.finish())
+        self._noise.over()
         error = ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
         if not why.clean:
             _log.warning("the connection ended: %s", why.reason)
@@ -286,68 +334,7 @@ class Connection:
         self._choked = False
         self._update_reading()
 
-    def _write(self, frame: bytes) -> None:
-        # An answer inside a batch waits for the others and has no frame yet.
-        if frame:
-            self._transport.write(self._splitter.encode(frame))
-
-    def post(self, method: str, params: bytes) -> None:
-        """Send a notification now, without waiting for anything."""
-        if self.error is not None:
-            raise self.error
-        self._transport.write(self._splitter.encode(self.peer.notify(method, params)))
-
-    def poster(self, method: str) -> Callable[[bytes], None]:
-        """`post` for one method, with everything looked up once: for what is sent very often."""
-        frame_of = notification_framer(method)
-        write, encode_frame = self._transport.write, self._splitter.encode
-
-        def post(params: bytes) -> None:
-            if self.error is not None:
-                raise self.error
-            write(encode_frame(frame_of(params)))
-
-        return post
-
-    async def notify(self, method: str, params: bytes) -> None:
-        """Send a notification; waits while the peer is slow."""
-        if self.check_is_due():
-            await checkpoint_if_cancelled()
-        self.post(method, params)
-        if self.wait_is_due():
-            await self.give_way()
-
-    # The two questions below cost a tenth of what asking anyio costs.  Between two sends that do
-    # not wait no other task runs, so nobody else can have cancelled the sender meanwhile; only a
-    # sender that cancels itself is noticed late, by CHECK_SECONDS_MAX.
-
-    def check_is_due(self) -> bool:
-        """Whether a sender must look for its cancellation before it sends."""
-        now = self._now = monotonic()
-        if now - self._checked_at < CHECK_SECONDS_MAX:
-            return False
-        self._checked_at = now
-        return True
-
-    def wait_is_due(self) -> bool:
-        """Whether a sender must `give_way` after it has sent."""
-        self._sent_since_yield += 1
-        return (
-            self._sent_since_yield >= YIELD_MESSAGES_MAX
-            or self._now - self._yielded_at >= YIELD_SECONDS_MAX
-            or self._transport.backlog > self.limits.backlog_bytes
-        )
-
-    async def give_way(self) -> None:
-        """Wait while the backlog is full; let others run in any case."""
-        if self._transport.backlog > self.limits.backlog_bytes:
-            await self._transport.drain()
-            if self.error is not None:
-                raise self.error
-        else:
-            await checkpoint()
-        self._sent_since_yield = 0
-        self._now = self._yielded_at = monotonic()
+    # ---- calls
 
     async def call(
         self,
@@ -390,11 +377,6 @@ class Connection:
         """Ask the peer to cancel our open calls of a method; each still gets its answer."""
         for call_id in self._calls.of_method(call_method):
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
-
-    def require_open(self, doing: str) -> None:
-        """Raise with a sentence when the connection is over."""
-        if self.error is not None:
-            raise LocalProtocolError(f"cannot {doing}: {self.error.message}") from self.error
 
 
 __all__ = ["Connection", "Handler", "IncomingRequest", "RequestId", "Work"]

@@ -16,7 +16,9 @@ CHECK_SECONDS_MAX = 0.0001
 # How long requests may go on that were open when the peer said its last word.
 LAST_ANSWERS_SECONDS_MAX = 1.0
 # Of a line that is no message, so much is quoted.
-NOISE_BYTES_SHOWN = 120
+NOISE_BYTES_SHOWN = 200
+# Of an answer that is malformed, so much is kept in the error.
+MALFORMED_BYTES_KEPT = 2000
 # Bounds that may forbid what they count.
 _MAY_BE_NONE = frozenset({"backlog_bytes", "prompts_queued", "early_updates"})
 

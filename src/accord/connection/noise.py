@@ -1,27 +1,43 @@
-"""What the log says of bad frames: little, for noise comes in storms."""
+"""What the log says about lines that are no messages: the first, and how many came behind it."""
 
 import logging
 
 from accord.connection.limits import NOISE_BYTES_SHOWN
-from accord.jsonrpc.codes import PARSE_ERROR
-from accord.jsonrpc.events import FrameRejected
 
 _log = logging.getLogger("accord.connection")
 
-# A line per tenfold tells as much as a line per line.
-_COUNTS_TOLD = frozenset({0, 1, 10, 100, 1_000, 10_000, 100_000})
 
+class Noise:
+    """Counts bad lines in a row.
 
-def report(event: FrameRejected, frame: bytes, hint: str = "") -> None:
-    """Log a frame that was rejected, or leave it to the next that is logged.
-
-    The hint is for people, about frames that are no JSON at all.
+    Guards: of each row the first line is quoted when it comes, and the others are counted and
+    told once, when the row is over.
     """
-    if event.count in _COUNTS_TOLD:
-        count = f" ({event.count} in a row)" if event.count > 1 else ""
-        seen = frame[:NOISE_BYTES_SHOWN].decode("utf-8", "replace")
-        told = hint if event.code == PARSE_ERROR else ""
-        _log.warning("bad frame%s: %s: %r%s", count, event.reason, seen, told)
+
+    def __init__(self) -> None:
+        # How many came behind the first of this row.
+        self.more = 0
+
+    def heard(self, count: int, reason: str, frame: bytes, hint: str) -> None:
+        """A bad line, the so-manieth of its row; the hint is for people."""
+        if count > 1:
+            self.more = count - 1
+            return
+        self.over()
+        _log.warning("bad frame: %s: %s%s", reason, quoted(frame), hint)
+
+    def over(self) -> None:
+        """A good frame came, or the end."""
+        if self.more:
+            lines = "line that is no message" if self.more == 1 else "lines that are no messages"
+            _log.warning("bad frames: %d more %s", self.more, lines)
+            self.more = 0
 
 
-__all__ = ["report"]
+def quoted(frame: bytes) -> str:
+    """The beginning of a line, for people."""
+    text = frame[:NOISE_BYTES_SHOWN].decode("utf-8", "replace")
+    return f"{text!r}{'…' if len(frame) > NOISE_BYTES_SHOWN else ''}"
+
+
+__all__ = ["Noise", "quoted"]

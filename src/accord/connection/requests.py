@@ -10,6 +10,7 @@ import anyio
 
 from accord.connection.faults import encoded_error_for
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
+from accord.errors import LocalProtocolError
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
@@ -105,10 +106,16 @@ class Requests:
             self._all_answered.set()
 
     def _answer(self, request: IncomingRequest, result: bytes) -> None:
-        if not self._over:
-            self._write(self._peer.answer(request.id, result))
-            if request.on_answered is not None:
-                request.on_answered()
+        if self._over:
+            return
+        try:
+            answer = self._peer.answer(request.id, result)
+        except LocalProtocolError as error:
+            self._refuse(request, error)
+            return
+        self._write(answer)
+        if request.on_answered is not None:
+            request.on_answered()
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = encoded_error_for(error, request.method)

@@ -167,9 +167,14 @@ class Peer:
     def refuse(
         self, request_id: Id, code: int, message: str, data: bytes | Raw | None = None
     ) -> bytes:
-        """The frame that answers the peer's request with an error; otherwise as `answer`."""
+        """The frame that answers the peer's request with an error; otherwise as `answer`.
+
+        An error that is too long keeps its code alone, so that the request is answered.
+        """
         self._require_unanswered(request_id)
-        frame = self.checked(error_frame(request_id, code, message, data), "the error answer")
+        frame = error_frame(request_id, code, message, data)
+        if len(frame) > self._frame_bytes_max:
+            frame = error_frame(request_id, code, f"{text_of(code)} (too long to be sent)")
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
 

@@ -1,0 +1,123 @@
+"""What the log says about lines that are no messages, and about what was tolerated."""
+
+from __future__ import annotations
+
+import logging
+
+import anyio
+import pytest
+
+from accord.connection.tolerated import KINDS_MAX, Tolerated
+from tests.connection.raw_peer import Role, connected
+
+
+@pytest.fixture(autouse=True)
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """All that is logged."""
+    caplog.set_level("DEBUG", "accord.connection")
+    return caplog
+
+
+def warnings(log: pytest.LogCaptureFixture) -> list[str]:
+    """What a person sees who has set up nothing."""
+    return [one.getMessage() for one in log.records if one.levelno >= logging.WARNING]
+
+
+def serving_pings() -> Role:
+    """Answers `ping`."""
+    role = Role()
+    role.methods["ping"] = lambda request: b"{}"
+    return role
+
+
+@pytest.mark.rule("TR-STDIO-08")
+async def test_the_first_bad_line_is_quoted_and_the_others_are_counted(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    """TR-STDIO-08: counted and reported locally, once, when the next good frame comes."""
+    async with connected(serving_pings()) as (connection, peer):
+        connection.noise_hint = "; it printed this"
+        peer.transport.write(b"Downloading 1%\n" + b"Downloading\n" * 8)
+        peer.send({"method": "good"})
+        peer.request(1, "ping")
+        await peer.answer(1)
+        assert [one["error"]["code"] for one in peer.messages if "error" in one] == [-32700]
+        first, second = warnings(log)
+        assert "'Downloading 1%'" in first
+        assert first.endswith("; it printed this")
+        assert "8 more lines that are no messages" in second
+
+
+async def test_rows_of_noise_in_one_chunk_are_told_apart(log: pytest.LogCaptureFixture) -> None:
+    """Ours: each row has its first line and its count, and a long line is cut."""
+    async with connected(serving_pings()) as (_, peer):
+        good = b'{"jsonrpc":"2.0","method":"good","params":{}}\n'
+        peer.transport.write(b"a\nb\n" + good + b"x" * 1000 + b"\n\n\ny\ny\n" + good)
+        peer.request(1, "ping")
+        await peer.answer(1)
+        said = warnings(log)
+        assert [one.split(":")[0] for one in said] == ["bad frame", "bad frames"] * 2
+        assert "1 more line that is no message" in said[1]
+        assert "x…" not in said[2]
+        assert len(said[2]) < 400
+        assert "2 more lines" in said[3]
+
+
+async def test_noise_up_to_the_end_is_counted_at_the_end(log: pytest.LogCaptureFixture) -> None:
+    """Ours: no good frame comes any more."""
+    async with connected() as (connection, peer):
+        peer.transport.write(b"x\n" * 2000)
+        await peer.transport.aclose()
+        await connection.closed.wait()
+    assert "1999 more lines" in warnings(log)[-1]
+    assert len(warnings(log)) == 2
+
+
+async def test_what_is_tolerated_is_logged_once_per_kind(log: pytest.LogCaptureFixture) -> None:
+    """Issue 2: tolerated and logged; numbers and repetitions make no storm."""
+    role = serving_pings()
+    async with connected(role) as (_, peer):
+        peer.transport.write(b'{"method":"unversioned","params":{}}\n' * 5)
+        peer.send(*({"id": 1000 + n, "result": {}} for n in range(5)))
+        peer.send({"id": None, "error": {"code": -32700, "message": "what?"}})
+        peer.send(*({"method": 5} for _ in range(5)))
+        peer.transport.write(
+            b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"a":1e400}}\n' * 5
+        )
+        peer.request(1, "ping")
+        await peer.answer(1)
+    assert len(role.notifications) == 5
+    said = [one.getMessage() for one in log.records if "tolerated" in one.getMessage()]
+    assert len(said) == 5
+    assert 'jsonrpc is not "2.0"' in said[0]
+    assert "an answer to request 1000, which was never made" in said[1]
+    assert "could not read a message of ours: what? (code -32700)" in said[2]
+    assert "the method is not a string" in said[3]
+    assert "$/cancel_request is ignored" in said[4]
+    assert "Traceback" not in log.text
+
+
+def test_kinds_are_bounded(log: pytest.LogCaptureFixture) -> None:
+    """Ours: a peer cannot fill the log with ever new mistakes."""
+    tolerated = Tolerated()
+    for number in range(3 * KINDS_MAX):
+        tolerated.tell("x" * (number + 1))
+    assert len(log.records) == KINDS_MAX + 1
+    assert "not told" in log.records[-1].getMessage()
+
+
+async def test_second_and_late_answers_are_told_apart(log: pytest.LogCaptureFixture) -> None:
+    """Ours: a late answer to what we gave up is nobody's mistake, and a second one is named."""
+    async with connected(serving_pings()) as (connection, peer):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(connection.call, "slow", b"{}")
+            question = await peer.asked("slow")
+            tasks.cancel_scope.cancel()
+        answer = {"id": question["id"], "result": {}}
+        peer.send(answer, answer)
+        peer.request(1, "ping")
+        await peer.answer(1)
+    late, second = (one for one in log.records if "answer to request" in one.getMessage())
+    assert (late.levelname, second.levelname) == ("DEBUG", "WARNING")
+    assert "a late answer to request 1" in late.getMessage()
+    assert "a second or late answer to request 1" in second.getMessage()
