@@ -169,6 +169,6 @@ async def test_what_an_agent_prints_on_its_stdout_is_quoted(
 
     async with connected(script) as (client, _):
         await client.new_session()
-    [told] = [one.getMessage() for one in caplog.records if "bad frame" in one.getMessage()]
+    [told, *_] = [one.getMessage() for one in caplog.records if "bad frame" in one.getMessage()]
     assert "'hello, I am starting'" in told
     assert "the agent printed this on its stdout, which is the wire" in told
