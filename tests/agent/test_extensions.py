@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypedDict
+
 import pytest
 
 from accord.agent import Agent, Turn
@@ -59,3 +62,35 @@ async def test_what_comes_of_a_bad_call_is_an_error_of_ours(version: int) -> Non
         client.start_prompt(await client.new_session())
         client.refuse(await client.next("_player/sub"), -32601)
         assert await first_words(client, version) == "[] -32601"
+
+
+@dataclass
+class Search:
+    """The params of an extension, written down as most programs would."""
+
+    words: str
+
+
+class Place(TypedDict):
+    """The other usual way."""
+
+    line: int
+
+
+@VERSIONS
+async def test_a_bad_field_of_an_extension_is_named_by_its_path(version: int) -> None:
+    """Issue 4: the path and the reason of the bad field with -32602."""
+    agent = Agent("a", version="1")
+
+    @agent.method("_own/search")
+    async def search(params: Search) -> None: ...
+
+    @agent.method("_own/go")
+    async def go(params: Place) -> None: ...
+
+    async with raw_client(agent, version=version) as client:
+        wrong = await client.error("_own/search", {"words": 5})
+        missing = await client.error("_own/search", {})
+        place = await client.error("_own/go", {"line": "one"})
+    assert [one["data"]["path"] for one in (wrong, missing, place)] == ["$.words"] * 2 + ["$.line"]
+    assert wrong["data"]["reason"] == "Expected `str`, got `int`"

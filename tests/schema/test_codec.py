@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from accord.schema.codec import (
     Invalid,
+    conform,
     decode,
     decode_slowly,
     encode,
@@ -126,3 +127,33 @@ def test_reading_is_decode_with_everything_looked_up_once() -> None:
         read(b"[]")
     with pytest.raises(Invalid):
         reading(Note, strict=True)(b'{"text":"a","title":5}')
+
+
+def variant(tag: str) -> Any:
+    """A block that the schema does not know."""
+    return UnknownVariant("type", tag, encode({"type": tag}))
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "reason"),
+    [
+        (Note(text=5), "$.text", "Expected `str`, got `int`"),  # type: ignore[arg-type]
+        (Note(text="a", title=5), "$.title", "malformed, read as absent"),  # type: ignore[arg-type]
+        (Outer(block=variant("x")), "$.block.type", "unknown variant 'x'"),
+        (Note(text=object()), "$", "no JSON: object has no JSON form"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_not_of_its_own_type_does_not_conform(
+    value: object, path: str, reason: str
+) -> None:
+    """Ours: tolerance is for what others send, never for what we send."""
+    with pytest.raises(Invalid) as caught:
+        conform(type(value), value)
+    assert caught.value.path == path
+    assert caught.value.reason.startswith(reason)
+
+
+def test_what_is_of_its_type_conforms_and_variants_of_ones_own_too() -> None:
+    """Spec: tags that start with `_` are free."""
+    conform(Note, Note(text="a", title=None))
+    conform(Outer, Outer(block=variant("_x")))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 import pytest
 
@@ -267,3 +268,38 @@ def test_a_mark_that_drops_items_belongs_on_lists() -> None:
 
     with pytest.raises(AssertionError, match="only lists"):
         _item(str)
+
+
+@dataclass
+class Line:
+    """A type of somebody else's, which the reader does not walk."""
+
+    words: str
+    parts: list[Line] | None = None
+
+
+class Row(TypedDict):
+    """Another one."""
+
+    words: str
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("wanted", "raw", "path"),
+    [
+        (Line, b'{"words":5}', "$.words"),
+        (Line, b"{}", "$.words"),
+        (Line, b'{"words":"","parts":[{"words":""},{}]}', "$.parts[1].words"),
+        (Line, b"5", "$"),
+        (Row, b'{"words":5}', "$.words"),
+        (list[Row], b'[{"words":""},{}]', "$[1].words"),
+        (dict[str, Line], b'{"a":{"words":5}}', "$.a.words"),
+        (dict[int, int], b'{"a":1}', "$"),
+    ],
+)
+def test_the_path_leads_into_types_that_are_not_ours(
+    wanted: Any, raw: bytes, path: str, strict: bool
+) -> None:
+    """Issue 4: -32602 carries the path of the bad field, in the params of extensions too."""
+    assert refused(wanted, raw, strict=strict)[0] == path

@@ -22,6 +22,7 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.config_options import said
+from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
@@ -304,6 +305,7 @@ class AgentSession:
 
     async def set_title(self, title: str | None) -> None:
         """Name the session; the client is told.  A name that the user chose stays."""
+        check_update(v2.SessionInfoUpdate(title=title))
         if self._record.titled_by_user:
             return
         await self._put(replace(self._record, title=title))

@@ -8,9 +8,10 @@ from typing import Any
 
 from anyio import CancelScope
 
+from accord.agent.conforming import checked_block
 from accord.errors import LocalProtocolError
 from accord.schema import v2
-from accord.schema.struct import UNSET, UnknownVariant, UnsetType
+from accord.schema.struct import UNSET, UnsetType
 
 Emit = Callable[[Any], Awaitable[None]]
 
@@ -19,17 +20,7 @@ def as_block(part: str | v2.ContentBlock) -> v2.ContentBlock:
     """What a program says, as a content block; anything else is its mistake."""
     if isinstance(part, str):
         return v2.TextContent(text=part)
-    blocks = (
-        v2.TextContent,
-        v2.ImageContent,
-        v2.AudioContent,
-        v2.ResourceLink,
-        v2.EmbeddedResource,
-        UnknownVariant,
-    )
-    if isinstance(part, blocks):
-        return part
-    raise LocalProtocolError(f"{type(part).__name__} is neither text nor a content block")
+    return checked_block(part)
 
 
 class MessageStream:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from accord.agent.session import AgentSession, new_session_id
+from accord.agent.speech import as_block
 from accord.agent.turn import Turn
 from accord.agent.wire import PermissionAsk, PermissionOption
 from accord.connection.faults import error_for
@@ -226,7 +227,7 @@ class Subagent(Turn):
             raise LocalProtocolError("a subagent is spoken to inside its `async with` block")
         if not self._child.shown:
             return
-        content = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
+        content = [as_block(one) for one in parts]
         sent, received = sender.new_id("sent"), recipient.new_id("received")
         ends: dict[str, Any] = {
             "sender_session_id": sender.id,

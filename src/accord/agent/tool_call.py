@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.conforming import checked_content
 from accord.agent.paths import absolute
+from accord.agent.permission_options import OptionLike, permission_options
 from accord.agent.wire import PermissionAsk, PermissionOption
-from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
@@ -112,7 +113,11 @@ class ToolCallHandle:
         return v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
 
     async def start(self) -> None:
-        """The work begins.  `run`, `ask` and leaving the block do this where it is due."""
+        """The work begins.  `run` and leaving the block do this where it is due.
+
+        Work that goes on already may be begun again; work that is over may not.
+        """
+        self._require_open("start")
         if self.status == "pending":
             await self._step("in_progress")
 
@@ -177,24 +182,27 @@ class ToolCallHandle:
     # ---- what it shows
 
     async def show(self, *items: Any) -> None:
-        """Add content: text, a content block, or a piece of tool content."""
-        for item in items:
-            content = as_content(item)
+        """Add content: text, a content block, or a piece of tool content.
+
+        What a tool has left behind may be shown after its end too; its title, its places and its
+        status stay as they were then.
+        """
+        for content in [as_content(item) for item in items]:
             self._content.append(content)
             await self._emit_content(content)
 
     async def show_diff(self, path: str, old_text: str | None, new_text: str) -> None:
-        """Add the change of a file."""
+        """Add the change of a file; as with `show`, also after the end."""
         await self.show(diff_of(absolute(self._turn.session, path), old_text, new_text))
 
     async def _emit_content(self, content: Any) -> None:
         if self._status is not None:
-            await self._turn.emit(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
+            await self._turn.tell(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
 
     async def set_locations(self, *places: str | tuple[str, int]) -> None:
         """Where in the files it is working now."""
         self._require_open("move")
-        locations = [self._turn._location(place) for place in places]
+        locations = [self._turn.location(place) for place in places]
         self._locations = locations
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
 
@@ -210,7 +218,7 @@ class ToolCallHandle:
         self,
         reason: str | None = None,
         *,
-        options: Sequence[PermissionOption] = STANDARD_OPTIONS,
+        options: Sequence[OptionLike] = STANDARD_OPTIONS,
         command: str | None = None,
         cwd: str | None = None,
     ) -> bool:
@@ -236,17 +244,13 @@ class ToolCallHandle:
         self,
         reason: str | None = None,
         *,
-        options: Sequence[PermissionOption],
+        options: Sequence[OptionLike],
         command: str | None = None,
         cwd: str | None = None,
     ) -> PermissionOption | None:
         """Put the question to the user, whatever the mode; None when nothing was chosen."""
         await self._before_asking()
-        ids = [option.option_id for option in options]
-        if not ids or len(set(ids)) != len(ids):
-            raise LocalProtocolError("a permission needs at least one option, each with its own id")
-        for option in options:
-            checked("PermissionOptionKind", option.kind)
+        offered = permission_options(options)
         patch = v2.ToolCallPatch(
             tool_call_id=self._id,
             title=self._title,
@@ -255,7 +259,7 @@ class ToolCallHandle:
             locations=self._locations or UNSET,
             raw_input=self._raw_input,
         )
-        ask = PermissionAsk(self._title, reason, patch, tuple(options), command, cwd)
+        ask = PermissionAsk(self._title, reason, patch, offered, command, cwd)
         return await self._turn.session.ask_permission(ask)
 
     async def _before_asking(self) -> None:
@@ -304,8 +308,9 @@ class ToolCallHandle:
         with anyio.CancelScope(shield=True):
             if exc is None:
                 # Asked first: trio's scopes say True here as well, though nothing was caught.
-                await self.start()
-                await self.settle("completed")
+                if not self.is_final:
+                    await self.start()
+                    await self.settle("completed")
             elif self._turn.is_over:
                 pass  # Nobody can be told any more.
             elif swallow or self._turn.is_cancelled:
@@ -321,15 +326,10 @@ class ToolCallHandle:
 
 def as_content(item: Any) -> Any:
     """Tool content from what a program hands over."""
-    if isinstance(item, str):
-        return v2.Content(content=v2.TextContent(text=item))
-    tag_field = getattr(getattr(type(item), "__struct_config__", None), "tag_field", None)
-    if isinstance(item, v2.Diff):
-        check_paths(item)
-    is_tool_content = isinstance(item, v2.Content | v2.Diff | v2.Terminal)
-    if tag_field == "type" and not is_tool_content:
-        return v2.Content(content=item)
-    return item
+    content = checked_content(item)
+    if isinstance(content, v2.Diff):
+        check_paths(content)
+    return content
 
 
 def check_paths(diff: v2.Diff) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
+from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
 from accord.agent.extensions import call_extension, notify_extension
 from accord.agent.options import OptionValue
@@ -106,7 +107,12 @@ class Turn(UnstableTurn):
     # ---- saying
 
     async def emit(self, update: Any) -> None:
-        """Send one update in the form of v2; the other methods are made of this one."""
+        """Send one update in the form of v2, if it is one; most other methods are made of this."""
+        check_update(update)
+        await self.tell(update)
+
+    async def tell(self, update: Any) -> None:
+        """The library's own: send what is known to be an update."""
         if self._over:
             raise LocalProtocolError("this turn is over; nothing more can be said in it")
         await self._session.emit(update)
@@ -122,7 +128,7 @@ class Turn(UnstableTurn):
 
     async def think(self, *parts: str | v2.ContentBlock) -> None:
         """Send one whole thought."""
-        await self.emit(
+        await self.tell(
             v2.AgentThought(message_id=self._session.new_id("thought"), content=_blocks(parts))
         )
 
@@ -155,7 +161,11 @@ class Turn(UnstableTurn):
     ) -> None:
         """Report how full the context window is, and what the session has cost so far."""
         amount = UNSET if cost is None else v2.Cost(amount=cost, currency=currency)
-        await self.emit(v2.UsageUpdate(used=used, size=size, cost=amount))
+        try:
+            update = v2.UsageUpdate(used=used, size=size, cost=amount)
+        except ValueError as error:
+            raise LocalProtocolError(f"UsageUpdate cannot be sent: {error}") from None
+        await self.emit(update)
 
     async def notice(self, severity: str, title: str, description: str | None = None) -> None:
         """Tell the user something that need not arrive: clients without notices do not get it."""
@@ -203,7 +213,7 @@ class Turn(UnstableTurn):
             title,
             kind=checked("ToolKind", kind),
             name=name,
-            locations=[self._location(one) for one in locations],
+            locations=[self.location(one) for one in locations],
             raw_input=UNSET if raw_input is UNSET else to_raw(raw_input),
             content=list(content),
             cancellable=cancellable,
@@ -211,7 +221,8 @@ class Turn(UnstableTurn):
         self._tool_calls.append(call)
         return call
 
-    def _location(self, place: str | tuple[str, int]) -> v2.ToolCallLocation:
+    def location(self, place: str | tuple[str, int]) -> v2.ToolCallLocation:
+        """A place in a file, or one line of it, as tool calls name it."""
         path, line = (place, UNSET) if isinstance(place, str) else place
         if line is not UNSET and line < 1:
             raise LocalProtocolError(f"lines count from 1, there is no line {line}")

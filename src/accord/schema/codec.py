@@ -62,6 +62,28 @@ def decode(
     return decode_slowly(wanted, bytes(raw), notes=notes, strict=strict)
 
 
+def conform(wanted: Any, value: object) -> None:
+    """Refuse a value of our own that is not of a type to the letter, before anybody is sent it.
+
+    What is not a tolerance but a choice is let through: variants whose tag starts with `_`.
+
+    Raises:
+        Invalid: says where and why.
+    """
+    try:
+        raw = encode(value)
+        native(wanted).decode(raw)
+    except (TypeError, OverflowError, RecursionError, UnicodeEncodeError) as error:
+        raise Invalid("$", f"no JSON: {error}") from None
+    except msgspec.DecodeError:
+        notes: list[str] = []
+        decode_slowly(wanted, raw, notes=notes)
+        for note in notes:
+            if not note.startswith("unknown variant '_"):
+                reason, _, path = note.removesuffix(")").rpartition(" (at ")
+                raise Invalid(path, reason) from None
+
+
 def reading(wanted: Any, *, strict: bool = False) -> Callable[[bytes | Raw], Any]:
     """`decode` for one type with everything looked up once: for what comes very often."""
     if strict:
@@ -139,6 +161,7 @@ def to_raw(value: object) -> Raw:
 __all__ = [
     "Invalid",
     "Raw",
+    "conform",
     "decode",
     "decode_slowly",
     "encode",

@@ -12,6 +12,7 @@ What always holds
 
 import base64
 import binascii
+import re
 import types
 from dataclasses import dataclass
 from functools import cache
@@ -160,12 +161,12 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
     members = _members(wanted)
     structs = [member for member in members if _is_struct(member)]
     structural = structs or any(get_origin(_bare(member)) in (list, dict) for member in members)
-    refusal = ""
+    refusal, within = "", ""
     if not (reading.strict and structural):
         try:
             value = _native(wanted).decode(raw)
         except msgspec.DecodeError as error:
-            refusal = _reason(error)
+            refusal, within = _reason(error), _place(error)
         else:
             return _bounded(value, path)
     text = raw.strip()
@@ -180,12 +181,12 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
             if not items and _min_length(wanted, member):
                 raise Invalid(path, refusal or "Expected `array` of length >= 1")
             return items
-        if get_origin(bare) is dict and text[:1] == b"{":
+        if get_origin(bare) is dict and get_args(bare)[0] is str and text[:1] == b"{":
             return _read_map(raw, get_args(bare)[1], path, reading)
         if bare is bytes and text[:1] == b'"':
             return _read_bytes(raw, path, reading)
     if refusal:
-        raise Invalid(path, refusal)
+        raise Invalid(path + within, refusal)
     return _decode_or_refuse(raw, wanted, path)
 
 
@@ -201,11 +202,18 @@ def _reason(error: msgspec.DecodeError) -> str:
     return "Expected an absolute path" if "matching regex '^(/|" in text else text
 
 
+def _place(error: msgspec.DecodeError) -> str:
+    """Where msgspec stopped, below where it began: types that are not ours are walked by it."""
+    text, _, place = str(error).partition(" - at `$")
+    missing = re.search("missing required field `(.+)`$", text)
+    return place.removesuffix("`") + (f".{missing[1]}" if missing else "")
+
+
 def _decode_or_refuse(raw: bytes, wanted: Any, path: str) -> Any:
     try:
         return _native(wanted).decode(raw)
     except msgspec.DecodeError as error:
-        raise Invalid(path, _reason(error)) from None
+        raise Invalid(path + _place(error), _reason(error)) from None
 
 
 def _split_object(raw: bytes, path: str) -> dict[str, Raw]:

@@ -124,7 +124,7 @@ async def test_the_life_of_a_tool_call_never_goes_back() -> None:
             with pytest.raises(LocalProtocolError, match="before the work"):
                 await call.ask()
             await call.complete()
-            for misuse in (call.complete, call.fail, call.cancel):
+            for misuse in (call.start, call.complete, call.fail, call.cancel):
                 with pytest.raises(LocalProtocolError, match="is completed"):
                     await misuse()
             for late in (
@@ -135,7 +135,6 @@ async def test_the_life_of_a_tool_call_never_goes_back() -> None:
             ):
                 with pytest.raises(LocalProtocolError, match="is completed"):
                     await late
-            await call.start()
             await call.show("one more thing")
         await turn.say("done")
 

@@ -1,0 +1,78 @@
+"""What a program hands over to be sent, held against the schema before anything is sent.
+
+Types are checked by nobody while a program runs, so a block may hold a number where a text
+belongs.  Texts, which are nearly all that is ever said, are made here and need no check.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.errors import LocalProtocolError
+from accord.schema import v2
+from accord.schema.codec import Invalid, conform
+from accord.schema.struct import UnknownVariant
+
+
+def checked_block(part: object) -> v2.ContentBlock:
+    """A content block, if it is one to the letter."""
+    blocks = (
+        v2.TextContent,
+        v2.ImageContent,
+        v2.AudioContent,
+        v2.ResourceLink,
+        v2.EmbeddedResource,
+        UnknownVariant,
+    )
+    if not isinstance(part, blocks):
+        raise LocalProtocolError(f"{type(part).__name__} is neither text nor a content block")
+    _check_bytes(part)
+    _conform(v2.ContentBlock, part, _name(part))
+    return part
+
+
+def checked_content(item: Any) -> Any:
+    """A piece of tool content: text, a content block, a diff or a terminal."""
+    if isinstance(item, str):
+        return v2.Content(content=v2.TextContent(text=item))
+    if isinstance(item, v2.Content):
+        checked_block(item.content)
+    elif not isinstance(item, v2.Diff | v2.Terminal):
+        return v2.Content(content=checked_block(item))
+    _conform(v2.ToolCallContent, item, _name(item))
+    return item
+
+
+def check_update(update: Any) -> None:
+    """Refuse what is no update of a session in the form of v2."""
+    # A variant of one's own has a tag field itself, the others by their type.
+    told_by: Any = getattr(type(update), "__struct_config__", update)
+    tag_field = getattr(told_by, "tag_field", None)
+    if tag_field != "sessionUpdate":
+        raise LocalProtocolError(f"{_name(update)} is no update of a session")
+    content = getattr(update, "content", None)
+    for block in content if isinstance(content, list) else [content]:
+        _check_bytes(block.content if isinstance(block, v2.Content) else block)
+    _conform(v2.SessionUpdate, update, _name(update))
+
+
+def _check_bytes(block: Any) -> None:
+    """Base64 is made on the way: a text of it, made by the program, would be taken for bytes."""
+    for holder, name in ((block, "data"), (getattr(block, "resource", None), "blob")):
+        value = getattr(holder, name, b"")
+        if isinstance(value, str):
+            raise LocalProtocolError(f"{name} of {_name(holder)} is bytes, not their base64")
+
+
+def _conform(wanted: Any, value: Any, name: str) -> None:
+    try:
+        conform(wanted, value)
+    except Invalid as error:
+        raise LocalProtocolError(f"{name} cannot be sent: {error}") from None
+
+
+def _name(value: Any) -> str:
+    return type(value).__name__
+
+
+__all__ = ["check_update", "checked_block", "checked_content"]
