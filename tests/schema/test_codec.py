@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accord.schema.codec import (
+    Decoding,
     Invalid,
     conform,
     decode,
@@ -21,7 +22,7 @@ from accord.schema.codec import (
     to_raw,
 )
 from accord.schema.struct import Raw, UnknownVariant
-from tests.schema.samples import Note, Outer
+from tests.schema.samples import Note, Outer, Text
 
 # Pieces that JavaScript may leave behind, between pieces that only look like them.
 PIECES = st.sampled_from(
@@ -127,6 +128,33 @@ def test_reading_is_decode_with_everything_looked_up_once() -> None:
         read(b"[]")
     with pytest.raises(Invalid):
         reading(Note, strict=True)(b'{"text":"a","title":5}')
+
+
+def test_what_was_tolerated_is_told_to_who_wants_to_know() -> None:
+    """Issue 2: tolerated and logged; good input costs nothing."""
+    told: list[str] = []
+    decoding = Decoding(report=told.append)
+    for read in (decoding.reading(Note), lambda raw: decoding(Note, raw)):
+        assert read(b'{"text":"a"}') == Note(text="a")
+        assert told == []
+        assert read(b'{"text":"a","title":5}') == Note(text="a")
+        assert told == [
+            "Note: malformed, read as absent: Expected `str | null`, got `int` (at $.title)"
+        ]
+        told.clear()
+    with pytest.raises(Invalid):
+        Decoding(strict=True)(Note, b'{"text":"a","title":5}')
+
+
+def test_unknown_words_are_refused_when_strict() -> None:
+    """Issue 2: for development; words of one's own start with `_`."""
+    for word in ("glad", "_mine"):
+        text = encode({"type": "text", "text": "any", "mood": word})
+        assert decode(Text, text, strict=True).mood == word
+    odd = b'{"type":"text","text":"a","mood":"odd"}'
+    assert decode(Text, odd).mood == "odd"
+    with pytest.raises(Invalid, match=r"unknown value 'odd' \(at \$.mood\)"):
+        decode(Text, odd, strict=True)
 
 
 def variant(tag: str) -> Any:

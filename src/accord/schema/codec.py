@@ -10,7 +10,7 @@ Invariant: `decode` raises `Invalid` and nothing else, whatever the bytes.
 import re
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
@@ -84,19 +84,47 @@ def conform(wanted: Any, value: object) -> None:
                 raise Invalid(path, reason) from None
 
 
+Report: TypeAlias = Callable[[str], None]
+"""Who is told what had to be tolerated, and in which type."""
+
+
+def _unheard(note: str) -> None:
+    """Nobody wants to know."""
+
+
+class Decoding:
+    """`decode` with its strictness, and with whom its notes go to, chosen once."""
+
+    def __init__(self, *, strict: bool = False, report: Report = _unheard) -> None:
+        self._strict = strict
+        self._report = report
+
+    def __call__(self, wanted: type[T], raw: bytes | Raw) -> T:
+        """Read `raw` as `wanted`; raises as `decode` does."""
+        notes: list[str] = []
+        value = decode(wanted, raw, notes=notes, strict=self._strict)
+        for note in notes:
+            self._report(f"{getattr(wanted, '__name__', 'message')}: {note}")
+        return value
+
+    def reading(self, wanted: Any) -> Callable[[bytes | Raw], Any]:
+        """The same for one type with everything looked up once: for what comes very often."""
+        if self._strict:
+            return partial(self, wanted)
+        read_native = native(wanted).decode
+
+        def read(raw: bytes | Raw) -> Any:
+            try:
+                return read_native(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                return self(wanted, raw)
+
+        return read
+
+
 def reading(wanted: Any, *, strict: bool = False) -> Callable[[bytes | Raw], Any]:
-    """`decode` for one type with everything looked up once: for what comes very often."""
-    if strict:
-        return partial(decode, wanted, strict=True)
-    read_native = native(wanted).decode
-
-    def read(raw: bytes | Raw) -> Any:
-        try:
-            return read_native(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return decode_slowly(wanted, bytes(raw))
-
-    return read
+    """`Decoding.reading` for whom notes do not matter."""
+    return Decoding(strict=strict).reading(wanted)
 
 
 def decode_slowly(
@@ -159,8 +187,10 @@ def to_raw(value: object) -> Raw:
 
 
 __all__ = [
+    "Decoding",
     "Invalid",
     "Raw",
+    "Report",
     "conform",
     "decode",
     "decode_slowly",

@@ -16,7 +16,7 @@ import re
 import types
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, Raw, Struct, UnsetType
@@ -168,6 +168,8 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
         except msgspec.DecodeError as error:
             refusal, within = _reason(error), _place(error)
         else:
+            if reading.strict:
+                _require_known(value, members, path)
             return _bounded(value, path)
     text = raw.strip()
     if text == b"null" and any(member in (None, types.NoneType) for member in members):
@@ -188,6 +190,17 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
     if refusal:
         raise Invalid(path + within, refusal)
     return _decode_or_refuse(raw, wanted, path)
+
+
+def _require_known(value: Any, members: tuple[Any, ...], path: str) -> None:
+    """Refuse a word that is not on its list; those that start with `_` belong to who made them."""
+    known = [word for member in members for word in get_args(_bare(member)) if _is_literal(member)]
+    if known and isinstance(value, str) and value not in known and not value.startswith("_"):
+        raise Invalid(path, f"unknown value {value!r}")
+
+
+def _is_literal(wanted: Any) -> bool:
+    return get_origin(_bare(wanted)) is Literal
 
 
 def _bounded(value: Any, path: str) -> Any:
