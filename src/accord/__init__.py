@@ -1,16 +1,19 @@
 """Accord: everything between a coding agent and the program a person sits in front of.
 
-An agent      Agent  Turn  Choice  FormField
-A client      Client  Session  PromptTurn  Reply  Update  Transcript
+An agent      Agent  Turn  Choice  FormField  Done  MemoryStore  SessionStore
+A client      Client  Session  PromptTurn  Reply  Implementation  Extensions
+The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
+Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
 Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
+MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
 Bounds        Limits
 Errors        AccordError
                 ProtocolError: LocalProtocolError  RemoteProtocolError  VersionMismatch
                 RequestFailed: AuthenticationRequired  NotFound  MethodMissing
                                RequestCancelled  RateLimited
                 ConnectionLost: LimitExceeded
-                SpawnFailed
+                SpawnFailed  McpCallFailed
                 RequestError, to be raised in a handler
 
 `help(accord.Agent)` and its like say more; docs/ has tutorials, guides and a reference.
@@ -28,11 +31,15 @@ if TYPE_CHECKING:
     from accord.agent import Agent, Turn
     from accord.agent.elicitation import FormField
     from accord.agent.options import Choice
-    from accord.client import Client, PromptTurn, Reply, Session
+    from accord.agent.own_terminals import Done
+    from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
     from accord.client.asking import Decision, PermissionOption, PermissionRequest
+    from accord.client.elicitation import Elicitations, FormRequest, UrlRequest
+    from accord.client.files import FileService
     from accord.client.grants import Grants
     from accord.client.permissions import Permissions
     from accord.client.policy import Rule
+    from accord.client.terminals import TerminalService
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
         ConnectionLost,
         LimitExceeded,
         LocalProtocolError,
+        McpCallFailed,
         MethodMissing,
         NotFound,
         ProtocolError,
@@ -54,21 +62,48 @@ if TYPE_CHECKING:
     from accord.schema.v2 import (
         AudioContent,
         EmbeddedResource,
+        EnvVariable,
+        HttpHeader,
         ImageContent,
+        McpServerHttp,
+        McpServerStdio,
         ResourceLink,
         TextContent,
     )
-    from accord.transcript import Transcript, Update
+    from accord.store import MemoryStore, SessionStore
+    from accord.transcript import Message, Plan, Terminal, ToolCall, Transcript, Update
 
 _PLACES = {
-    "accord.agent": ("Agent", "Turn"),
+    "accord.agent": (
+        "Agent",
+        "Turn",
+    ),
     "accord.agent.elicitation": ("FormField",),
     "accord.agent.options": ("Choice",),
-    "accord.client": ("Client", "PromptTurn", "Reply", "Session"),
-    "accord.client.asking": ("Decision", "PermissionOption", "PermissionRequest"),
+    "accord.agent.own_terminals": ("Done",),
+    "accord.client": (
+        "Client",
+        "Extensions",
+        "Implementation",
+        "PromptTurn",
+        "Reply",
+        "Session",
+    ),
+    "accord.client.asking": (
+        "Decision",
+        "PermissionOption",
+        "PermissionRequest",
+    ),
+    "accord.client.elicitation": (
+        "Elicitations",
+        "FormRequest",
+        "UrlRequest",
+    ),
+    "accord.client.files": ("FileService",),
     "accord.client.grants": ("Grants",),
     "accord.client.permissions": ("Permissions",),
     "accord.client.policy": ("Rule",),
+    "accord.client.terminals": ("TerminalService",),
     "accord.connection": ("Limits",),
     "accord.errors": (
         "AccordError",
@@ -76,6 +111,7 @@ _PLACES = {
         "ConnectionLost",
         "LimitExceeded",
         "LocalProtocolError",
+        "McpCallFailed",
         "MethodMissing",
         "NotFound",
         "ProtocolError",
@@ -90,11 +126,26 @@ _PLACES = {
     "accord.schema.v2": (
         "AudioContent",
         "EmbeddedResource",
+        "EnvVariable",
+        "HttpHeader",
         "ImageContent",
+        "McpServerHttp",
+        "McpServerStdio",
         "ResourceLink",
         "TextContent",
     ),
-    "accord.transcript": ("Transcript", "Update"),
+    "accord.store": (
+        "MemoryStore",
+        "SessionStore",
+    ),
+    "accord.transcript": (
+        "Message",
+        "Plan",
+        "Terminal",
+        "ToolCall",
+        "Transcript",
+        "Update",
+    ),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
@@ -123,18 +174,32 @@ __all__ = [
     "Client",
     "ConnectionLost",
     "Decision",
+    "Done",
+    "Elicitations",
     "EmbeddedResource",
+    "EnvVariable",
+    "Extensions",
+    "FileService",
     "FormField",
+    "FormRequest",
     "Grants",
+    "HttpHeader",
     "ImageContent",
+    "Implementation",
     "LimitExceeded",
     "Limits",
     "LocalProtocolError",
+    "McpCallFailed",
+    "McpServerHttp",
+    "McpServerStdio",
+    "MemoryStore",
+    "Message",
     "MethodMissing",
     "NotFound",
     "PermissionOption",
     "PermissionRequest",
     "Permissions",
+    "Plan",
     "PromptTurn",
     "ProtocolError",
     "RateLimited",
@@ -146,10 +211,15 @@ __all__ = [
     "ResourceLink",
     "Rule",
     "Session",
+    "SessionStore",
     "SpawnFailed",
+    "Terminal",
+    "TerminalService",
     "TextContent",
+    "ToolCall",
     "Transcript",
     "Turn",
     "Update",
+    "UrlRequest",
     "VersionMismatch",
 ]
