@@ -11,6 +11,7 @@ from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.session import AgentSession
 
 EMPTY = b"{}"
 
@@ -41,6 +42,19 @@ def extension_meta(agent: "Agent") -> Any:
     """What the agent has beyond the protocol, for the `_meta` of its capabilities."""
     meta = advertised(agent.extensions)
     return {key: to_raw(value) for key, value in meta.items()} or UNSET
+
+
+def require_option(
+    session: "AgentSession", option_id: str, value: object, value_path: str = "$.value"
+) -> None:
+    """Refuse a setting that the session does not have, as the client's mistake."""
+    option = session.offer.find(option_id)
+    if option is None:
+        raise RequestError.invalid_params(f"unknown option {option_id!r}", "$.configId")
+    if not option.accepts(value):
+        raise RequestError.invalid_params(
+            f"{value!r} is no value of option {option_id!r}", value_path
+        )
 
 
 def missing_capabilities(missing: list[str]) -> RequestError:

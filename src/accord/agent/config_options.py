@@ -1,12 +1,29 @@
-"""Config options of a session in the form of v2."""
+"""What a session can be set to, in the form of v2: config options and slash commands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from accord.agent.options import Choice, Option, OptionValue
+from accord.agent.options import Choice, Offer, Option, OptionValue
 from accord.schema import v2
 from accord.schema.struct import UNSET
+
+
+def said_options(offer: Offer, values: Mapping[str, OptionValue]) -> list[v2.SessionConfigOption]:
+    """All options with their current values."""
+    return [said(option, values[option.option_id]) for option in offer.all_options()]
+
+
+def said_commands(offer: Offer) -> list[v2.AvailableCommand]:
+    """All slash commands."""
+    return [
+        v2.Command(
+            name=command.name,
+            description=command.description,
+            input=UNSET if command.hint is None else v2.TextCommandInput(hint=command.hint),
+        )
+        for command in offer.commands.values()
+    ]
 
 
 def said(option: Option, value: OptionValue) -> v2.SessionConfigOption:

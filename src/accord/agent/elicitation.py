@@ -172,14 +172,14 @@ async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
 
 def check_url(url: str) -> None:
     """Refuse what is no whole URL, and one that carries a password past everybody's eyes."""
-    try:
-        # Here, since a page is seldom asked for and the import is not cheap.
-        from urllib.parse import urlsplit
+    # Here, since a page is seldom asked for and the import is not cheap.
+    from urllib.parse import urlsplit
 
+    try:
         parts = urlsplit(url)
         whole = bool(parts.scheme and parts.hostname) and parts.port != 0
     except ValueError:
-        whole = False
+        raise LocalProtocolError(f"not a full URL: {url!r}") from None
     if not whole or any(char.isspace() or not char.isprintable() for char in url):
         raise LocalProtocolError(f"not a full URL: {url!r}")
     if "@" in parts.netloc:

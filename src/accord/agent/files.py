@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
-from accord.errors import RemoteProtocolError, RequestFailed
-from accord.machine import FileFailure, FileMissing, Files, Roots
+from accord.errors import NotFound, RemoteProtocolError, RequestFailed
+from accord.machine import AccessDenied, FileFailure, FileMissing, Files, OutsideRoots, Roots
 from accord.schema.codec import encode, to_python
+from accord.schema.struct import Raw
 from accord.translate.diffs import diff_of
 from accord.translate.file_changes import deletion_of, move_of
 
@@ -18,7 +19,12 @@ WRITE = "fs/write_text_file"
 
 
 async def read_text(session: "AgentSession", path: str, line: int | None, limit: int | None) -> str:
-    """The text of a file; raises FileNotFoundError when there is none."""
+    """The text of a file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        FileFailure: it may not be read, or not as a text: `OutsideRoots`, `AccessDenied`, ...
+    """
     full = absolute(session, path)
     if not session.wire.features.read_files:
         with _OwnFiles(session) as files:
@@ -31,13 +37,7 @@ async def read_text(session: "AgentSession", path: str, line: int | None, limit:
         params["line"] = line
     if limit is not None:
         params["limit"] = limit
-    try:
-        result = await session.connection.call(READ, encode(params))
-    except RequestFailed as error:
-        if error.code == -32002:
-            raise FileNotFoundError(full) from error
-        raise
-    answer = to_python(result)
+    answer = to_python(await _ask(session, READ, full, params))
     content = answer.get("content") if isinstance(answer, dict) else None
     if not isinstance(content, str):
         raise RemoteProtocolError(f"the client answered {READ} without a text")
@@ -45,14 +45,31 @@ async def read_text(session: "AgentSession", path: str, line: int | None, limit:
 
 
 async def write_text(session: "AgentSession", path: str, text: str) -> None:
-    """Write a file, creating it where it is missing."""
+    """Write a file, creating it where it is missing; raises as `read_text` does."""
     full = absolute(session, path)
     if session.wire.features.write_files:
         params = {"sessionId": session.id, "path": full, "content": text}
-        await session.connection.call(WRITE, encode(params))
+        await _ask(session, WRITE, full, params)
         return
     with _OwnFiles(session) as files:
-        await files.write_text(full, text)
+        try:
+            await files.write_text(full, text)
+        except FileMissing as error:
+            raise FileNotFoundError(full) from error
+
+
+async def _ask(session: "AgentSession", method: str, path: str, params: object) -> Raw:
+    """Ask the client; its refusals are the errors that our own files raise."""
+    try:
+        return await session.connection.call(method, encode(params))
+    except RequestFailed as error:
+        if isinstance(error, NotFound):
+            raise FileNotFoundError(path) from error
+        if error.reason != "permission_denied":
+            raise
+        scope = error.data.get("scope") if isinstance(error.data, dict) else None
+        kind = OutsideRoots if scope == "roots" else AccessDenied
+        raise kind(path, error.message) from error
 
 
 async def edit_file(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.config_options import said
+from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
@@ -30,7 +30,7 @@ from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
 from accord.agent.tokens import TokenCount
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
-from accord.errors import LocalProtocolError, RequestCancelled, RequestError
+from accord.errors import LocalProtocolError, RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -266,15 +266,13 @@ class AgentSession:
         """Set an option of this session.
 
         Raises:
-            RequestError: there is no such option, or it has no such value; nothing changed.
+            LocalProtocolError: there is no such option, or no such value; nothing changed.
         """
         option = self._offer.find(option_id)
         if option is None:
-            raise RequestError.invalid_params(f"unknown option {option_id!r}", "$.configId")
+            raise LocalProtocolError(f"this agent has no option {option_id!r}")
         if not option.accepts(value):
-            raise RequestError.invalid_params(
-                f"{value!r} is no value of option {option_id!r}", "$.value"
-            )
+            raise LocalProtocolError(f"{value!r} is no value of option {option_id!r}")
         self._options[option_id] = value
         await self._put(replace(self._record, options=dict(self._options)))
         if announce:
@@ -288,20 +286,11 @@ class AgentSession:
 
     def option_list(self) -> list[v2.SessionConfigOption]:
         """All options with their current values, in the form of v2."""
-        return [
-            said(option, self._options[option.option_id]) for option in self._offer.all_options()
-        ]
+        return said_options(self._offer, self._options)
 
     def command_list(self) -> list[v2.AvailableCommand]:
         """All slash commands in the form of v2."""
-        return [
-            v2.Command(
-                name=command.name,
-                description=command.description,
-                input=UNSET if command.hint is None else v2.TextCommandInput(hint=command.hint),
-            )
-            for command in self._offer.commands.values()
-        ]
+        return said_commands(self._offer)
 
     async def set_title(self, title: str | None) -> None:
         """Name the session; the client is told.  A name that the user chose stays."""

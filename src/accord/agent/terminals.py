@@ -13,7 +13,13 @@ import anyio
 
 from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.tool_call import ToolCallHandle
-from accord.errors import AccordError, RemoteProtocolError
+from accord.errors import (
+    AccordError,
+    RemoteProtocolError,
+    RequestCancelled,
+    RequestFailed,
+    SpawnFailed,
+)
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -107,7 +113,7 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
             if not wanted:
                 await _release(session, {"sessionId": session.id, "terminalId": terminal_id})
         except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
-            errors.append(error)
+            errors.append(_not_started(error, params["command"]))
         finally:
             answered.set()
 
@@ -124,6 +130,18 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
     if errors:
         raise errors[0]
     return made[0]
+
+
+def _not_started(error: Exception, command: str) -> Exception:
+    """What a client could not start is the same to a program as what we could not."""
+    is_refusal = isinstance(error, RequestFailed) and (
+        isinstance(error, RequestCancelled) or error.reason == "permission_denied"
+    )
+    if is_refusal or not isinstance(error, RequestFailed):
+        return error
+    failed = SpawnFailed(f"cannot start {command!r}: {error.message}")
+    failed.__cause__ = error
+    return failed
 
 
 async def _release(

@@ -11,6 +11,7 @@ from accord.agent.answers import (
     directories_of,
     empty_after,
     missing_capabilities,
+    require_option,
     to_plain,
 )
 from accord.agent.mcp_calls import check_server_ids
@@ -271,6 +272,7 @@ class V1Serving:
     def _set_option(self, request: IncomingRequest) -> Work:
         wanted = self._read(v1.SetSessionConfigOptionRequest, request.params)
         session = self.service.session(wanted.session_id)
+        require_option(session, wanted.config_id, wanted.value)
 
         async def work() -> bytes:
             mode_before = session.mode
@@ -289,6 +291,7 @@ class V1Serving:
         if option is None:
             raise RequestError.method_missing(request.method)
         option_id = option.option_id
+        require_option(session, option_id, wanted.model_id, "$.modelId")
         return empty_after(lambda: session.set_option(option_id, wanted.model_id, announce=True))
 
     # ---- prompts

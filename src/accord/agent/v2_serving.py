@@ -11,6 +11,7 @@ from accord.agent.answers import (
     directories_of,
     empty_after,
     missing_capabilities,
+    require_option,
     to_plain,
 )
 from accord.agent.foreground import Ticket
@@ -166,7 +167,7 @@ class V2Serving:
         return work
 
     def _servers(self, wanted: Any) -> tuple[Any, ...]:
-        listed = () if wanted.mcp_servers is UNSET else tuple(wanted.mcp_servers)
+        listed: tuple[Any, ...] = () if wanted.mcp_servers is UNSET else tuple(wanted.mcp_servers)
         names: set[str] = set()
         for index, server in enumerate(listed):
             unknown = isinstance(server, UnknownVariant)
@@ -231,6 +232,7 @@ class V2Serving:
         if isinstance(wanted, UnknownVariant):
             raise RequestError.invalid_params(f"unknown value type {wanted.tag!r}", "$.type")
         session = self.service.session(wanted.session_id)
+        require_option(session, wanted.config_id, wanted.value)
 
         async def work() -> bytes:
             await session.set_option(wanted.config_id, wanted.value, announce=False)
