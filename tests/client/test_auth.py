@@ -126,6 +126,27 @@ async def test_only_methods_of_the_agent_that_can_be_called_are_called(version: 
         await client.logout()
 
 
+@VERSIONS
+async def test_a_login_callback_that_raises_in_a_prompt_ends_that_prompt_alone(
+    version: int,
+) -> None:
+    """Ours: the program sees its own exception, and the connection lives."""
+
+    def choose(methods: Sequence[AuthMethod]) -> str:
+        raise ZeroDivisionError("mine")
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        agent.error(await agent.expect("session/prompt"), -32000, "log in")
+        agent.end_turn(await agent.begin_turn())
+
+    async with playing_with(answer(version), script, version, login=choose) as (client, _):
+        session = await client.new_session()
+        with pytest.raises(ZeroDivisionError, match="mine"):
+            await session.ask("a")
+        assert (await session.ask("b")).stop_reason == "end_turn"
+
+
 async def test_rate_limits_are_waited_for_when_asked() -> None:
     """Issue 2: waiting and retrying on rate limits is one option away."""
     limited: Json = {"reason": "rate_limited", "retryAfter": 0.01}

@@ -12,6 +12,7 @@ from accord.client.elicitation import Elicitations
 from accord.client.files import FileService
 from accord.client.permissions import Permissions
 from accord.client.terminals import TerminalService
+from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError, SpawnFailed
 
 
@@ -23,6 +24,7 @@ from accord.errors import LocalProtocolError, SpawnFailed
         (False, r"Permissions\.deny_all\(\)"),
         (Permissions, r"make one: Permissions\(\)"),
         ("allow", r"Permissions\.ask\(callback\)"),
+        (Permissions.allow_all, r"call it: Permissions\.allow_all\(\)"),
     ],
 )
 def test_permissions_are_an_object_that_decides(chosen: Any, hint: str) -> None:
@@ -44,6 +46,18 @@ def test_permissions_are_an_object_that_decides(chosen: Any, hint: str) -> None:
         ({"versions": "12"}, r"a list such as \[1\]"),
         ({"versions": []}, "some of"),
         ({"versions": [3]}, "some of"),
+        ({"retry": "x"}, "retry= takes how often"),
+        ({"retry": -1}, "retry= takes how often"),
+        ({"retry": True}, "retry= takes how often"),
+        ({"limits": 5}, "limits= takes Limits"),
+        ({"limits": Limits(depth=0)}, "the limit depth"),
+        ({"login": 5}, "login= takes the id"),
+        ({"framing": "xml"}, "lines or content-length"),
+        ({"info": "me"}, "info= takes an Implementation"),
+        ({"strict": "no"}, "strict= takes True or False"),
+        ({"unstable": 1}, "unstable= takes True or False"),
+        ({"extensions": {}}, "extensions= takes an Extensions"),
+        ({"on_auth_status": 1}, "on_auth_status= takes a function"),
     ],
 )
 def test_other_choices_are_checked_too(options: dict[str, Any], hint: str) -> None:

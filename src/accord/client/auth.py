@@ -3,11 +3,11 @@
 Must not know: how a login is sent to the agent.
 """
 
-import inspect
 from collections.abc import Mapping, Sequence
 
 import anyio
 
+from accord.client.callbacks import call
 from accord.client.options import Login
 from accord.client.wire import AuthMethod
 from accord.errors import AccordError, LocalProtocolError, SpawnFailed
@@ -27,9 +27,7 @@ async def choose(login: Login, methods: Sequence[AuthMethod]) -> AuthMethod | No
     Raises:
         LocalProtocolError: the chosen id is not among them.
     """
-    chosen = login if isinstance(login, str) else login(tuple(methods))
-    if inspect.isawaitable(chosen):
-        chosen = await chosen
+    chosen = login if isinstance(login, str) else await call(login, tuple(methods))
     return None if chosen is None else find(chosen, methods)
 
 

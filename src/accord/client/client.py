@@ -19,6 +19,7 @@ from accord.client.capabilities import AgentCapabilities
 from accord.client.checks import absolute, command_words, make_setup
 from accord.client.connected import Connected
 from accord.client.conversation import Conversation, UpdateListener
+from accord.client.encoding import encode
 from accord.client.handshake import Implementation
 from accord.client.opening import Opening
 from accord.client.options import ClientOptions, TerminalRunner, make_options
@@ -26,7 +27,7 @@ from accord.client.session import Session
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import LocalProtocolError, NotFound
 from accord.protocol.extensions import check_name, read_advertised
-from accord.schema.codec import decode, encode, to_python
+from accord.schema.codec import decode, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from accord.client.callbacks import call
 from accord.client.forms import FormRequest, FormValue, read_form, scope_of
 from accord.client.patterns import host_of
 from accord.client.queueing import Queue
@@ -199,8 +199,8 @@ async def _call(callback: Callable[[Any], Any] | None, request: object) -> objec
     if callback is None:
         return None
     try:
-        answer = callback(request)
-        return await answer if inspect.isawaitable(answer) else answer
+        answer: object = await call(callback, request)
+        return answer
     except Exception:  # noqa: BLE001 - whatever it is, nothing was answered
         _log.exception("asking the user failed")
         return None

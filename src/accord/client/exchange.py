@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict
 from accord.client.inbox import Inbox
-from accord.errors import AccordError, RequestCancelled, RequestFailed, request_failed
+from accord.client.wire import Request
+from accord.errors import RequestCancelled, RequestFailed, request_failed
 from accord.schema.struct import Raw
 from accord.transcript import Message, ToolCall
 
@@ -34,8 +36,11 @@ INTERNAL_ERROR = -32603
 class Exchange:
     """A prompt and what the agent does about it."""
 
-    def __init__(self, conversation: "Conversation", blocks: Sequence[Any]) -> None:
+    def __init__(
+        self, conversation: "Conversation", blocks: Sequence[Any], request: Request
+    ) -> None:
         self._conversation = conversation
+        self._request = request
         link = conversation.link
         self.stop_reason: str | None = None
         self.usage: Any = None
@@ -169,16 +174,18 @@ class Exchange:
         if self.is_over:
             return
         try:
-            method, params = conversation.link.wire.prompt(conversation.id, self.blocks)
             self._sent.set()
-            await conversation.call(method, params, background=True, on_result=self._answered)
+            method, params = self._request
+            await guarded(
+                conversation.call(method, params, background=True, on_result=self._answered)
+            )
         except RequestCancelled:
             self._refused()
             self._finish(Outcome("cancelled"))
         except RequestFailed as error:
             self._refused()
             self.fail(error)
-        except AccordError as error:
+        except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
             self.fail(error)
 
     def _answered(self, result: Raw) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from accord.client.encoding import encode
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Refused, judge_answer
-from accord.schema.codec import Invalid, encode, to_python
+from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
 _log = logging.getLogger("accord.client")

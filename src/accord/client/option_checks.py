@@ -3,9 +3,12 @@
 Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from accord.client.extensions import Extensions
+from accord.client.handshake import Implementation
+from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
 
 _TERMINAL_METHODS = ("create", "output", "wait_for_exit", "kill", "release")
@@ -32,6 +35,9 @@ def check_services(chosen: Mapping[str, Any]) -> None:
             hint = "to refuse everything, leave it out or write Permissions.deny_all()"
         elif isinstance(permissions, type):
             hint = f"make one: {permissions.__name__}()"
+        elif isinstance(getattr(permissions, "__self__", None), type):
+            # `Permissions.allow_all`, the parentheses forgotten.
+            hint = f"call it: {permissions.__self__.__name__}.{permissions.__name__}()"
         raise LocalProtocolError(f"permissions= takes a Permissions object; {hint}")
     files = chosen.get("files")
     if _is_given(files) and not (_serves(files, "read_text") or _serves(files, "write_text")):
@@ -52,6 +58,38 @@ def check_services(chosen: Mapping[str, Any]) -> None:
         )
 
 
+def check_values(chosen: Mapping[str, Any]) -> None:
+    """Each plain choice is of its kind; None is the same as leaving it out."""
+    for name, (fits, what) in _VALUES.items():
+        value = chosen.get(name)
+        if value is not None and not fits(value):
+            raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "framing": (lambda value: value in ("lines", "content-length"), "lines or content-length"),
+    "info": (lambda value: isinstance(value, Implementation), "an Implementation"),
+    "limits": (lambda value: isinstance(value, Limits), "Limits, such as Limits(depth=64)"),
+    "retry": (_is_count, "how often to try again, 0 or more"),
+    "strict": (_is_flag, "True or False"),
+    "unstable": (_is_flag, "True or False"),
+    "login": (
+        lambda value: isinstance(value, str) or callable(value),
+        "the id of a login method, or a function that chooses one",
+    ),
+    "on_auth_status": (callable, "a function"),
+    "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
+}
+
+
 def _is_given(service: object) -> bool:
     return service is not None and not isinstance(service, bool)
 
@@ -62,4 +100,4 @@ def _serves(service: object, *methods: str) -> bool:
     return all(callable(getattr(service, method, None)) for method in methods)
 
 
-__all__ = ["check_services", "check_versions"]
+__all__ = ["check_services", "check_values", "check_versions"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from accord.client.extensions import Extensions
 from accord.client.handshake import VERSIONS, Implementation, Offer
-from accord.client.option_checks import check_services, check_versions
+from accord.client.option_checks import check_services, check_values, check_versions
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
@@ -90,9 +90,7 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         raise LocalProtocolError(f"a client has no option {', '.join(sorted(unknown))}")
     versions = check_versions(chosen.get("versions", VERSIONS), VERSIONS)
     check_services(chosen)
-    framing = chosen.get("framing")
-    if framing not in (None, "lines", "content-length"):
-        raise LocalProtocolError(f"framing is lines or content-length, not {framing!r}")
+    check_values(chosen)
     strict = chosen.get("strict")
     return Options(
         info=chosen.get("info") or _our_name(),
@@ -101,11 +99,11 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         terminals=_service(chosen.get("terminals"), _default_terminals),
         elicitation=chosen.get("elicitation"),
         versions=versions,
-        unstable=chosen.get("unstable", False),
+        unstable=chosen.get("unstable") or False,
         strict=strict_by_default() if strict is None else strict,
-        framing=framing,
-        limits=chosen.get("limits") or Limits(),
-        retry=chosen.get("retry", 0),
+        framing=chosen.get("framing"),
+        limits=(chosen.get("limits") or Limits()).checked(),
+        retry=chosen.get("retry") or 0,
         login=chosen.get("login"),
         login_terminal=login_terminal,
         on_auth_status=chosen.get("on_auth_status"),

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +28,7 @@ from accord.client.asking import (
     PermissionRequest,
     own_request,
 )
+from accord.client.callbacks import call
 from accord.client.calls import approve
 from accord.client.commands import terminal_line
 from accord.client.grants import Grant, Grants, LastingScope, Place
@@ -333,8 +333,8 @@ class Permissions:
     ) -> Answer | Unclear:
         assert callback is not None, "without a user everything is settled before"
         try:
-            answer = callback(request)
-            return await answer if inspect.isawaitable(answer) else answer
+            answer: Answer = await call(callback, request)
+            return answer
         except Exception as error:  # noqa: BLE001 - whatever it is, it approves nothing
             _log.exception("asking for permission failed; refused: %s", request.title)
             return Unclear(f"the callback failed: {error!r}")

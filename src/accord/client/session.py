@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from accord.client.checks import check_blocks, prompt_items
 from accord.client.conversation import Conversation
+from accord.client.encoding import blaming_caller
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.turn import PromptTurn, Reply
@@ -84,15 +85,19 @@ class Session:
         came while that was itself.
 
         Raises:
-            LocalProtocolError: the session is closed, nothing was said, or the agent does not
-                take such content.
+            LocalProtocolError: the session is closed, nothing was said, the agent does not take
+                such content, or it cannot be sent.
         """
         conversation = self._conversation
         conversation.require_open("prompt")
         items = prompt_items(content)
         link = conversation.link
         check_blocks(items, link.facts.capabilities)
-        return PromptTurn(self, Exchange(conversation, link.wire.blocks(items)))
+        with blaming_caller():
+            blocks = link.wire.blocks(items)
+        # Encoded here, so that what cannot be sent is told to whoever wrote it.
+        request = link.wire.prompt(conversation.id, blocks)
+        return PromptTurn(self, Exchange(conversation, blocks, request))
 
     async def ask(self, *content: "Prompted") -> Reply:
         """Say something and wait for the whole answer.

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from accord.client.connected import Connected
+from accord.client.encoding import encode
 from accord.client.link import Link
 from accord.errors import LocalProtocolError
-from accord.schema.codec import decode, encode
+from accord.schema.codec import decode
 from accord.schema.struct import UNSET, Raw
 
 AUTH_STATES: frozenset[str] = frozenset({"authenticated", "unauthenticated", "not_required"})

@@ -1,0 +1,48 @@
+"""The program's own functions, run so that a cancellation they raise harms nobody else.
+
+What always holds: a cancellation passes only where somebody cancelled, such as the turn, the
+request or the connection.  Any other is a mistake of the function, like awaiting a future that was
+cancelled, and is told as any mistake is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import anyio
+
+T = TypeVar("T")
+
+
+class CallbackCancelled(Exception):
+    """A function of the program was cancelled, and not by us."""
+
+
+async def call(function: Callable[..., Any], *arguments: object) -> Any:
+    """Call a function that may be sync or async, and give what it returns in the end."""
+
+    async def work() -> Any:
+        result = function(*arguments)
+        return await result if inspect.isawaitable(result) else result
+
+    return await guarded(work())
+
+
+async def guarded(work: Awaitable[T]) -> T:
+    """Await what a function of the program does.
+
+    Raises:
+        CallbackCancelled: it ended by a cancellation that nobody asked for.
+    """
+    try:
+        return await work
+    except anyio.get_cancelled_exc_class() as error:
+        if anyio.current_effective_deadline() == -math.inf:
+            raise
+        raise CallbackCancelled("a callback was cancelled, but not by its client") from error
+
+
+__all__ = ["CallbackCancelled", "call", "guarded"]

@@ -1,0 +1,41 @@
+"""What a program wants sent, as bytes; what has no such form is named before anything is sent.
+
+Must not know: the form of any message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from accord.errors import LocalProtocolError
+from accord.schema import codec
+
+
+def encode(value: object) -> bytes:
+    """The JSON of a value that holds what a program handed over.
+
+    Raises:
+        LocalProtocolError: a part of it has no JSON form.
+    """
+    with blaming_caller():
+        return codec.encode(value)
+
+
+@contextmanager
+def blaming_caller() -> Generator[None]:
+    """What the codec says about values in this block is about what the program handed over."""
+    try:
+        yield
+    except codec.Invalid as error:
+        raise LocalProtocolError(f"this cannot be sent: {error}") from None
+    except UnicodeEncodeError as error:
+        raise LocalProtocolError(
+            f"this text cannot be sent: {error.object[error.start]!a} at {error.start} is half a"
+            " character, as names of files have it that are no UTF-8"
+        ) from None
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise LocalProtocolError(f"this cannot be sent as JSON: {error}") from None
+
+
+__all__ = ["blaming_caller", "encode"]

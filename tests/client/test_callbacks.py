@@ -1,0 +1,107 @@
+"""What functions of the program raise is theirs: a cancellation that is not ours ends nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.client.callbacks import CallbackCancelled, call
+from accord.client.elicitation import Elicitations
+from accord.client.extensions import Extensions
+from accord.client.permissions import Permissions
+from tests.client.scripted_agent import Json, ScriptedAgent, connected
+
+# Trio lets nobody make a cancellation of his own.
+pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"], indirect=True)
+
+
+async def cancelled_future(*arguments: object) -> Any:
+    """What a user interface does whose window is closed."""
+    future = asyncio.get_running_loop().create_future()
+    future.cancel()
+    await future
+
+
+def cancelled_at_once(*arguments: object) -> Any:
+    """The same without waiting."""
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("function", [cancelled_future, cancelled_at_once])
+async def test_a_cancellation_of_its_own_is_an_error(function: Any) -> None:
+    """Ours: whoever called can tell it from being cancelled."""
+    with pytest.raises(CallbackCancelled, match="not by its client"):
+        await call(function)
+
+
+async def test_a_cancellation_of_ours_passes() -> None:
+    """Ours."""
+    with anyio.move_on_after(5) as scope:
+        scope.cancel()
+        await call(anyio.sleep_forever)
+        raise AssertionError
+    assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_permission_callback_that_is_cancelled_approves_nothing_and_ends_nothing(
+    version: int,
+) -> None:
+    """Issue 2: what is not understood is never approval."""
+    answers: list[Json] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        for _ in range(2):
+            prompt = await agent.begin_turn()
+            answers.append(await agent.answer_to(agent.ask_permission()))
+            agent.end_turn(prompt)
+
+    permissions = Permissions.ask(cancelled_future)
+    async with connected(script, version, permissions=permissions) as (client, _):
+        session = await client.new_session()
+        for _ in range(2):
+            assert (await session.ask("a")).stop_reason == "end_turn"
+    outcomes = [answer["result"]["outcome"] for answer in answers]
+    assert outcomes == [{"outcome": "selected", "optionId": "reject_once"}] * 2
+
+
+async def test_services_and_extensions_that_are_cancelled_are_answered_for() -> None:
+    """Ours: every request of the agent is answered, and the next one is served."""
+
+    class Files:
+        read_text = staticmethod(cancelled_future)
+
+    extensions = Extensions()
+    extensions.method("_x/ask")(cancelled_future)
+    extensions.notification("_x/tell")(cancelled_future)
+    answers: list[Json] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.write({"jsonrpc": "2.0", "method": "_x/tell", "params": {}})
+        read = {"sessionId": "s1", "path": "/x"}
+        form = {"mode": "form", "sessionId": "s1", "message": "Who?"}
+        form["requestedSchema"] = {"type": "object", "properties": {}}  # type: ignore[assignment]
+        for method, params in (
+            ("_x/ask", {}),
+            ("fs/read_text_file", read),
+            ("elicitation/create", form),
+        ):
+            answers.append(await agent.answer_to(agent.request(method, params)))
+        agent.end_turn(prompt)
+
+    options: Any = {
+        "files": Files(),
+        "extensions": extensions,
+        "elicitation": Elicitations(on_form=cancelled_future),
+    }
+    async with connected(script, 1, **options) as (client, _):
+        session = await client.new_session()
+        assert (await session.ask("a")).stop_reason == "end_turn"
+    assert [answer.get("error", {}).get("code") for answer in answers] == [-32603, -32603, None]
+    assert answers[2]["result"] == {"action": "cancel"}
