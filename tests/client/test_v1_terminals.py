@@ -13,8 +13,10 @@ from anyio.lowlevel import checkpoint
 
 from accord.client import Session
 from accord.client.conversation import OUTPUT_PIECES_MAX
+from accord.client.files import FileService
 from accord.client.permissions import Permissions
 from accord.connection.limits import Limits
+from accord.errors import ConnectionLost
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
 
 ALL: Json = {"files": None, "terminals": None, "permissions": Permissions.allow_all()}
@@ -252,3 +254,53 @@ async def test_a_link_that_is_changed_while_the_user_thinks_writes_nothing(tmp_p
         await session.ask("x")
     assert answers[0]["error"]["data"]["reason"] == "permission_denied"
     assert not list((tmp_path / "secrets").iterdir())
+
+
+async def test_a_dead_agent_s_commands_end_at_once(tmp_path: Path) -> None:
+    """Issue 2: all gone when the connection ends, which may be long before the client's block."""
+    ended = anyio.Event()
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        await call(agent, "terminal/create", command="sleep", args=["1000"])
+        await agent.transport.aclose()
+
+    def look(update: Any) -> None:
+        if update.kind == "terminal" and update.item.exit_status is not None:
+            ended.set()
+
+    with anyio.fail_after(20):
+        async with connected(script, **ALL) as (client, _):
+            session = await client.new_session(tmp_path, on_update=look)
+            with pytest.raises(ConnectionLost):
+                await session.ask("x")
+            await ended.wait()
+
+
+async def test_a_service_that_cannot_end_keeps_nobody_from_ending(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: the end of the connection is told to every service, and its faults are logged."""
+    told: list[str] = []
+
+    class Files(FileService):
+        def close_all(self) -> None:
+            told.append("files")
+
+    class Terminals(Foreign):
+        def close_all(self) -> None:
+            told.append("terminals")
+            raise ZeroDivisionError("mine")
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.transport.aclose()
+
+    options: Json = {**ALL, "files": Files(), "terminals": Terminals()}
+    async with connected(script, **options) as (client, _):
+        session = await client.new_session(tmp_path)
+        with pytest.raises(ConnectionLost):
+            await session.ask("x")
+    assert told == ["terminals", "files"]
+    assert "failed to end" in caplog.text

@@ -7,14 +7,20 @@ What always holds: when the connection is over, so is everything that a service 
 """
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
+from accord.client.callbacks import call, guarded
 from accord.client.options import Options
 from accord.connection.connection import Connection
 
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
+
+_log = logging.getLogger("accord.client")
 
 
 class Services:
@@ -22,6 +28,8 @@ class Services:
 
     def __init__(self, options: Options, connection: Connection) -> None:
         self._connection = connection
+        # There once somebody ends the services, and set when they have ended.
+        self._closed: anyio.Event | None = None
         self.permissions: Any = options.permissions
         self.files: Any = _own(options.files)
         self.terminals: Any = options.terminals
@@ -60,21 +68,30 @@ class Services:
         _tell(self.permissions, "end_turn", session_id)
 
     def lost(self) -> None:
-        """The agent is gone."""
+        """The agent is gone; what was started for it does not wait for the client's end."""
         _tell(self.permissions, "end_connection")
+        self._connection.tasks.start_soon(self.aclose, name="end of services")
 
     async def aclose(self) -> None:
-        """End what was started for the agent."""
-        for service in (self.terminals, self.elicitation, self.files):
-            close = getattr(service, "close_all", None)
-            if close is not None:
-                done = close()
-                if inspect.isawaitable(done):
-                    await done
+        """End what was started for the agent; returns when that is done, whoever began it."""
+        if self._closed is not None:
+            await self._closed.wait()
+            return
+        self._closed = anyio.Event()
+        try:
+            for service in (self.terminals, self.elicitation, self.files):
+                close = getattr(service, "close_all", None)
+                if close is not None:
+                    await _finish(call(close))
+        finally:
+            self._closed.set()
 
 
 async def _finish(rest: Awaitable[Any]) -> None:
-    await rest
+    try:
+        await guarded(rest)
+    except Exception:  # noqa: BLE001 - the others are to end too
+        _log.exception("a service failed to end what it had started")
 
 
 def _own(service: Any, *facts: Any) -> Any:
