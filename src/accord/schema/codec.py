@@ -72,9 +72,10 @@ def conform(wanted: Any, value: object) -> None:
     """
     try:
         raw = encode(value)
-        native(wanted).decode(raw)
     except (TypeError, OverflowError, RecursionError, UnicodeEncodeError) as error:
         raise Invalid("$", f"no JSON: {error}") from None
+    try:
+        native(wanted).decode(raw)
     except msgspec.DecodeError:
         notes: list[str] = []
         decode_slowly(wanted, raw, notes=notes)
@@ -88,14 +89,14 @@ Report: TypeAlias = Callable[[str], None]
 """Who is told what had to be tolerated, and in which type."""
 
 
-def _unheard(note: str) -> None:
+def ignore(note: str) -> None:
     """Nobody wants to know."""
 
 
 class Decoding:
     """`decode` with its strictness, and with whom its notes go to, chosen once."""
 
-    def __init__(self, *, strict: bool = False, report: Report = _unheard) -> None:
+    def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._strict = strict
         self._report = report
 
@@ -195,6 +196,7 @@ __all__ = [
     "decode",
     "decode_slowly",
     "encode",
+    "ignore",
     "native",
     "reading",
     "repair_surrogates",
