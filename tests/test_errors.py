@@ -44,6 +44,7 @@ def test_every_error_of_ours_has_one_root() -> None:
         (-32601, {"method": "x"}, MethodMissing),
         (-32800, None, RequestCancelled),
         (-32058, None, RateLimited),
+        (429, {"retryAfter": 5}, RateLimited),
         (-32050, {"reason": "rate_limited"}, RateLimited),
         (-32601, {"reason": "rate_limited"}, RateLimited),
         (-32058, {"reason": 5}, RateLimited),
@@ -192,3 +193,13 @@ def test_an_id_without_end_does_not_fill_the_text() -> None:
     """Ours: it is the peer's to choose."""
     error = RequestFailed("m", -32603, "no", {"correlationId": "x" * 100_000})
     assert len(str(error)) < 200
+
+
+def test_the_last_words_of_a_process_are_shown_in_part_and_kept_whole() -> None:
+    """Ours: a text is for people, and 64 KiB of log hide what happened."""
+    tail = "".join(f"line {number}\n" for number in range(10_000))
+    error = ConnectionLost("it died", stderr_tail=tail)
+    assert error.stderr_tail == tail
+    assert len(str(error)) < 4096 + 100
+    assert str(error).endswith("line 9999")
+    assert "line 0\n" not in str(error)

@@ -20,6 +20,10 @@ from typing import Any
 _SECONDS_MAX = 86_400
 # An id that is longer is no id; the text of an error is for people.
 _ID_CHARACTERS_MAX = 100
+# What a process said last, as far as it is shown; `stderr_tail` has all that was kept.
+_LAST_WORDS_MAX = 4096
+# HTTP's word for it, which agents pass on from their model's server.
+_TOO_MANY_REQUESTS = 429
 
 
 class AccordError(Exception):
@@ -132,8 +136,10 @@ class ConnectionLost(AccordError):
         self, message: str, *, exit_status: str | None = None, stderr_tail: str = ""
     ) -> None:
         text = message
-        if stderr_tail.strip():
-            text = f"{message}\nits last words on stderr:\n{stderr_tail.rstrip()}"
+        words = stderr_tail.rstrip()
+        if words.strip():
+            cut = "…" if len(words) > _LAST_WORDS_MAX else ""
+            text = f"{message}\nits last words on stderr:\n{cut}{words[-_LAST_WORDS_MAX:]}"
         super().__init__(text)
         self.message = message
         self.exit_status = exit_status
@@ -245,6 +251,7 @@ _BY_CODE: dict[int, type[RequestFailed]] = {
     -32601: MethodMissing,
     -32800: RequestCancelled,
     -32058: RateLimited,
+    _TOO_MANY_REQUESTS: RateLimited,
 }
 
 

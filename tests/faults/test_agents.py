@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from accord import Client, Limits
-from accord.errors import ConnectionLost, LimitExceeded, RequestFailed
+from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError
 from accord.machine.groups import live_groups
 from tests.faults.process import PROGRAMS, SECONDS
 
@@ -101,7 +101,7 @@ async def test_a_line_of_40_mib_ends_the_connection_and_the_error_names_the_limi
 @pytest.mark.parametrize("fault", ["both", "error text"])
 async def test_an_answer_that_makes_no_sense_fails_its_prompt(fault: str) -> None:
     """Issue 3: an answer that is both result and error."""
-    with pytest.raises(RequestFailed):
+    with pytest.raises(RemoteProtocolError, match=r"session/prompt: the .*; it sent: "):
         await asked(fault)
 
 

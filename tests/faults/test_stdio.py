@@ -106,6 +106,48 @@ def test_no_input_at_all_is_an_orderly_end(stdout: str | None) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    ("closing", "code", "said"),
+    [
+        ("0<&-", 1, "faults: stdin is closed"),
+        ("</dev/null 1>&-", 1, "faults: stdout is closed"),
+        ("0<&- 1>&-", 1, "faults: stdin is closed"),
+        ("</dev/null 2>&-", 0, ""),
+    ],
+)
+def test_closed_descriptors_are_named_in_one_sentence(closing: str, code: int, said: str) -> None:
+    """A fault of others: a traceback; an agent that nobody can speak to says so and ends."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" "$1" {closing}', sys.executable, str(PROGRAMS / "agent.py")],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == code
+    lines = done.stderr.splitlines()
+    assert len(lines) == bool(said)
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("strict", ["1", "true"])
+def test_a_strict_agent_ends_at_noise_and_says_why(strict: str) -> None:
+    """Issue 2: broken rules fail at once, for development."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from accord import Agent; Agent('a', version='1').run()"],
+        input="what is this\n",
+        env={**os.environ, "ACCORD_STRICT": strict},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    (said,) = done.stderr.splitlines()
+    assert "strict: not JSON" in said
+    assert "'what is this'" in said
+
+
 def test_the_flags_of_a_shared_pipe_are_left_alone() -> None:
     """Ours: a non-blocking stdout would break the prints of everybody who shares it."""
     read_end, write_end = os.pipe()

@@ -12,7 +12,6 @@ One agent object may serve any number of connections, in any mix of versions.
 """
 
 import logging
-import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +40,8 @@ from accord.agent.turn import Turn
 from accord.agent.unstable_offer import UnstableOffer
 from accord.agent.words import checked
 from accord.connection import Connection, Limits
-from accord.errors import LocalProtocolError
+from accord.connection.strictness import strict_by_default
+from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.store import MemoryStore, SessionStore
 from accord.transport.transport import Transport
 
@@ -127,7 +127,7 @@ class Agent(UnstableOffer):
             raise LocalProtocolError("an agent serves version 1, 2 or both")
         self.store: SessionStore = store if store is not None else MemoryStore()
         self.unstable = unstable
-        self.strict = os.environ.get("ACCORD_STRICT") == "1" if strict is None else strict
+        self.strict = strict_by_default() if strict is None else strict
         self.limits = (limits or Limits()).checked()
         # Set while this agent is all that its process is for.
         self._departure: Departure | None = None
@@ -281,6 +281,14 @@ class Agent(UnstableOffer):
 
     async def serve(self, transport: Transport, *, accept_batches: bool = False) -> None:
         """Serve one client until it goes away."""
+        broken = await self._serve(transport, accept_batches=accept_batches)
+        if broken is not None:
+            _log.error("the client was left: %s", broken.message)
+
+    async def _serve(
+        self, transport: Transport, *, accept_batches: bool = False
+    ) -> ConnectionLost | None:
+        """The same; returns why the client had to be left, if it had to be."""
         serving = Serving(self)
         connection = Connection(
             transport,
@@ -302,16 +310,25 @@ class Agent(UnstableOffer):
                 self._departure.begin()
         if serving.exit is not None:
             raise serving.exit
+        return connection.broken
 
     async def serve_stdio(self) -> None:
-        """Serve the client that started this process."""
+        """Serve the client that started this process.
+
+        Raises:
+            LocalProtocolError: stdin or stdout is closed.
+            ConnectionLost: the client went too far, past a limit or, in strict mode, a rule.
+        """
         from accord.transport.stdio import StdioTransport
 
-        await self.serve(StdioTransport(stall_seconds=self.limits.stall_seconds))
+        transport = StdioTransport(stall_seconds=self.limits.stall_seconds)
+        broken = await self._serve(transport)
+        if broken is not None:
+            raise broken
 
     def run(self) -> None:
         """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
-        if sys.stdin.isatty():
+        if sys.stdin is not None and sys.stdin.isatty():
             sys.stderr.write(
                 f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
                 "  Configure it in an editor, or start it from a client.\n"
@@ -323,6 +340,10 @@ class Agent(UnstableOffer):
         except KeyboardInterrupt:
             code = INTERRUPTED
             sys.exit(code)
+        except AccordError as error:
+            # It says all that is to be known; where it was raised is of no interest.
+            code = 1
+            sys.exit(f"{self.name}: {error}")
         except (SystemExit, BaseExceptionGroup) as error:
             exits = error.subgroup(SystemExit) if isinstance(error, BaseExceptionGroup) else error
             if exits is None:

@@ -8,6 +8,7 @@ on, before anything that came after it is looked at.
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,6 +42,8 @@ _log = logging.getLogger("accord.client")
 # Where the agent does not say how long to wait before the next try.
 RETRY_SECONDS_FIRST = 1.0
 RETRY_SECONDS_MAX = 60.0
+# So many sessions that are over are remembered.
+FORMER_IDS_MAX = 1024
 
 
 class LinkHandler(Handler, Protocol):
@@ -77,6 +80,8 @@ class Link:
         self.services = Services(options, self.connection)
         self.sessions: dict[str, Conversation] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
+        # Sessions that are over; what is still said about them is no mistake.
+        self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.
         self.auth_status: AuthStatus | None = None
         # What was started sends our own words back to us.
@@ -108,6 +113,7 @@ class Link:
         """The session is over, for whoever serves it too."""
         if self.sessions.pop(session.id, None) is not None:
             self.services.remove_session(session.id)
+            self.former_ids.append(session.id)
 
     async def shake_hands(self, offer: Offer) -> None:
         """Agree on a version.
@@ -149,11 +155,11 @@ class Link:
         if agreement.version == 1:
             from accord.client.v1_wire import WireV1
 
-            wire = WireV1(strict=self.options.strict)
+            wire = WireV1(strict=self.options.strict, report=self.connection.tolerate)
         else:
             from accord.client.v2_wire import WireV2
 
-            wire = WireV2(strict=self.options.strict)
+            wire = WireV2(strict=self.options.strict, report=self.connection.tolerate)
         self.facts = wire.agent(agreement.answer)
         self.wire = wire
         self.services.begin(None if self.facts.info is None else self.facts.info.name)

@@ -1,6 +1,5 @@
 """What a program chooses about its client: the keywords it writes, and the value they become."""
 
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
@@ -10,6 +9,7 @@ from accord.client.handshake import VERSIONS, Implementation, Offer
 from accord.client.option_checks import check_services, check_values, check_versions
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
+from accord.connection.strictness import strict_by_default
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
 from accord.version import __version__
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from accord.client.permissions import Permissions
     from accord.client.service_forms import ReadsFiles, RunsTerminals, WritesFiles
     from accord.client.unstable import AuthStatus
-
-STRICT_VARIABLE = "ACCORD_STRICT"
 
 # The id of a method to log in by, or who chooses one; None means that the user does not want to.
 Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
@@ -111,11 +109,6 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
     )
 
 
-def strict_by_default() -> bool:
-    """Whether the environment asks for strictness."""
-    return os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
-
-
 def _service(chosen: Any, default: Callable[[], Any]) -> Any:
     if chosen is False:
         return None
@@ -176,5 +169,4 @@ __all__ = [
     "TerminalRunner",
     "make_offer",
     "make_options",
-    "strict_by_default",
 ]

@@ -12,18 +12,22 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from accord.client.callbacks import guarded
 from accord.client.conversation import Conversation
 from accord.client.link import Link
 from accord.client.options import Options
 from accord.client.questions import Question
 from accord.client.wire import Incoming
+from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
-from accord.transport.transport import Ended
 
 _log = logging.getLogger("accord.client")
+
+# While one of these is open, a session may be told of that has no name here yet.
+OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
@@ -39,11 +43,13 @@ class Serving:
         # Looked up for every update; there once a version is agreed on.
         self._read_update: Callable[[Raw], Incoming] | None = None
         self._sessions: dict[str, Conversation] = {}
+        self._words: Words = {}
 
     def agreed(self, link: Link) -> None:
         """The handshake is done, and what comes next is served."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
+        self._words = link.wire.words
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -67,12 +73,18 @@ class Serving:
         if self._services is None:
             self._services = self._offered()
         service = self._services.get(request.method)
-        if service is not None:
-            return service(request)
-        work = self._options.extensions.answer(request.method, request.params)
-        if work is None:
+        outcome = (
+            self._options.extensions.answer(request.method, request.params)
+            if service is None
+            else service(request)
+        )
+        if outcome is None:
             raise RequestError.method_missing(request.method)
-        return work
+        if isinstance(outcome, bytes):
+            return outcome
+        work = outcome
+        # Services and extensions may be anybody's.
+        return lambda: guarded(work())
 
     def _offered(self) -> dict[str, Service]:
         services = self.link.services
@@ -118,11 +130,34 @@ class Serving:
         except Invalid as error:
             self._malformed(method, error)
             return
+        update = incoming.update
+        if type(update) in self._words:
+            tell_unknown(update, self._words, self.link.connection.tolerate)
         session = self._sessions.get(incoming.session_id)
         if session is not None:
-            session.apply(incoming.update)
+            session.apply(update)
         else:
-            self.link.early.add(incoming.session_id, incoming.update)
+            self._without_session(incoming.session_id, update)
+
+    def _without_session(self, session_id: str, update: object) -> None:
+        """Keep what may belong to a session that is being opened; name what belongs to none."""
+        link = self.link
+        if not link.connection.is_calling(OPENING):
+            if session_id in link.former_ids:
+                _log.debug("an update for the session %r, which is over", session_id)
+                return
+            if not self._is_child(session_id):
+                text = f"an update for the session {session_id!r}, which is unknown"
+                link.connection.tolerate(text, logging.WARNING, kind="unknown session")
+        link.early.add(session_id, update)
+
+    def _is_child(self, session_id: str) -> bool:
+        """Whether a session has told of this one; whose updates those are, nobody asks yet."""
+        return any(
+            child.session_id == session_id
+            for session in self._sessions.values()
+            for child in session.transcript.subagents
+        )
 
     def _other_notification(self, method: str, params: Raw) -> None:
         rest = None
@@ -151,12 +186,8 @@ class Serving:
             self._options.on_auth_status(status)
 
     def _malformed(self, method: str, error: Invalid) -> None:
-        if self._options.strict:
-            # For development: what is otherwise tolerated ends the conversation at once.
-            reason = f"strict: the agent sent a malformed {method}: {error}"
-            self.link.connection.ended(Ended(reason))
-            return
-        _log.warning("the agent sent a malformed %s, which is ignored: %s", method, error)
+        text = f"the agent sent a malformed {method}, which is ignored: {error}"
+        self.link.connection.tolerate(text, logging.WARNING)
 
     def lost(self, error: ConnectionLost) -> None:
         """Everybody who waits is told."""
@@ -167,7 +198,7 @@ class Serving:
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:
     try:
-        await rest
+        await guarded(rest)
     except Exception:  # noqa: BLE001 - the program's own mistake must not end the connection
         _log.exception("handling the notification %s failed", method)
 

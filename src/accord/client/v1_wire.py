@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accord.client.capabilities import read_v1
+from accord.client.encoding import encode
 from accord.client.handshake import read_implementation
 from accord.client.wire import (
     AgentFacts,
@@ -19,9 +20,10 @@ from accord.client.wire import (
     SessionPage,
     Setup,
 )
+from accord.client.words import Words, listed, tell_unknown
 from accord.errors import LocalProtocolError
 from accord.schema import v1
-from accord.schema.codec import Invalid, decode, encode, reading
+from accord.schema.codec import Decoding, Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 _ABOUT_SESSION: dict[str, Any] = {
@@ -42,6 +44,12 @@ _OWN_BLOCKS = (
     v1.ResourceLink,
     v1.EmbeddedResource,
 )
+_TOOL_WORDS = {"kind": listed(v1.ToolKind), "status": listed(v1.ToolCallStatus)}
+_WORDS: Words = {
+    v1.ToolCall: _TOOL_WORDS,
+    v1.ToolCallUpdate: _TOOL_WORDS,
+    v1.PromptResponse: {"stop_reason": listed(v1.StopReason)},
+}
 
 
 class WireV1:
@@ -49,13 +57,16 @@ class WireV1:
 
     version = 1
 
-    def __init__(self, *, strict: bool = False) -> None:
-        self._strict = strict
-        self.read_update = reading(v1.SessionNotification, strict=strict)
+    words = _WORDS
+
+    def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
+        self._report = report
+        self._decode = Decoding(strict=strict, report=report)
+        self.read_update = self._decode.reading(v1.SessionNotification)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `agentInfo`, `agentCapabilities` and `authMethods`."""
-        response = decode(v1.InitializeResponse, encode(answer), strict=self._strict)
+        response = self._decode(v1.InitializeResponse, encode(answer))
         found = () if response.auth_methods is UNSET else response.auth_methods
         return AgentFacts(
             read_implementation(answer.get("agentInfo")),
@@ -121,7 +132,7 @@ class WireV1:
         """The answer as a struct; null is read as an empty one where ids are known already."""
         wanted = _OPENED[method]
         try:
-            return decode(wanted, result, strict=self._strict)
+            return self._decode(wanted, result)
         except Invalid:
             if bytes(result) != b"null" or wanted is v1.NewSessionResponse:
                 raise
@@ -137,7 +148,7 @@ class WireV1:
 
     def read_page(self, result: Raw) -> SessionPage:
         """One page; only a missing cursor ends the list."""
-        page = decode(v1.ListSessionsResponse, result, strict=self._strict)
+        page = self._decode(v1.ListSessionsResponse, result)
         return SessionPage(
             tuple(
                 SessionInfo(
@@ -161,7 +172,8 @@ class WireV1:
 
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
         """The end of the turn."""
-        answer = decode(v1.PromptResponse, result, strict=self._strict)
+        answer = self._decode(v1.PromptResponse, result)
+        tell_unknown(answer, _WORDS, self._report)
         return PromptAnswer(answer.stop_reason, usage=answer.usage or None)
 
     def about_session(self, method: str, session_id: str) -> Request:
@@ -181,7 +193,7 @@ class WireV1:
 
     def read_options(self, result: Raw) -> Any:
         """The complete list."""
-        return decode(v1.SetSessionConfigOptionResponse, result, strict=self._strict)
+        return self._decode(v1.SetSessionConfigOptionResponse, result)
 
     def login(self, method_id: str) -> Request:
         """`authenticate`."""
@@ -193,7 +205,7 @@ class WireV1:
 
     def read_elicitation(self, params: Raw) -> Any:
         """A mode that we do not know stays an unknown variant."""
-        return decode(v1.CreateElicitationRequest, params, strict=self._strict)  # type: ignore[arg-type]
+        return self._decode(v1.CreateElicitationRequest, params)  # type: ignore[arg-type]
 
     def read_completed(self, params: Raw) -> str:
         """The id of the page that has done its work."""
@@ -201,7 +213,7 @@ class WireV1:
 
     def read_permission(self, params: Raw) -> Asked:
         """The reason is the first text of the tool call's content."""
-        request = decode(v1.RequestPermissionRequest, params, strict=self._strict)
+        request = self._decode(v1.RequestPermissionRequest, params)
         call = request.tool_call
         return Asked(
             request.session_id,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accord.client.capabilities import read_v2
+from accord.client.encoding import encode
 from accord.client.handshake import read_implementation
 from accord.client.wire import (
     AgentFacts,
@@ -19,8 +20,9 @@ from accord.client.wire import (
     SessionPage,
     Setup,
 )
+from accord.client.words import Words, listed, tell_unknown
 from accord.schema import v2
-from accord.schema.codec import Invalid, decode, encode, reading, to_python
+from accord.schema.codec import Decoding, Invalid, Report, decode, ignore, to_python
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 _ABOUT_SESSION: dict[str, Any] = {
@@ -33,6 +35,11 @@ _OPENED: dict[str, Any] = {
     "session/resume": v2.ResumeSessionResponse,
     "session/fork": v2.ForkSessionResponse,
 }
+_WORDS: Words = {
+    v2.ToolCallUpdate: {"kind": listed(v2.ToolKind), "status": listed(v2.ToolCallStatus)},
+    v2.StateUpdate: {"state": listed(v2.StateKind), "stop_reason": listed(v2.StopReason)},
+    v2.PromptResponse: {"stop_reason": listed(v2.StopReason)},
+}
 
 
 class WireV2:
@@ -40,13 +47,16 @@ class WireV2:
 
     version = 2
 
-    def __init__(self, *, strict: bool = False) -> None:
-        self._strict = strict
-        self.read_update = reading(v2.UpdateSessionNotification, strict=strict)
+    words = _WORDS
+
+    def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
+        self._report = report
+        self._decode = Decoding(strict=strict, report=report)
+        self.read_update = self._decode.reading(v2.UpdateSessionNotification)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:
         """Read `info`, `capabilities` and `authMethods`."""
-        response = decode(v2.InitializeResponse, encode(answer), strict=self._strict)
+        response = self._decode(v2.InitializeResponse, encode(answer))
         found = () if response.auth_methods is UNSET else response.auth_methods
         methods = tuple(filter(None, map(_auth_method, found)))
         return AgentFacts(
@@ -111,7 +121,7 @@ class WireV2:
         """The answer as a struct; null is read as an empty one where ids are known already."""
         wanted = _OPENED[method]
         try:
-            return decode(wanted, result, strict=self._strict)
+            return self._decode(wanted, result)
         except Invalid:
             if bytes(result) != b"null" or wanted is not v2.ResumeSessionResponse:
                 raise
@@ -129,7 +139,7 @@ class WireV2:
 
     def read_page(self, result: Raw) -> SessionPage:
         """One page; the empty string is a cursor like any other."""
-        page = decode(v2.ListSessionsResponse, result, strict=self._strict)
+        page = self._decode(v2.ListSessionsResponse, result)
         return SessionPage(
             tuple(
                 SessionInfo(
@@ -155,7 +165,8 @@ class WireV2:
         """The id of the message; the first drafts sent the stop reason at the end instead."""
         if bytes(result) == b"null":
             return PromptAnswer()
-        answer = decode(v2.PromptResponse, result, strict=self._strict)
+        answer = self._decode(v2.PromptResponse, result)
+        tell_unknown(answer, _WORDS, self._report)
         return PromptAnswer(answer.stop_reason or None, answer.message_id or None)
 
     def about_session(self, method: str, session_id: str) -> Request:
@@ -177,7 +188,7 @@ class WireV2:
 
     def read_options(self, result: Raw) -> Any:
         """The complete list."""
-        return decode(v2.SetSessionConfigOptionResponse, result, strict=self._strict)
+        return self._decode(v2.SetSessionConfigOptionResponse, result)
 
     def login(self, method_id: str) -> Request:
         """`auth/login`."""
@@ -189,7 +200,7 @@ class WireV2:
 
     def read_elicitation(self, params: Raw) -> Any:
         """A mode that we do not know stays an unknown variant."""
-        return decode(v2.CreateElicitationRequest, params, strict=self._strict)  # type: ignore[arg-type]
+        return self._decode(v2.CreateElicitationRequest, params)  # type: ignore[arg-type]
 
     def read_completed(self, params: Raw) -> str:
         """The id of the page that has done its work."""
@@ -197,7 +208,7 @@ class WireV2:
 
     def read_permission(self, params: Raw) -> Asked:
         """Title and description are the request's own; the first drafts had only a tool call."""
-        request = decode(v2.RequestPermissionRequest, params, strict=self._strict)
+        request = self._decode(v2.RequestPermissionRequest, params)
         options = tuple((option.option_id, option.name, option.kind) for option in request.options)
         reason = request.description or None
         title = request.title or None

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from accord.client.capabilities import AgentCapabilities
 from accord.client.handshake import Implementation
+from accord.client.words import Words
 from accord.schema.struct import Raw
 
 # A block of the version that is spoken, or a string that becomes a text block.
@@ -119,6 +120,8 @@ class Wire(Protocol):
     """The form of one version.  Requests come back as method and params."""
 
     version: int
+    # The words that updates and answers may say, by type.
+    words: Words
 
     @property
     def read_update(self) -> Callable[[Raw], Incoming]:

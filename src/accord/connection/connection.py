@@ -12,7 +12,7 @@ What always holds
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 
 import anyio
@@ -73,6 +73,8 @@ class Connection(Sending):
         self._choked = False
         self._paused = False
         self.noise_hint = ""  # for people, about lines that are no JSON
+        # Set where it was we who ended it, because the peer went too far.
+        self.broken: ConnectionLost | None = None
         self.closed = anyio.Event()
 
     # ---- life
@@ -229,12 +231,12 @@ class Connection(Sending):
             text = f"an answer to request {event.id!r}, which was never made{said}"
             self.tolerate(text, logging.WARNING)
 
-    def tolerate(self, what: str, level: int = logging.INFO) -> None:
+    def tolerate(self, what: str, level: int = logging.INFO, *, kind: str | None = None) -> None:
         """Live with a mistake of the peer: logged once per kind.  In strict mode it is the end."""
         if self.strict:
             self.break_off(what)
         else:
-            self._tolerated.tell(what, level=level)
+            self._tolerated.tell(what, kind=kind, level=level)
 
     def break_off(self, reason: str) -> None:
         """End the conversation at once, because the peer broke a rule and we are strict."""
@@ -244,7 +246,9 @@ class Connection(Sending):
 
     def _end_with(self, lost: ConnectionLost) -> None:
         if self.error is None:
-            _log.error("the connection ends: %s", lost.message)
+            # Whoever owns the connection gets the error; telling a person is left to it.
+            _log.info("the connection ends: %s", lost.message)
+            self.broken = lost
             self._lose(lost)
             self.tasks.start_soon(self._transport.aclose, name="close")
 
@@ -372,6 +376,10 @@ class Connection(Sending):
             if not background:
                 self._foreground_calls -= 1
                 self._update_reading()
+
+    def is_calling(self, methods: Iterable[str]) -> bool:
+        """Whether a call of ours of one of these methods is open."""
+        return any(self._calls.of_method(method) for method in methods)
 
     def withdraw(self, call_method: str) -> None:
         """Ask the peer to cancel our open calls of a method; each still gets its answer."""

@@ -11,6 +11,7 @@ import sys
 
 from anyio.abc import TaskGroup
 
+from accord.errors import LocalProtocolError
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 
@@ -30,6 +31,26 @@ def _private(fd: int, mode: int) -> int:
     return os.dup(fd)
 
 
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+
+def _to_nowhere(fd: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, fd)
+    os.close(nowhere)
+
+
+def _flush_stdout() -> None:
+    # A program may have put anything there, or nothing.
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
 class StdioTransport:
     """The transport of an agent that an editor started."""
 
@@ -45,15 +66,28 @@ class StdioTransport:
         return 0 if self._pipes is None else self._pipes.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Take over the descriptors and begin to read."""
-        sys.stdout.flush()
+        """Take over the descriptors and begin to read.
+
+        Raises:
+            LocalProtocolError: one of them is closed.
+        """
+        for name, stream, fd in (("stdin", sys.__stdin__, 0), ("stdout", sys.__stdout__, 1)):
+            if stream is None or not _is_open(fd):
+                raise LocalProtocolError(
+                    f"{name} is closed, and an agent speaks with its client through it;"
+                    " start the agent from a client, or configure it in an editor"
+                )
+        _flush_stdout()
         self._blocking = (os.get_blocking(0), os.get_blocking(1))
         wire_in, wire_out = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
         self._saved = (os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
         os.close(nowhere)
-        os.dup2(2, 1)
+        if _is_open(2):
+            os.dup2(2, 1)
+        else:
+            _to_nowhere(1)
         self._pipes = PipeTransport(wire_in, wire_out, stall_seconds=self._stall_seconds)
         await self._pipes.start(receiver, tasks)
 
@@ -92,7 +126,7 @@ class StdioTransport:
         if self._pipes is None or self._saved is None:
             return
         await self._pipes.aclose()
-        sys.stdout.flush()
+        _flush_stdout()
         for saved, fd, blocking in zip(self._saved, (0, 1), self._blocking, strict=True):
             os.set_blocking(saved, blocking)
             os.dup2(saved, fd)
