@@ -119,6 +119,7 @@ class Connected:
         params: bytes,
         *,
         background: bool = False,
+        retry: bool = True,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent; if it wants a login first and we know how, log in and try once more.
@@ -134,13 +135,13 @@ class Connected:
         try:
             try:
                 return await (link or self.open_link).call(
-                    method, params, background=background, on_result=on_result
+                    method, params, background=background, retry=retry, on_result=on_result
                 )
             except AuthenticationRequired:
                 if not await self._log_in(may_restart=link is None):
                     raise
             return await (link or self.open_link).call(
-                method, params, background=background, on_result=on_result
+                method, params, background=background, retry=retry, on_result=on_result
             )
         except Invalid as error:
             raise unreadable(method, error) from None

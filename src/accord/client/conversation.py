@@ -73,8 +73,12 @@ class Conversation:
     @property
     def is_busy(self) -> bool:
         """Whether a prompt of ours is open, or the agent says that it works."""
+        return bool(self._exchanges) or self._reports_work
+
+    @property
+    def _reports_work(self) -> bool:
         state = self.transcript.state
-        return bool(self._exchanges) or (state.reported is not None and not state.is_idle)
+        return state.reported is not None and not state.is_idle
 
     # ---- sending
 
@@ -98,11 +102,12 @@ class Conversation:
         params: bytes,
         *,
         background: bool = False,
+        retry: bool = True,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent on the link that the session lives on."""
         return await self._connected.call(
-            self.link, method, params, background=background, on_result=on_result
+            self.link, method, params, background=background, retry=retry, on_result=on_result
         )
 
     async def cancel(self) -> None:
@@ -195,7 +200,22 @@ class Conversation:
         if self.link.wire.version == 2:
             exchange.work = ForegroundWork(busy=busy)
         self._exchanges.append(exchange)
+        for one in self._exchanges if queued else ():
+            one.overlaps = True
         if not queued:
+            exchange.begins()
+
+    def exchange_repeats(self, exchange: Exchange, *, inserted: bool) -> None:
+        """Its prompt is about to be sent once more.
+
+        One that the agent had `inserted` is part of the conversation, and so is the new one.
+        """
+        is_first = self._exchanges[0] is exchange
+        if inserted:
+            exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=not is_first)
+        if self.link.wire.version == 2:
+            exchange.work = ForegroundWork(busy=self._reports_work)
+        if is_first:
             exchange.begins()
 
     def exchange_ended(self, exchange: Exchange) -> None:

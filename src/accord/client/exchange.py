@@ -10,6 +10,8 @@ What always holds
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,6 +20,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict
 from accord.client.inbox import Inbox
+from accord.client.patience import Patience
 from accord.client.wire import Request
 from accord.errors import RequestCancelled, RequestFailed, request_failed
 from accord.schema.struct import Raw
@@ -62,6 +65,16 @@ class Exchange:
         self._conversed = anyio.Event()
         self._raised = False
         self._looking = False
+        # Whether another prompt of ours was open at the same time.
+        self.overlaps = False
+        # There while the prompt waits to be sent once more.
+        self._waiting: _Repeat | None = None
+        self._cancelled = False
+        self._patience = Patience(link.options.retry)
+
+    @property
+    def _is_v2(self) -> bool:
+        return self._conversation.link.wire.version == 2
 
     @property
     def is_over(self) -> bool:
@@ -163,11 +176,22 @@ class Exchange:
 
     async def _converse(self) -> None:
         """Send the prompt and take its answer, in a task of the connection."""
+        conversed, repeat = self._conversed, self._waiting
         try:
             with self._scope:
+                if repeat is not None:
+                    await self._wait_to(repeat)
                 await self._call()
         finally:
-            self._conversed.set()
+            conversed.set()
+
+    async def _wait_to(self, repeat: "_Repeat") -> None:
+        with anyio.move_on_after(repeat.seconds):
+            await self._ended.wait()
+        if not self.is_over:
+            self._waiting = None
+            self._begin = None
+            self._conversation.exchange_repeats(self, inserted=repeat.inserted)
 
     async def _call(self) -> None:
         conversation = self._conversation
@@ -177,14 +201,17 @@ class Exchange:
             self._sent.set()
             method, params = self._request
             await guarded(
-                conversation.call(method, params, background=True, on_result=self._answered)
+                conversation.call(
+                    method, params, background=True, retry=False, on_result=self._answered
+                )
             )
         except RequestCancelled:
             self._refused()
             self._finish(Outcome("cancelled"))
         except RequestFailed as error:
-            self._refused()
-            self.fail(error)
+            if not self._is_repeated(error, inserted=False):
+                self._refused()
+                self.fail(error)
         except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
             self.fail(error)
 
@@ -208,7 +235,10 @@ class Exchange:
 
     def cancel_sent(self) -> None:
         """The agent was asked to stop."""
-        if self.work is not None:
+        self._cancelled = True
+        if self._waiting is not None:
+            self._finish(Outcome("cancelled"))
+        elif self.work is not None:
             self._judge(self.work.cancelled())
 
     def _judge(self, verdict: Verdict) -> None:
@@ -217,24 +247,52 @@ class Exchange:
             self._finish(self.work.outcome)
         elif verdict is Verdict.PERHAPS and not self._looking:
             self._looking = True
-            self._conversation.link.connection.run(self._look_again)
+            self._conversation.link.connection.run(partial(self._look_again, self.work))
 
-    async def _look_again(self) -> None:
+    async def _look_again(self, work: ForegroundWork) -> None:
         with anyio.move_on_after(QUIET_SECONDS_MAX):
             await self._ended.wait()
+        if self.work is work:
+            self._looking = False
+            if work.is_quiet:
+                self._finish(work.outcome)
+
+    # ---- trying again
+
+    def _is_repeated(self, error: Exception, *, inserted: bool) -> bool:
+        """Whether the prompt is sent once more, after a while: nothing came of it but this error.
+
+        An agent that has said or done something for it would do that twice.
+        """
+        if self.is_over or self._cancelled or self._begin not in (None, self._here()):
+            return False
+        if inserted and self.overlaps:
+            # Prompts that were taken in together cannot be told apart any more.
+            return False
+        seconds = self._patience.seconds_after(error)
+        if seconds is None:
+            return False
+        _log.info("session/prompt: rate limited, next try in %g s", seconds)
+        self._waiting = _Repeat(seconds, inserted)
+        # What is still told about the work before is not about the next.
+        self.work = None
         self._looking = False
-        if self.work is not None and self.work.is_quiet:
-            self._finish(self.work.outcome)
+        self._scope, self._conversed = anyio.CancelScope(), anyio.Event()
+        self._conversation.link.connection.run(self._converse)
+        return True
 
     # ---- the end
 
     def _finish(self, outcome: Outcome) -> None:
         if self.is_over:
             return
+        if outcome.stop_reason == "error":
+            error = _failure(outcome.error)
+            if self._is_repeated(error, inserted=True):
+                return
+            self.error = error
         self.stop_reason = outcome.stop_reason
         self.usage = outcome.usage
-        if outcome.stop_reason == "error":
-            self.error = _failure(outcome.error)
         self._close()
 
     def fail(self, error: Exception) -> None:
@@ -245,7 +303,7 @@ class Exchange:
 
     def _refused(self) -> None:
         """A v2 agent that refuses a prompt has not made it part of the conversation."""
-        if self.work is not None:
+        if self._is_v2:
             self._reject_prompt()
 
     def _reject_prompt(self) -> None:
@@ -254,11 +312,21 @@ class Exchange:
             self.message = None
 
     def _close(self) -> None:
+        if self._waiting is not None and not self._waiting.inserted and self._is_v2:
+            self._reject_prompt()
         self._end = self._here()
         self._ended.set()
         self._sent.set()
         self.inbox.close()
         self._conversation.exchange_ended(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeat:
+    """A prompt that waits to be sent once more; the one before may be part of the conversation."""
+
+    seconds: float
+    inserted: bool
 
 
 def _failure(error: Any) -> Exception:

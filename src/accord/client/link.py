@@ -25,6 +25,7 @@ from accord.client.handshake import (
 )
 from accord.client.last_words import add_last_words, bounded
 from accord.client.options import Options
+from accord.client.patience import Patience
 from accord.client.services import Services
 from accord.client.wire import AgentFacts, Wire
 from accord.connection.connection import Connection, Handler
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("accord.client")
 
-# Where the agent does not say how long to wait before the next try.
-RETRY_SECONDS_FIRST = 1.0
-RETRY_SECONDS_MAX = 60.0
 # So many sessions that are over are remembered.
 FORMER_IDS_MAX = 1024
 
@@ -176,11 +174,14 @@ class Link:
         params: bytes,
         *,
         background: bool = False,
+        retry: bool = True,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
-        """Call the agent; waits and tries again on rate limits, as often as the options say."""
-        tries = self.options.retry
-        seconds = RETRY_SECONDS_FIRST
+        """Call the agent.
+
+        With `retry` it waits and tries again on rate limits, as often as the options say.
+        """
+        patience = Patience(self.options.retry if retry else 0)
         while True:
             try:
                 return await self.connection.call(
@@ -190,13 +191,11 @@ class Link:
                 if not isinstance(error, RateLimited):
                     await self.explain(error)
                     raise
-                if tries <= 0:
+                seconds = patience.seconds_after(error)
+                if seconds is None:
                     raise
-                tries -= 1
-                wanted = seconds if error.retry_after is None else error.retry_after
-                seconds *= 2
-                _log.info("%s: rate limited, next try in %g s", method, wanted)
-                await anyio.sleep(min(wanted, RETRY_SECONDS_MAX))
+                _log.info("%s: rate limited, next try in %g s", method, seconds)
+                await anyio.sleep(seconds)
 
 
 __all__ = ["Link", "LinkHandler"]
