@@ -13,7 +13,7 @@ from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
 from accord.protocol.negotiation import Chosen, Initialization, Refused, judge_request
-from accord.schema.codec import to_python
+from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger("accord.agent")
 
 INITIALIZE = "initialize"
+
+_KEYS_OF_OTHERS = {
+    "v1": frozenset(("info", "capabilities")),
+    "v2": frozenset(("clientInfo", "clientCapabilities")),
+}
 
 
 class Dialect(Protocol):
@@ -97,6 +102,10 @@ class Serving:
     def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
         """Only the version that is spoken is loaded: start-up time is the user's time."""
         assert self.connection is not None
+        if self._agent.strict:
+            # A client that speaks both versions sends the keys of both, which breaks no rule.
+            others = _KEYS_OF_OTHERS[chosen.dialect]
+            raw = Raw(encode({key: params[key] for key in params.keys() - others}))
         if chosen.dialect == "v2":
             from accord.agent.v2_serving import V2Serving
 

@@ -30,7 +30,7 @@ from accord.protocol.gates import lacking
 from accord.protocol.v1.turn import stop_reason
 from accord.protocol.v2.turn import Step
 from accord.schema import v1, v2
-from accord.schema.codec import Invalid, decode, encode
+from accord.schema.codec import Decoding, Invalid, encode
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.translate.content import to_v2
 from accord.translate.servers import server_to_v2
@@ -48,7 +48,8 @@ class V1Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
-        asked = self._read(v1.InitializeRequest, raw, agent.strict)
+        self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
+        asked = self._read(v1.InitializeRequest, raw)
         offered = params.get("clientCapabilities", params.get("capabilities"))
         capabilities = offered if isinstance(offered, dict) else {}
         if asked.client_capabilities is not UNSET:
@@ -108,9 +109,9 @@ class V1Serving:
         elif not self._unstable.notification(method, params):
             self.service.extension_notification(method, params)
 
-    def _read(self, wanted: type[T], params: Raw, strict: bool | None = None) -> T:
+    def _read(self, wanted: type[T], params: Raw) -> T:
         try:
-            return decode(wanted, params, strict=self._agent.strict if strict is None else strict)
+            return self._decode(wanted, params)
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 

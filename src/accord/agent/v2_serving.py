@@ -30,7 +30,7 @@ from accord.errors import RequestError
 from accord.protocol.gates import lacking
 from accord.protocol.v2.turn import Step, stop_reason
 from accord.schema import v2
-from accord.schema.codec import Invalid, decode, encode, to_raw
+from accord.schema.codec import Decoding, Invalid, encode, to_raw
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class V2Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
+        self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
         exact = params.get("protocolVersion") == 2
         asked = self._read(v2.InitializeRequest, raw if exact else _completed(params))
         capabilities = {} if asked.capabilities is UNSET else to_plain(asked.capabilities)
@@ -101,7 +102,7 @@ class V2Serving:
 
     def _read(self, wanted: type[T], params: Raw | bytes) -> T:
         try:
-            return decode(wanted, params, strict=self._agent.strict)
+            return self._decode(wanted, params)
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 

@@ -191,6 +191,9 @@ class Serving:
 
     def lost(self, error: ConnectionLost) -> None:
         """Everybody who waits is told."""
+        if self.link.connection.broken is not None:
+            # Maybe nobody waits.
+            _log.error("the connection ends: %s", error.message)
         for session in tuple(self.link.sessions.values()):
             session.over()
         self.link.services.lost()

@@ -200,7 +200,10 @@ class Connection(Sending):
     def _notification_failed(self, method: str, error: Exception) -> None:
         if isinstance(error, Invalid | RequestError):
             # The peer's mistake, not a bug: where the traceback leads is of no interest.
-            self.tolerate(f"the notification {method} is ignored: {error}", logging.WARNING)
+            data = error.data if isinstance(error, RequestError) else None
+            place = f" (at {data['path']})" if isinstance(data, dict) and "path" in data else ""
+            text = f"the notification {method} is ignored: {error}{place}"
+            self.tolerate(text, logging.WARNING)
         else:
             _log.error("handling the notification %s failed", method, exc_info=error)
 
