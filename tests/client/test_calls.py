@@ -82,6 +82,36 @@ async def test_a_relative_path_that_was_approved_is_beneath_the_session(user: Us
     assert await user.writes(f"{user.root}/src/a")
 
 
+async def test_a_grant_of_a_call_without_a_kind_covers_the_files_that_it_showed(
+    user: User,
+) -> None:
+    """Issue: a grant given for that tool call covers them; many agents name no kind."""
+    a = f"{user.root}/a"
+    await user.approve(edit(a, kind="other"))
+    assert await user.writes(a)
+    assert len(user.asked) == 1
+    assert not await user.writes(f"{user.root}/b")
+
+
+@pytest.mark.parametrize(
+    "about", [{"kind": "read"}, {"command": "cat a"}, {"mcp_tool": "disk/read"}]
+)
+async def test_a_grant_of_something_else_covers_no_file(user: User, about: Any) -> None:
+    """Ours: what was approved is the reading, the command or the tool, wherever it looks."""
+    a = f"{user.root}/a"
+    await user.approve(edit(a, kind="other"), **about)
+    assert not await user.writes(a)
+
+
+async def test_a_rule_for_calls_without_a_kind_covers_no_file(user: User) -> None:
+    """Ours: else an agent would only have to call its edits `other`."""
+    a = f"{user.root}/a"
+    user.permissions.add_rule(Rule(effect="allow", kind="other"))
+    await user.approve(edit(a, kind="other"))
+    assert user.asked == []
+    assert not await user.writes(a)
+
+
 async def test_the_grant_ends_with_its_call(user: User) -> None:
     """Contract: while the call is not final."""
     call = edit(f"{user.root}/a")
@@ -129,7 +159,7 @@ async def test_a_link_that_is_swapped_in_is_not_covered(user: User) -> None:
     assert not await user.writes(str(path))
 
 
-@pytest.mark.parametrize("kind", ["read", "delete", "execute", "other"])
+@pytest.mark.parametrize("kind", ["read", "delete", "execute"])
 async def test_another_kind_of_call_covers_no_write(user: User, kind: str) -> None:
     """Ours: the user agreed to reading, not to writing; a diff that was shown is agreed to."""
     a, b = f"{user.root}/a", f"{user.root}/b"

@@ -72,7 +72,7 @@ async def test_what_was_not_offered_is_refused_and_not_shown() -> None:
         with pytest.raises(RequestError) as raised:
             await service.create(wire)
         assert raised.value.code == -32602
-        assert raised.value.data["path"] == "mode"
+        assert raised.value.data["path"] == "$.mode"
     assert shown == []
 
 
@@ -205,7 +205,7 @@ async def test_what_is_no_page_is_not_shown(url: str) -> None:
     user, shown = answering()
     with pytest.raises(RequestError) as raised:
         await user.create(page(url))
-    assert raised.value.data["path"] == "url"
+    assert raised.value.data["path"] == "$.url"
     assert shown == []
 
 

@@ -167,14 +167,14 @@ def test_a_root_that_is_missing_is_the_caller_s_mistake(root: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "content", "field"),
     [
-        ("relative", None, "path"),
-        ("/{root}/nul\0", None, "path"),
-        ("{root}", None, "path"),
-        ("{root}", "x", "path"),
-        ("{root}/pipe", None, "path"),
-        ("{root}/big", None, "path"),
-        ("{root}/new", "x" * 200, "content"),
-        ("{root}/new", "half \ud83d", "content"),
+        ("relative", None, "$.path"),
+        ("/{root}/nul\0", None, "$.path"),
+        ("{root}", None, "$.path"),
+        ("{root}", "x", "$.path"),
+        ("{root}/pipe", None, "$.path"),
+        ("{root}/big", None, "$.path"),
+        ("{root}/new", "x" * 200, "$.content"),
+        ("{root}/new", "half \ud83d", "$.content"),
     ],
 )
 async def test_what_cannot_be_is_answered_with_the_field(

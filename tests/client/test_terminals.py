@@ -193,13 +193,13 @@ async def test_a_session_that_ends_while_its_command_starts_leaves_nothing(tmp_p
 @pytest.mark.parametrize(
     ("command", "args", "env", "cwd", "field"),
     [
-        ("", [], None, None, "command"),
-        ("no-such-program-here", ["x"], None, None, "command"),
-        ("echo", ["nul\0"], None, None, "command"),
-        ("echo", [], {"A=B": "c"}, None, "env"),
-        ("echo", [], {"": "c"}, None, "env"),
-        ("echo", [], None, "/not/there", "cwd"),
-        ("echo", [], None, "relative", "cwd"),
+        ("", [], None, None, "$.command"),
+        ("no-such-program-here", ["x"], None, None, "$.command"),
+        ("echo", ["nul\0"], None, None, "$.command"),
+        ("echo", [], {"A=B": "c"}, None, "$.env"),
+        ("echo", [], {"": "c"}, None, "$.env"),
+        ("echo", [], None, "/not/there", "$.cwd"),
+        ("echo", [], None, "relative", "$.cwd"),
     ],
 )
 async def test_what_cannot_start_is_answered_with_the_field(

@@ -304,3 +304,24 @@ async def test_a_service_that_cannot_end_keeps_nobody_from_ending(
             await session.ask("x")
     assert told == ["terminals", "files"]
     assert "failed to end" in caplog.text
+
+
+async def test_a_command_that_may_not_run_is_told_as_a_whole(tmp_path: Path) -> None:
+    """Ours: `sh` alone says nothing to whoever reads the agent's log; within a bound."""
+    refused: list[Json] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        for args in (["-c", "rm -r x"], ["-c", "x" * 5000]):
+            params = {"sessionId": "s1", "command": "sh", "args": args}
+            refused.append(await agent.answer_to(agent.request("terminal/create", params)))
+        agent.end_turn(prompt)
+
+    options = {**ALL, "permissions": Permissions.deny_all()}
+    async with connected(script, **options) as (client, _):
+        session = await client.new_session(tmp_path)
+        await session.ask("x")
+    first, second = (answer["error"]["message"] for answer in refused)
+    assert first == "running sh -c 'rm -r x' is not allowed"
+    assert len(second) < 600

@@ -18,7 +18,7 @@ from accord.client.asking import PermissionRequest
 from accord.client.commands import CommandLine
 from accord.client.patterns import beneath, place
 from accord.client.policy import Facts, ReadRule
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.tool_call import DEFAULT_KIND, ToolCall
 
 CALLS_MAX = 256
 """Approved calls remembered per session; beyond it the oldest must be asked for again."""
@@ -48,13 +48,24 @@ def approve(
 ) -> ApprovedCall:
     """What an approval of this request covers."""
     writes: set[str] = set()
-    if facts.kind in _WRITING_KINDS:
+    diffs = () if request.tool_call is None else request.tool_call.diffs
+    if facts.kind in _WRITING_KINDS or (not diffs and _may_be_edit(facts, grounds)):
         writes.update(path.real for path in facts.paths if path is not None)
     # Whatever the call is named, its changes were shown.
-    for diff in request.tool_call.diffs if request.tool_call is not None else ():
+    for diff in diffs:
         placed = place(diff.path, facts.workspace)
         writes.update(() if placed is None else (placed.real,))
     return ApprovedCall(request.tool_call, frozenset(writes), facts.command, facts.cwd, grounds)
+
+
+def _may_be_edit(facts: Facts, grounds: tuple[ReadRule, ...]) -> bool:
+    """Whether a call that says nothing of its kind was approved with its files in view.
+
+    A command or a tool stands for itself, and a rule for the kind `other` looks at no file.
+    """
+    if facts.kind != DEFAULT_KIND or facts.command is not None or facts.mcp_tool is not None:
+        return False
+    return not any(read.rule.is_blanket and read.rule.kind is not None for read in grounds)
 
 
 class ApprovedCalls:

@@ -123,9 +123,9 @@ class Elicitations:
             page = read_url(wire)
             if page.elicitation_id in self._open:
                 reason = f"elicitation {page.elicitation_id!r} is open already"
-                raise RequestError.invalid_params(reason, "elicitationId")
+                raise RequestError.invalid_params(reason, "$.elicitationId")
             return await self._queued(page.session_id, lambda: self._visit(page))
-        raise RequestError.invalid_params(f"the mode {mode!r} was not offered", "mode")
+        raise RequestError.invalid_params(f"the mode {mode!r} was not offered", "$.mode")
 
     def complete(self, elicitation_id: str) -> bool:
         """The agent says that a page has done its work; unknown and finished ids are ignored."""
@@ -227,7 +227,7 @@ def read_url(wire: Any) -> UrlRequest:
     url: str = wire.url
     host = host_of(url) if len(url) <= URL_CHARACTERS_MAX else None
     if host is None or urlsplit(url).scheme not in ("http", "https"):
-        raise RequestError.invalid_params("not the full URL of a page", "url")
+        raise RequestError.invalid_params("not the full URL of a page", "$.url")
     return UrlRequest(
         message=wire.message,
         url=url,

@@ -36,7 +36,7 @@ from accord.machine import (
 def _explain_reading(error: FileFailure) -> RequestError:
     if isinstance(error, TooLarge):
         reason = f"{error}; ask for a part of it with line and limit"
-        return RequestError.invalid_params(reason, "path")
+        return RequestError.invalid_params(reason, "$.path")
     return explain(error)
 
 
@@ -163,9 +163,9 @@ class FileService:
         if files is None:
             raise RequestError.session_missing(session_id)
         if not path.startswith("/"):
-            raise RequestError.invalid_params(f"the path is not absolute: {path}", "path")
+            raise RequestError.invalid_params(f"the path is not absolute: {path}", "$.path")
         if "\0" in path:
-            raise RequestError.invalid_params("the path has a NUL character", "path")
+            raise RequestError.invalid_params("the path has a NUL character", "$.path")
         return files
 
 
@@ -181,9 +181,9 @@ def explain(error: FileFailure) -> RequestError:
         case AccessDenied():
             return RequestError.permission_denied(str(error), "system")
         case NotAFile():
-            return RequestError.invalid_params(str(error), "path")
+            return RequestError.invalid_params(str(error), "$.path")
         case TooLarge() | NotText():
-            return RequestError.invalid_params(str(error), "content")
+            return RequestError.invalid_params(str(error), "$.content")
         case _:
             return RequestError(-32603, str(error), {"reason": "io_error", "uri": _uri(error.path)})
 

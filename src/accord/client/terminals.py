@@ -121,7 +121,7 @@ class TerminalService:
                 on_output=on_output,
             )
         except SpawnFailed as error:
-            raise RequestError.invalid_params(str(error), "command") from error
+            raise RequestError.invalid_params(str(error), "$.command") from error
         except TooManyTerminals as error:
             raise RequestError(-32603, str(error), {"reason": "too_many_terminals"}) from error
         except MachineError as error:
@@ -220,14 +220,16 @@ class _Ending:
 def _check(command: str, args: Sequence[str], env: Mapping[str, str] | None, cwd: str) -> None:
     """Refuse what the system would refuse with less clear words."""
     if not command:
-        raise RequestError.invalid_params("the command is empty", "command")
+        raise RequestError.invalid_params("the command is empty", "$.command")
     if any("\0" in text for text in (command, cwd, *args)):
-        raise RequestError.invalid_params("a NUL character cannot be part of a command", "command")
+        raise RequestError.invalid_params(
+            "a NUL character cannot be part of a command", "$.command"
+        )
     for name, value in (env or {}).items():
         if not name or "=" in name or "\0" in name + value:
-            raise RequestError.invalid_params(f"no variable can be named {name!r}", "env")
+            raise RequestError.invalid_params(f"no variable can be named {name!r}", "$.env")
     if not cwd.startswith("/") or not os.path.isdir(cwd):
-        raise RequestError.invalid_params(f"not an absolute directory: {cwd}", "cwd")
+        raise RequestError.invalid_params(f"not an absolute directory: {cwd}", "$.cwd")
 
 
 __all__ = ["RELEASED_MAX", "TerminalService"]

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from accord.client.commands import terminal_line
 from accord.client.conversation import Conversation
 from accord.client.services import Services
 from accord.client.v1_serving import DONE, FindSession, Outcome, given, result_of, takes
@@ -18,6 +19,9 @@ from accord.errors import RequestError
 from accord.schema import v1
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, UnsetType
+
+# Of a command that may not run, so much is told.
+LINE_SHOWN_MAX = 500
 
 
 class TerminalRequests:
@@ -41,7 +45,9 @@ class TerminalRequests:
         async def work() -> bytes:
             may_run = self._services.permissions.may_run
             if not await may_run(session.id, wanted.command, args, cwd or session.cwd, env):
-                raise RequestError.permission_denied(f"running {wanted.command} is not allowed")
+                line = terminal_line(wanted.command, args)
+                shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
+                raise RequestError.permission_denied(f"running {shown} is not allowed")
             watched = _Watched(session)
             terminal_id = await result_of(
                 self._services.terminals.create(
