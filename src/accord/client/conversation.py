@@ -183,7 +183,8 @@ class Conversation:
 
     def stream(self) -> Inbox:
         """A queue of all updates from now on, for as long as somebody holds it."""
-        inbox = Inbox(self.link.connection, self.link.options.limits.turn_updates)
+        owner = f"the updates() of session {self.id!r}"
+        inbox = Inbox(self.link.connection, self.link.options.limits.turn_updates, owner)
         self._streams.append(weakref.ref(inbox, self._streams.remove))
         return inbox
 

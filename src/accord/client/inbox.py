@@ -6,12 +6,20 @@ and fills nobody's memory.  What is already read still comes in: a chunk is neve
 What always holds: an inbox that is closed, discarded or garbage holds nothing back.
 """
 
+import logging
+import weakref
 from collections import deque
+from functools import partial
 
 import anyio
 
 from accord.connection.connection import Connection
 from accord.transcript import Update
+
+_log = logging.getLogger("accord.client")
+
+# Who takes nothing for so long has perhaps forgotten that everything waits for it.
+STILL_SECONDS_MAX = 1.0
 
 
 class Inbox:
@@ -28,17 +36,21 @@ class Inbox:
         "_items",
         "_low",
         "_max",
+        "_owner",
         "_taken",
         "_wake",
         "closed",
         "discards",
     )
 
-    def __init__(self, connection: Connection, updates_max: int) -> None:
+    def __init__(self, connection: Connection, updates_max: int, owner: str | None = None) -> None:
+        """With an owner, it is told once in the log when that stops the reading for long."""
         self._connection = connection
+        self._owner = owner
         self._items: deque[Update] = deque()
         self._max = updates_max
-        self._low = updates_max // 2
+        # At least one: it is looked at before the last one is taken.
+        self._low = max(1, updates_max // 2)
         self._wake: anyio.Event | None = None
         self._taken: anyio.Event | None = None
         self._holding = False
@@ -64,6 +76,9 @@ class Inbox:
         if len(items) >= self._max and not self._holding:
             self._holding = True
             self._connection.hold()
+            if self._owner is not None and self._connection.error is None:
+                # Not by a strong reference, which would keep it from being garbage.
+                self._connection.run(partial(_look_after, weakref.ref(self), items[0]))
 
     async def get(self) -> Update | None:
         """The next one; None when the inbox is closed and empty."""
@@ -106,10 +121,33 @@ class Inbox:
             self._wake = None
         self._tell_taken()
 
+    def tell_if_still(self, first: Update) -> Update | None:
+        """Warn if this is still the first, so that nothing was taken.
+
+        Returns the one to look for next time; None when there is nothing to look for.
+        """
+        if not self._holding or self._owner is None:
+            return None
+        if self._items[0] is not first:
+            return self._items[0]
+        text = "%s are not taken: %d wait, and until some are taken no more is read from the agent"
+        _log.warning(text, self._owner, len(self._items))
+        self._owner = None
+        return None
+
     def _release(self) -> None:
         if self._holding:
             self._holding = False
             self._connection.unhold()
+
+
+async def _look_after(reference: "weakref.ref[Inbox]", first: Update) -> None:
+    seen: Update | None = first
+    while seen is not None:
+        await anyio.sleep(STILL_SECONDS_MAX)
+        inbox = reference()
+        seen = None if inbox is None else inbox.tell_if_still(seen)
+        del inbox
 
 
 __all__ = ["Inbox"]
