@@ -57,7 +57,7 @@ class WireV1:
 
     version = 1
 
-    words = _WORDS
+    words: Words = _WORDS
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report

@@ -47,7 +47,7 @@ class WireV2:
 
     version = 2
 
-    words = _WORDS
+    words: Words = _WORDS
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
