@@ -271,3 +271,10 @@ def test_a_stream_too_short_to_tell_is_read_as_lines() -> None:
     assert splitter.feed(b"Content-") == []
     assert splitter.finish() == []
     assert splitter.lost_bytes == 8
+
+
+@pytest.mark.parametrize("framing", ["lines", "content-length", None])
+def test_the_parts_of_a_frame_are_the_frame(framing: Framing | None) -> None:
+    """Ours: a large frame is written in parts, and the peer cannot tell."""
+    splitter = splitter_for(framing)
+    assert b"".join(splitter.parts(b'{"a":1}')) == splitter.encode(b'{"a":1}')

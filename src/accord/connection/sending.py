@@ -24,6 +24,9 @@ from accord.jsonrpc.framing import Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.transport.transport import Transport
 
+# Larger frames are written in two parts: a copy would cost more than a second write.
+COPIED_BYTES_MAX = 64 * 1024
+
 
 class Sending:
     """Sends to one peer until there is an `error`."""
@@ -53,7 +56,10 @@ class Sending:
 
     def _write(self, frame: bytes) -> None:
         # An answer inside a batch waits for the others and has no frame yet.
-        if frame:
+        if len(frame) > COPIED_BYTES_MAX:
+            for part in self._splitter.parts(frame):
+                self._transport.write(part)
+        elif frame:
             self._transport.write(self._splitter.encode(frame))
 
     def post(self, method: str, params: bytes) -> None:

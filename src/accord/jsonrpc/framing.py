@@ -60,6 +60,10 @@ class Splitter(Protocol):
         """The bytes to send for a frame."""
         ...
 
+    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
+        """The same bytes in two parts, for a frame that is too large to be copied for nothing."""
+        ...
+
 
 class Lines:
     """One frame per line.
@@ -101,6 +105,10 @@ class Lines:
     def encode(self, frame: bytes) -> bytes:
         """The frame and its line end; frames of `envelope.py` have no line break inside."""
         return frame + b"\n"
+
+    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
+        """The frame, and its line end."""
+        return frame, b"\n"
 
     def _take(self) -> bytes:
         whole = b"".join(self._pieces)
@@ -184,7 +192,11 @@ class ContentLength:
 
     def encode(self, frame: bytes) -> bytes:
         """A header that counts bytes, not characters, and the frame."""
-        return b"Content-Length: %d\r\n\r\n%b" % (len(frame), frame)
+        return b"".join(self.parts(frame))
+
+    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
+        """The header, and the frame."""
+        return b"Content-Length: %d\r\n\r\n" % len(frame), frame
 
     def _read_line(self, line: bytes, frames: list[bytes]) -> None:
         if length := _LENGTH.search(line):
@@ -258,9 +270,16 @@ class Detecting:
 
     def encode(self, frame: bytes) -> bytes:
         """As for the framing that was found; lines while that is open, and then for good."""
+        return self._chosen().encode(frame)
+
+    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
+        """As `encode`."""
+        return self._chosen().parts(frame)
+
+    def _chosen(self) -> Splitter:
         if self._encoder is None:
             self._encoder = self._splitter
-        return self._encoder.encode(frame)
+        return self._encoder
 
 
 def splitter_for(
