@@ -56,6 +56,11 @@ def test_permissions_are_an_object_that_decides(chosen: Any, hint: str) -> None:
         ({"info": "me"}, "info= takes an Implementation"),
         ({"strict": "no"}, "strict= takes True or False"),
         ({"unstable": 1}, "unstable= takes True or False"),
+        ({"cwd": 5}, "cwd= takes a folder"),
+        ({"env": 5}, "env= takes names"),
+        ({"env": {"A": 1}}, "env= takes names"),
+        ({"stderr": 5}, "stderr= takes a function"),
+        ({"login_terminal": 5}, "login_terminal= takes True"),
         ({"extensions": {}}, "extensions= takes an Extensions"),
         ({"on_auth_status": 1}, "on_auth_status= takes a function"),
     ],
@@ -102,3 +107,17 @@ def test_a_client_that_was_not_entered_says_how() -> None:
     with pytest.raises(AttributeError, match=r"async with Client\.spawn\(\.\.\.\) as client"):
         client.new_session()
     assert not hasattr(client, "sessions")
+
+
+@pytest.mark.parametrize("transport", [5, None, "agent", object()])
+def test_a_client_is_connected_by_a_transport(transport: Any) -> None:
+    """Ours."""
+    with pytest.raises(LocalProtocolError, match=r"Client\.spawn"):
+        Client.connect(transport)
+
+
+@pytest.mark.parametrize("callback", [None, "x", 5])
+def test_only_what_can_be_asked_is_taken_for_the_user(callback: Any) -> None:
+    """Ours: a callback that was left out must not become a silent no."""
+    with pytest.raises(ValueError, match="cannot be asked"):
+        Permissions.ask(callback)

@@ -22,6 +22,7 @@ from accord.client.conversation import Conversation, UpdateListener
 from accord.client.encoding import encode
 from accord.client.handshake import Implementation
 from accord.client.opening import Opening
+from accord.client.option_checks import check_program, check_transport
 from accord.client.options import ClientOptions, TerminalRunner, make_options
 from accord.client.session import Session
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
@@ -76,6 +77,7 @@ class Client:
             ConnectionLost: it ended, or did not answer in time.
         """
         words = command_words(command)
+        check_program(cwd=cwd, env=env, stderr=stderr, login_terminal=login_terminal)
         runner = auth.run_in_terminal if login_terminal is True else login_terminal or None
         made = make_options(options, login_terminal=runner)
 
@@ -98,6 +100,7 @@ class Client:
         cls, transport: Transport, **options: Unpack[ClientOptions]
     ) -> "AbstractAsyncContextManager[Client]":
         """Shake hands with the agent at the other end of a transport."""
+        check_transport(transport)
         return Opening(Connected(lambda: transport, make_options(options)), cls)
 
     # ---- what the agent is

@@ -3,6 +3,7 @@
 Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -66,6 +67,40 @@ def check_values(chosen: Mapping[str, Any]) -> None:
             raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
 
 
+def check_program(**chosen: object) -> None:
+    """How a program is started: where, with which variables, and who is told what it says."""
+    for name, (fits, what) in _OF_PROGRAM.items():
+        value = chosen[name]
+        if value is not None and not fits(value):
+            raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
+
+
+def check_transport(transport: object) -> None:
+    """Something that can carry bytes."""
+    if not _serves(transport, "start", "write", "aclose"):
+        raise LocalProtocolError(
+            f"Client.connect takes a transport, not {transport!r};"
+            " to start a program, write Client.spawn"
+        )
+
+
+def _is_environment(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(part, str) for item in value.items() for part in item
+    )
+
+
+_OF_PROGRAM: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "cwd": (lambda value: isinstance(value, str | os.PathLike), "a folder"),
+    "env": (_is_environment, "names with their values, all of them text"),
+    "stderr": (callable, "a function that is told bytes"),
+    "login_terminal": (
+        lambda value: isinstance(value, bool) or callable(value),
+        "True, False, or a function that runs a command in a terminal",
+    ),
+}
+
+
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -100,4 +135,10 @@ def _serves(service: object, *methods: str) -> bool:
     return all(callable(getattr(service, method, None)) for method in methods)
 
 
-__all__ = ["check_services", "check_values", "check_versions"]
+__all__ = [
+    "check_program",
+    "check_services",
+    "check_transport",
+    "check_values",
+    "check_versions",
+]

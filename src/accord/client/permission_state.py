@@ -22,6 +22,16 @@ from accord.client.queueing import Queue
 Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
 
 
+def check_callback(callback: object) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        ValueError: it is not callable.
+    """
+    if not callable(callback):
+        raise ValueError(f"{callback!r} cannot be asked: it is not callable")
+
+
 @dataclass(slots=True)
 class Shared:
     """What all connections of one `Permissions` have in common."""
@@ -45,4 +55,4 @@ class SessionState:
     asking: set[anyio.CancelScope] = field(default_factory=set)
 
 
-__all__ = ["Callback", "SessionState", "Shared"]
+__all__ = ["Callback", "SessionState", "Shared", "check_callback"]

@@ -33,7 +33,7 @@ from accord.client.calls import approve
 from accord.client.commands import terminal_line
 from accord.client.grants import Grant, Grants, LastingScope, Place
 from accord.client.patterns import PlacedPath, place
-from accord.client.permission_state import Callback, SessionState, Shared
+from accord.client.permission_state import Callback, SessionState, Shared, check_callback
 from accord.client.policy import (
     Effect,
     Facts,
@@ -65,8 +65,8 @@ class Permissions:
     ) -> None:
         """`ask` is called one request at a time; with `per_session`, one per session."""
         check_effect(otherwise, "otherwise")
-        if ask is not None and not callable(ask):
-            raise ValueError(f"{ask!r} cannot be asked: it is not callable")
+        if ask is not None:
+            check_callback(ask)
         read = read_rules(rules)
         kept = Grants() if grants is None else grants
         self._shared = Shared(read, otherwise, ask, kept, per_session)
@@ -93,6 +93,7 @@ class Permissions:
         It returns an option or its id, True or False (allow or reject once), None (dismissed), or
         a `Decision` that says how long the answer is remembered.
         """
+        check_callback(callback)
         return cls(ask=callback, grants=grants, per_session=per_session)
 
     @classmethod
