@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
 from accord.errors import NotFound, RemoteProtocolError, RequestFailed
-from accord.machine import AccessDenied, FileFailure, FileMissing, Files, OutsideRoots, Roots
+from accord.machine.failures import AccessDenied, FileFailure, FileMissing, OutsideRoots
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.translate.diffs import diff_of
@@ -13,6 +13,7 @@ from accord.translate.file_changes import deletion_of, move_of
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
     from accord.agent.turn import Turn
+    from accord.machine.files import Files
 
 READ = "fs/read_text_file"
 WRITE = "fs/write_text_file"
@@ -157,9 +158,14 @@ class _OwnFiles:
     """The session's own files for one operation; the handles are closed behind it."""
 
     def __init__(self, session: "AgentSession") -> None:
+        # Loaded with the first file of our own: mostly the client has them.
+        from accord.machine.roots import Roots
+
         self._roots = Roots(session.roots)
 
-    def __enter__(self) -> Files:
+    def __enter__(self) -> "Files":
+        from accord.machine.files import Files
+
         return Files(self._roots)
 
     def __exit__(self, *exc: object) -> None:

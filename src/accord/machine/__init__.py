@@ -2,43 +2,100 @@
 
 For agents and clients alike.  It knows no wire types and no methods of the protocol; plain
 values go in and out, and what goes wrong is an error of `failures.py` or `SpawnFailed`.
+
+A module is imported when a name of it is first used: an agent that reads one file has no use for
+processes and terminals, and its start is somebody's wait.
 """
 
-from accord.machine.failures import (
-    AccessDenied,
-    AlreadyThere,
-    FileFailure,
-    FileMissing,
-    MachineError,
-    NotAFile,
-    NotText,
-    OutsideRoots,
-    TerminalUnknown,
-    TooLarge,
-    TooManyTerminals,
-)
-from accord.machine.files import Files
-from accord.machine.groups import ProcessGroup, live_groups, track
-from accord.machine.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
-from accord.machine.output import OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX, OutputBuffer
-from accord.machine.overlay import Overlay
-from accord.machine.process import (
-    KILL_SECONDS,
-    STDIN_SECONDS,
-    TERMINATE_SECONDS,
-    Exit,
-    GroupProcess,
-    environment,
-    spawn,
-)
-from accord.machine.roots import Roots
-from accord.machine.terminal import (
-    TERMINALS_MAX,
-    Terminal,
-    TerminalOutput,
-    Terminals,
-    command_line,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from accord.machine.failures import (
+        AccessDenied,
+        AlreadyThere,
+        FileFailure,
+        FileMissing,
+        MachineError,
+        NotAFile,
+        NotText,
+        OutsideRoots,
+        TerminalUnknown,
+        TooLarge,
+        TooManyTerminals,
+    )
+    from accord.machine.files import Files
+    from accord.machine.groups import ProcessGroup, live_groups, track
+    from accord.machine.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
+    from accord.machine.output import OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX, OutputBuffer
+    from accord.machine.overlay import Overlay
+    from accord.machine.process import (
+        KILL_SECONDS,
+        STDIN_SECONDS,
+        TERMINATE_SECONDS,
+        Exit,
+        GroupProcess,
+        environment,
+        spawn,
+    )
+    from accord.machine.roots import Roots
+    from accord.machine.terminal import (
+        TERMINALS_MAX,
+        Terminal,
+        TerminalOutput,
+        Terminals,
+        command_line,
+    )
+
+_PLACES = {
+    "accord.machine.failures": (
+        "AccessDenied",
+        "AlreadyThere",
+        "FileFailure",
+        "FileMissing",
+        "MachineError",
+        "NotAFile",
+        "NotText",
+        "OutsideRoots",
+        "TerminalUnknown",
+        "TooLarge",
+        "TooManyTerminals",
+    ),
+    "accord.machine.files": ("Files",),
+    "accord.machine.groups": ("ProcessGroup", "live_groups", "track"),
+    "accord.machine.local_files": ("FILE_BYTES_MAX", "FileInfo", "LocalFiles"),
+    "accord.machine.output": ("OUTPUT_BYTES_DEFAULT", "OUTPUT_BYTES_MAX", "OutputBuffer"),
+    "accord.machine.overlay": ("Overlay",),
+    "accord.machine.process": (
+        "Exit",
+        "GroupProcess",
+        "KILL_SECONDS",
+        "STDIN_SECONDS",
+        "TERMINATE_SECONDS",
+        "environment",
+        "spawn",
+    ),
+    "accord.machine.roots": ("Roots",),
+    "accord.machine.terminal": (
+        "TERMINALS_MAX",
+        "Terminal",
+        "TerminalOutput",
+        "Terminals",
+        "command_line",
+    ),
+}
+_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Import the module of a name when it is first asked for."""
+    place = _PLACE_OF.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(place), name)
+    globals()[name] = value
+    return value
+
 
 __all__ = [
     "FILE_BYTES_MAX",
