@@ -257,3 +257,42 @@ def test_what_is_over_the_limit_of_a_frame_is_not_sent() -> None:
     assert peer.is_unanswered("a")
     error = json.loads(peer.refuse("a", -32603, "x", long))["error"]
     assert error == {"code": -32603, "message": "Internal error (too long to be sent)"}
+
+
+def test_a_large_result_goes_out_as_it_is() -> None:
+    """Ours: the same frame, in parts that need no copy."""
+    peer = Peer()
+    peer.receive(b'{"jsonrpc":"2.0","id":"a","method":"m"}')
+    result = b'"' + b"x" * 100_000 + b'"'
+    parts = peer.answer_in_parts("a", result)
+    assert parts[1] is result
+    assert b"".join(parts) == b'{"jsonrpc":"2.0","id":"a","result":' + result + b"}"
+    assert not peer.is_unanswered("a")
+    with pytest.raises(LocalProtocolError):
+        peer.answer_in_parts("a", result)
+
+
+@pytest.mark.parametrize("line_break", [b"\n", b"\r"])
+def test_a_large_result_with_line_breaks_is_put_on_one_line(line_break: bytes) -> None:
+    """TR-STDIO-02: no raw newline inside."""
+    peer = Peer()
+    peer.receive(b'{"jsonrpc":"2.0","id":1,"method":"m"}')
+    (frame,) = peer.answer_in_parts(1, b"[1," + line_break + b"2]")
+    assert frame == b'{"jsonrpc":"2.0","id":1,"result":[1, 2]}'
+
+
+def test_a_large_result_over_the_limit_leaves_the_request_open() -> None:
+    """LIM-03: nothing over the limit is sent."""
+    peer = Peer(frame_bytes_max=1000)
+    peer.receive(b'{"jsonrpc":"2.0","id":1,"method":"m"}')
+    with pytest.raises(LocalProtocolError, match="frame_bytes = 1000"):
+        peer.answer_in_parts(1, b'"' + b"x" * 1000 + b'"')
+    assert peer.is_unanswered(1)
+
+
+def test_a_large_result_in_a_batch_waits_for_the_others() -> None:
+    """TR-BATCH-04: one array of answers after all entries."""
+    peer = Peer(accept_batches=True)
+    peer.receive(b'[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":2,"method":"m"}]')
+    assert peer.answer_in_parts(1, b"[1]") == (b"",)
+    assert b"".join(peer.answer_in_parts(2, b"[2]")).startswith(b"[{")

@@ -180,7 +180,7 @@ class Connection(Sending):
                 for one in event.events:
                     self._event(one, frame)
                 if event.answer is not None:
-                    self._write_answer(event.answer)
+                    self._write_answer((event.answer,))
             case events.FrameRejected():
                 self._rejected(event, frame)
             case events.StrayAnswer():
@@ -209,7 +209,7 @@ class Connection(Sending):
 
     def _rejected(self, event: events.FrameRejected, frame: bytes) -> None:
         if event.answer is not None:
-            self._write_answer(event.answer)
+            self._write_answer((event.answer,))
         is_seen = event.answer is not None and event.count == 0
         if self.strict and not is_seen:
             # A bad request is refused, and so its sender sees it; of this it would see nothing.
@@ -319,13 +319,16 @@ class Connection(Sending):
 
     # ---- writing
 
-    def _write_answer(self, frame: bytes) -> None:
+    def _write_answer(self, parts: tuple[bytes, ...]) -> None:
         """Write an answer; a peer that takes none of many is not heard until it does.
 
         A peer that keeps the bound on open requests never has more answers than that to take, so
         this cannot stop two peers who wait for each other.
         """
-        self._write(frame)
+        if len(parts) == 1:
+            self._write(parts[0])
+        else:
+            self._write_parts(parts)
         if self._transport.backlog == 0:
             self._answers_untaken = 0
             return

@@ -10,6 +10,7 @@ import anyio
 
 from accord.connection.faults import encoded_error_for
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
+from accord.connection.sending import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import to_python
@@ -21,7 +22,9 @@ REQUEST_CANCELLED = -32800
 class Requests:
     """All that are open."""
 
-    def __init__(self, peer: Peer, handler: Handler, write: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, peer: Peer, handler: Handler, write: Callable[[tuple[bytes, ...]], None]
+    ) -> None:
         self._peer = peer
         self._handler = handler
         self._write = write
@@ -67,7 +70,7 @@ class Requests:
         self._close(request)
         if not self._over:
             answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
-            self._write(answer)
+            self._write((answer,))
 
     def cancel_requested(self, params: Raw) -> None:
         """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
@@ -90,7 +93,7 @@ class Requests:
         """We are about to close: whoever waits is told, instead of being left with silence."""
         for request in [] if self._over else list(self._open.values()):
             answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
-            self._write(answer)
+            self._write((answer,))
         self._over = True
 
     def abort_all(self) -> None:
@@ -109,7 +112,10 @@ class Requests:
         if self._over:
             return
         try:
-            answer = self._peer.answer(request.id, result)
+            if len(result) > COPIED_BYTES_MAX:
+                answer = self._peer.answer_in_parts(request.id, result)
+            else:
+                answer = (self._peer.answer(request.id, result),)
         except LocalProtocolError as error:
             self._refuse(request, error)
             return
@@ -120,7 +126,7 @@ class Requests:
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = encoded_error_for(error, request.method)
         if not self._over:
-            self._write(self._peer.refuse(request.id, code, message, data))
+            self._write((self._peer.refuse(request.id, code, message, data),))
 
 
 __all__ = ["REQUEST_CANCELLED", "Requests"]

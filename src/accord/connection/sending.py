@@ -24,7 +24,7 @@ from accord.jsonrpc.framing import Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.transport.transport import Transport
 
-# Larger frames are written in two parts: a copy would cost more than a second write.
+# Larger frames are written in parts: a copy would cost more than another write.
 COPIED_BYTES_MAX = 64 * 1024
 
 
@@ -57,10 +57,16 @@ class Sending:
     def _write(self, frame: bytes) -> None:
         # An answer inside a batch waits for the others and has no frame yet.
         if len(frame) > COPIED_BYTES_MAX:
-            for part in self._splitter.parts(frame):
-                self._transport.write(part)
+            self._write_parts((frame,))
         elif frame:
             self._transport.write(self._splitter.encode(frame))
+
+    def _write_parts(self, parts: tuple[bytes, ...]) -> None:
+        """Write one large frame that is not in one piece; nothing of it is copied."""
+        before, behind = self._splitter.around(sum(map(len, parts)))
+        for part in (before, *parts, behind):
+            if part:
+                self._transport.write(part)
 
     def post(self, method: str, params: bytes) -> None:
         """Send a notification now, without waiting for anything.

@@ -46,6 +46,9 @@ class OpenBatches:
         for request_id in waiting:
             self._by_id[request_id] = batch
 
+    def __contains__(self, request_id: Id) -> bool:
+        return request_id in self._by_id
+
     def settle(self, request_id: Id, answer: bytes) -> bytes:
         """The frame to send now: the answer itself, the whole array, or nothing yet (empty)."""
         batch = self._by_id.pop(request_id, None)

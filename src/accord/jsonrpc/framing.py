@@ -60,8 +60,8 @@ class Splitter(Protocol):
         """The bytes to send for a frame."""
         ...
 
-    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
-        """The same bytes in two parts, for a frame that is too large to be copied for nothing."""
+    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
+        """What goes before and behind a frame that is too large to be copied for it."""
         ...
 
 
@@ -106,9 +106,9 @@ class Lines:
         """The frame and its line end; frames of `envelope.py` have no line break inside."""
         return frame + b"\n"
 
-    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
-        """The frame, and its line end."""
-        return frame, b"\n"
+    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
+        """Nothing, and the line end."""
+        return b"", b"\n"
 
     def _take(self) -> bytes:
         whole = b"".join(self._pieces)
@@ -192,11 +192,11 @@ class ContentLength:
 
     def encode(self, frame: bytes) -> bytes:
         """A header that counts bytes, not characters, and the frame."""
-        return b"".join(self.parts(frame))
+        return self.around(len(frame))[0] + frame
 
-    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
-        """The header, and the frame."""
-        return b"Content-Length: %d\r\n\r\n" % len(frame), frame
+    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
+        """The header, and nothing."""
+        return b"Content-Length: %d\r\n\r\n" % frame_bytes, b""
 
     def _read_line(self, line: bytes, frames: list[bytes]) -> None:
         if length := _LENGTH.search(line):
@@ -272,9 +272,9 @@ class Detecting:
         """As for the framing that was found; lines while that is open, and then for good."""
         return self._chosen().encode(frame)
 
-    def parts(self, frame: bytes) -> tuple[bytes, bytes]:
+    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
         """As `encode`."""
-        return self._chosen().parts(frame)
+        return self._chosen().around(frame_bytes)
 
     def _chosen(self) -> Splitter:
         if self._encoder is None:

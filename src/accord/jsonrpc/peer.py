@@ -32,6 +32,7 @@ from accord.jsonrpc.envelope import (
     notification_frame,
     request_frame,
     result_frame,
+    result_parts,
 )
 from accord.jsonrpc.events import (
     Batch,
@@ -145,12 +146,16 @@ class Peer:
         Raises:
             LocalProtocolError: it is longer than a peer with our own limit would take.
         """
-        if len(frame) > self._frame_bytes_max:
+        self.checked_bytes(len(frame), what)
+        return frame
+
+    def checked_bytes(self, frame_bytes: int, what: str) -> None:
+        """As `checked`, for a frame that is not in one piece."""
+        if frame_bytes > self._frame_bytes_max:
             raise LocalProtocolError(
-                f"{what} is too long to be sent: {len(frame)} bytes"
+                f"{what} is too long to be sent: {frame_bytes} bytes"
                 f" (limit frame_bytes = {self._frame_bytes_max})"
             )
-        return frame
 
     def answer(self, request_id: Id, result: bytes | Raw) -> bytes:
         """The frame that answers the peer's request; empty if it waits for the rest of its batch.
@@ -163,6 +168,16 @@ class Peer:
         frame = self.checked(result_frame(request_id, result), "the answer")
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
+
+    def answer_in_parts(self, request_id: Id, result: bytes) -> tuple[bytes, ...]:
+        """`answer` for a large result, which is not copied where it can go out as it is."""
+        self._require_unanswered(request_id)
+        parts = result_parts(request_id, result)
+        if parts is None or request_id in self._batches:
+            return (self.answer(request_id, result),)
+        self.checked_bytes(sum(map(len, parts)), "the answer")
+        self._unanswered.remove(request_id)
+        return parts
 
     def refuse(
         self, request_id: Id, code: int, message: str, data: bytes | Raw | None = None
