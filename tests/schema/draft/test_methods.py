@@ -79,7 +79,7 @@ def test_any_value_of_any_type_survives_a_round_trip(pair: tuple[Any, Any]) -> N
     wanted, value = pair
     text = encode(value)
     assert decode(wanted, text) == value
-    assert encode(decode_slowly(wanted, text, strict=True)) == text
+    assert encode(decode_slowly(wanted, text)) == text
 
 
 def test_each_side_handles_its_own_methods() -> None:

@@ -30,7 +30,7 @@ def _notification(type_: str, data: object) -> SessionNotification:
 @pytest.mark.parametrize(("type_", "data"), UPDATES)
 def test_each_kind_of_update_survives_a_round_trip(type_: str, data: dict[str, Any]) -> None:
     """Ours: the way there and back through the envelope loses nothing."""
-    update = decode_update(_notification(type_, data), strict=True)
+    update = decode_update(_notification(type_, data))
     assert not isinstance(update, UnknownVariant)
     again = update_notification("s", update)
     assert again.type == type_
