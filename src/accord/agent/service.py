@@ -178,14 +178,15 @@ class Service:
         unfinished = Unfinished()
         with session.replaying():
             of_the_moment = {v2.Notice, v2.StateUpdate}
+            past = self.connection.gather("session/update")
             async for update in session.log.replay():
                 if type(update) in of_the_moment:
                     continue
                 unfinished.see(update)
                 for params in self.wire.updates(session.id, update):
-                    self.connection.post("session/update", params)
-                if self.connection.wait_is_due():
-                    await self.connection.give_way()
+                    if past.add(params):
+                        await past.flush()
+            await past.flush()
         if not session.foreground.is_busy:
             for ending in unfinished.endings(session.terminals.running_ids()):
                 await session.emit(ending)

@@ -26,6 +26,8 @@ from accord.transport.transport import Transport
 
 # Larger frames are written in parts: a copy would cost more than another write.
 COPIED_BYTES_MAX = 64 * 1024
+# So much of a session's past is written at once; one write for each message would cost most.
+GATHERED_BYTES_MAX = 64 * 1024
 
 
 class Sending:
@@ -95,6 +97,17 @@ class Sending:
 
         return post
 
+    def gather(self, method: str) -> "Gathered":
+        """Notifications of one method that go out together: for a past that is told again."""
+        return Gathered(self, method)
+
+    def write_gathered(self, frames: list[bytes]) -> None:
+        """Write frames that were checked already, in one go."""
+        if self.error is not None:
+            raise self.error
+        encode_frame = self._splitter.encode
+        self._transport.write(b"".join([encode_frame(frame) for frame in frames]))
+
     async def notify(self, method: str, params: bytes) -> None:
         """Send a notification; waits while the peer is slow.  Otherwise as `post`."""
         if self.check_is_due():
@@ -142,3 +155,28 @@ class Sending:
 
 
 __all__ = ["Sending"]
+
+
+class Gathered:
+    """Notifications that wait to be written together; nothing is lost if `flush` comes last."""
+
+    def __init__(self, sending: Sending, method: str) -> None:
+        self._sending = sending
+        self._method = method
+        self._frame_of = notification_framer(method)
+        self._frames: list[bytes] = []
+        self._bytes = 0
+
+    def add(self, params: bytes) -> bool:
+        """Take one; True when there are so many that they should be flushed."""
+        frame = self._sending.peer.checked(self._frame_of(params), self._method)
+        self._frames.append(frame)
+        self._bytes += len(frame)
+        return self._bytes >= GATHERED_BYTES_MAX
+
+    async def flush(self) -> None:
+        """Write what is there, and give way."""
+        frames, self._frames, self._bytes = self._frames, [], 0
+        if frames:
+            self._sending.write_gathered(frames)
+        await self._sending.give_way()

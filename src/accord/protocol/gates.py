@@ -4,9 +4,13 @@ A marker is read as its version says: in v1 a boolean counts only when it is tru
 when it is there, in v2 only objects count.  What is missing, null or malformed is unsupported.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
 
-from accord.schema.method import Method
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from accord.schema.method import Method
 
 
 def supports(capabilities: Mapping[str, object], path: str, *, booleans: bool) -> bool:
