@@ -16,7 +16,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction, signature
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -77,8 +77,7 @@ class AuthMethod:
         return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
 
 
-@dataclass(frozen=True, slots=True)
-class Extension:
+class Extension(NamedTuple):
     """A method or notification of the agent's own."""
 
     method: str

@@ -7,7 +7,7 @@ decides.  Secrets never go through a form.
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from accord.agent.wire import Wire
 from accord.agent.words import checked
@@ -83,8 +83,7 @@ class FormField:
         return isinstance(value, _PYTHON_TYPES[self.type])
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What the user did.  `values` is only there after `accept`."""
 
     action: Literal["accept", "decline", "cancel", "unsupported"]

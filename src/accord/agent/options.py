@@ -4,7 +4,6 @@ Modes are config options of category `mode`; v1 is told of both and the two stay
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.agent.words import checked
@@ -68,13 +67,13 @@ class SlashCommand(NamedTuple):
     handler: CommandHandler
 
 
-@dataclass(slots=True)
 class Offer:
     """All that an agent's sessions can be set to.  Guards: ids are unique, defaults are legal."""
 
-    modes: dict[str, Mode] = field(default_factory=dict)
-    options: dict[str, Option] = field(default_factory=dict)
-    commands: dict[str, SlashCommand] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.modes: dict[str, Mode] = {}
+        self.options: dict[str, Option] = {}
+        self.commands: dict[str, SlashCommand] = {}
 
     def add_mode(self, mode: Mode) -> None:
         """Add a mode; the first one is where sessions start."""

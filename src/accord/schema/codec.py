@@ -10,13 +10,16 @@ Invariant: `decode` raises `Invalid` and nothing else, whatever the bytes.
 import re
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
 
-from accord.schema.reader import Invalid, Reader
+from accord.schema.invalid import Invalid
 from accord.schema.struct import UnknownVariant
+
+if TYPE_CHECKING:
+    from accord.schema.reader import Reader
 
 T = TypeVar("T")
 
@@ -38,7 +41,10 @@ def native(wanted: Any) -> msgspec.json.Decoder[Any]:
 
 
 @cache
-def _reader(wanted: Any) -> Reader:
+def _reader(wanted: Any) -> "Reader":
+    # Loaded with the first odd message: a start with good ones need not wait for it.
+    from accord.schema.reader import Reader
+
     return Reader(wanted)
 
 

@@ -21,18 +21,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import NODEFAULT, UNSET, Raw, Struct, UnsetType
 
+from accord.schema.invalid import Invalid
 from accord.schema.struct import UnknownVariant
 
 _UINT64_MAX = 2**64 - 1
-
-
-class Invalid(ValueError):
-    """Text that is not of the wanted type: `path` says where (`$` is the root), `reason` why."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{reason} (at {path})")
-        self.path = path
-        self.reason = reason
 
 
 @dataclass(slots=True)

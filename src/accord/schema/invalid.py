@@ -1,0 +1,10 @@
+"""What reading says about text that is not of the wanted type."""
+
+
+class Invalid(ValueError):
+    """Text that is not of the wanted type: `path` says where (`$` is the root), `reason` why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{reason} (at {path})")
+        self.path = path
+        self.reason = reason
