@@ -45,6 +45,8 @@ from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.store import MemoryStore, SessionStore
 from accord.transport.transport import Transport
 
+GARBAGE_THRESHOLDS = (10_000, 20, 20)
+
 _log = logging.getLogger("accord.agent")
 
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
