@@ -8,6 +8,7 @@ What always holds
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
+from accord.agent.preparing import prepare
 from accord.agent.service import Service
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
@@ -97,6 +98,8 @@ class Serving:
         assert self.connection is not None
         self.connection.peer.null_ids_allowed = chosen.version == 1
         self._dialect = dialect
+        spoken = chosen.dialect
+        request.on_answered = lambda: prepare(spoken)
         return answer
 
     def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
