@@ -32,6 +32,10 @@ UpdateListener: TypeAlias = Callable[[Update], None]
 OUTPUT_PIECES_MAX = 64
 
 
+# States move turns, and a prompt of our own comes back as an echo.
+_HANDED_ON_WITH_CARE = frozenset({"state", "user_message"})
+
+
 class Conversation:
     """One session of one link."""
 
@@ -143,8 +147,16 @@ class Conversation:
     def apply(self, wire_update: Any) -> None:
         """Fold one update and hand it on.  The hot path: no task, no await, no copy."""
         update = self._fold(wire_update)
-        if update is not None:
+        if update is None:
+            return
+        exchanges = self._exchanges
+        if not exchanges or self._streams or update.kind in _HANDED_ON_WITH_CARE:
             self.hand_on(update)
+            return
+        # What nearly all updates of a turn are, without another call.
+        exchanges[0].inbox.put(update)
+        if self._on_update is not None:
+            self._on_update(update)
 
     def hand_on(self, update: Update) -> None:
         """Give an update that is in the transcript to whoever looks."""
