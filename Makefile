@@ -32,6 +32,7 @@ check: setup
 	@if [ -x $(PYRIGHT) ]; then echo $(PYRIGHT); $(PYRIGHT); fi
 	.venv/bin/lint-imports --no-logo
 	$(PYTHON) scripts/check_lengths.py
+	@$(PYTHON) scripts/rules.py --require > .rules.log || { cat .rules.log; exit 1; }
 
 # One folder at a time: a branch of schema/ that only a test of agent/ reaches counts as missed.
 coverage: setup
