@@ -22,9 +22,9 @@ The public names are written out below.  Each is imported when it is first used:
 an agent many times a day, and an agent has no use for the client's half of the package.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from accord.loading import on_first_use
 from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -149,15 +149,7 @@ _PLACES = {
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for."""
-    place = _PLACE_OF.get(name)
-    if place is None:
-        raise AttributeError(f"module 'accord' has no attribute {name!r}")
-    value: object = getattr(import_module(place), name)
-    globals()[name] = value
-    return value
+__getattr__ = on_first_use(__name__, _PLACE_OF)
 
 
 def __dir__() -> list[str]:

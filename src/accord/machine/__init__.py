@@ -7,8 +7,9 @@ A module is imported when a name of it is first used: an agent that reads one fi
 processes and terminals, and its start is somebody's wait.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from accord.loading import on_first_use
 
 if TYPE_CHECKING:
     from accord.machine.failures import (
@@ -86,15 +87,7 @@ _PLACES = {
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
-
-def __getattr__(name: str) -> object:
-    """Import the module of a name when it is first asked for."""
-    place = _PLACE_OF.get(name)
-    if place is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(place), name)
-    globals()[name] = value
-    return value
+__getattr__ = on_first_use(__name__, _PLACE_OF)
 
 
 __all__ = [

@@ -7,8 +7,9 @@ A module is imported when a name of it is first used: an agent answers `initiali
 needs most of them.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from accord.loading import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403
@@ -171,17 +172,11 @@ _NAMES: dict[str, str] = {
         UserMessageChunk
     """,
 }
-_PLACE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+_PLACE_OF = {
+    name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()
+}
 
-
-def __getattr__(name: str) -> object:
-    """Import the module of a name when it is first asked for."""
-    place = _PLACE_OF.get(name)
-    if place is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{place}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = on_first_use(__name__, _PLACE_OF)
 
 
 __all__ = list(_PLACE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
