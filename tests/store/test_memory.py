@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from accord.store import MemoryStore, SessionLog, SessionRecord, memory
+from accord.store import MemoryStore, SessionLog, SessionRecord, interface, memory
 from accord.store.interface import BadCursor
 
 
@@ -126,3 +126,33 @@ async def test_a_very_long_log_gives_up_its_oldest_part(monkeypatch: pytest.Monk
     kept = await updates_of(log)
     assert 5 <= len(kept) <= 10
     assert kept == list(range(100 - len(kept), 100))
+
+
+async def test_a_value_is_kept_beside_the_log() -> None:
+    """What a model knows is no update, and still belongs to the session."""
+    store = MemoryStore()
+    await store.create(SessionRecord("a", "/w"))
+    assert await store.kept("a", "history") is None
+    await store.keep("a", "history", b"one")
+    await store.keep("a", "history", b"two")
+    assert await store.kept("a", "history") == b"two"
+    await store.fork("a", SessionRecord("b", "/w"))
+    await store.keep("a", "history", b"three")
+    assert await store.kept("b", "history") == b"two"
+    await store.delete("a")
+    assert await store.kept("a", "history") is None
+
+
+async def test_nothing_is_kept_for_an_unknown_session_nor_beyond_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A deleted session does not come back; a value has a bound."""
+    store = MemoryStore()
+    await store.keep("gone", "history", b"one")
+    await store.create(SessionRecord("gone", "/w"))
+    assert await store.kept("gone", "history") is None
+    monkeypatch.setattr(interface, "KEPT_BYTES_MAX", 3)
+    await store.keep("gone", "history", b"abc")
+    with pytest.raises(ValueError, match="keeps 3"):
+        await store.keep("gone", "history", b"abcd")
+    assert await store.kept("gone", "history") == b"abc"

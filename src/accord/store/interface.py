@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+# Most bytes of one value that is kept beside a log; SQLite would take a thousand times more.
+KEPT_BYTES_MAX = 64 * 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
@@ -85,3 +88,23 @@ class SessionStore(Protocol):
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
         """Copy the log of a session under a new record; None when the source is unknown."""
         ...
+
+    async def keep(self, session_id: str, name: str, value: bytes) -> None:
+        """Keep a value beside the log, such as what the model knows; replaces one of that name.
+
+        An unknown session is left alone.  A fork copies what is kept, `delete` forgets it.
+
+        Raises:
+            ValueError: more than KEPT_BYTES_MAX bytes; what was kept before stays.
+        """
+        ...
+
+    async def kept(self, session_id: str, name: str) -> bytes | None:
+        """What was kept under this name, or None."""
+        ...
+
+
+def check_kept(name: str, value: bytes) -> None:
+    """Raise ValueError for a value that no store takes."""
+    if len(value) > KEPT_BYTES_MAX:
+        raise ValueError(f"{name!r} has {len(value)} bytes, a store keeps {KEPT_BYTES_MAX}")

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from accord.store.interface import BadCursor, Page, SessionLog, SessionRecord
+from accord.store.interface import BadCursor, Page, SessionLog, SessionRecord, check_kept
 
 PAGE_SESSIONS = 50
 # The oldest updates of a very long session give way, so that a session cannot fill the memory.
@@ -41,6 +41,7 @@ class MemoryStore:
         self._page_sessions = page_sessions
         self._records: dict[str, SessionRecord] = {}
         self._logs: dict[str, MemoryLog] = {}
+        self._kept: dict[str, dict[str, bytes]] = {}
         # Numbers in the order of making, so that a cursor outlives the session it was cut at.
         self._numbers: dict[str, int] = {}
         self._made = 0
@@ -50,6 +51,7 @@ class MemoryStore:
         self._numbers[record.session_id] = self._made
         self._records[record.session_id] = record
         self._logs[record.session_id] = log
+        self._kept[record.session_id] = {}
         return log
 
     async def create(self, record: SessionRecord) -> SessionLog:
@@ -97,6 +99,7 @@ class MemoryStore:
     async def delete(self, session_id: str) -> bool:
         """Forget a session."""
         self._logs.pop(session_id, None)
+        self._kept.pop(session_id, None)
         self._numbers.pop(session_id, None)
         return self._records.pop(session_id, None) is not None
 
@@ -105,4 +108,17 @@ class MemoryStore:
         source = self._logs.get(session_id)
         if source is None:
             return None
-        return self._keep(record, source.copy())
+        copied = dict(self._kept[session_id])
+        log = self._keep(record, source.copy())
+        self._kept[record.session_id] = copied
+        return log
+
+    async def keep(self, session_id: str, name: str, value: bytes) -> None:
+        """Keep a value beside the log of a known session."""
+        check_kept(name, value)
+        if session_id in self._kept:
+            self._kept[session_id][name] = value
+
+    async def kept(self, session_id: str, name: str) -> bytes | None:
+        """What was kept under this name."""
+        return self._kept.get(session_id, {}).get(name)
