@@ -14,7 +14,6 @@ import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
-from accord.agent.tokens import TokenCount
+from accord.agent.recorded_session import RecordedSession
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
@@ -49,7 +48,7 @@ def new_session_id() -> str:
     return os.urandom(16).hex()
 
 
-class AgentSession:
+class AgentSession(RecordedSession):
     """One conversation.  Handlers reach it as `turn.session`."""
 
     def __init__(
@@ -62,12 +61,11 @@ class AgentSession:
         log: SessionLog,
         mcp_servers: tuple[Any, ...] = (),
     ) -> None:
+        super().__init__(store, record)
         self._connection = connection
         self._post_update = connection.poster(UPDATE)
         self._wire = wire
-        self._store = store
         self._offer = offer
-        self._record = record
         self._log = log
         self._options: dict[str, OptionValue] = offer.settled(record.options)
         self._ids = itertools.count(1)
@@ -82,9 +80,8 @@ class AgentSession:
         self.children: dict[str, Turn] = {}
         self.last_stop: tuple[str, Any] | None = None
         self.last_usage: Any = UNSET
-        self.foreground = Foreground(
-            connection.limits.prompts_queued if wire.version == 1 else None
-        )
+        queued = connection.limits.prompts_queued
+        self.foreground = Foreground(queued if wire.version == 1 else None)
         self.turn: Turn | None = None
         self.terminals = OwnTerminals(self)
         self._replayed: anyio.Event | None = None
@@ -94,41 +91,6 @@ class AgentSession:
         self.closed = False
 
     # ---- what it is
-
-    @property
-    def id(self) -> str:
-        """The session's id."""
-        return self._record.session_id
-
-    @property
-    def cwd(self) -> Path:
-        """The folder that relative paths start from."""
-        return Path(self._record.cwd)
-
-    @property
-    def roots(self) -> tuple[str, ...]:
-        """The folders that file tools keep to, the working folder first."""
-        return (self._record.cwd, *self._record.additional_directories)
-
-    @property
-    def title(self) -> str | None:
-        """The name that the session goes by."""
-        return self._record.title
-
-    @property
-    def system_prompt(self) -> str | None:
-        """Instructions of the client for the model, where the agent takes some (unstable)."""
-        return self._record.system_prompt
-
-    @property
-    def system_prompt_overrides(self) -> bool:
-        """Whether they stand in place of the agent's own instead of after them."""
-        return self._record.system_prompt_overrides
-
-    @property
-    def record(self) -> SessionRecord:
-        """What the store knows."""
-        return self._record
 
     @property
     def log(self) -> SessionLog:
@@ -298,30 +260,8 @@ class AgentSession:
         if self._record.titled_by_user:
             return
         await self._put(replace(self._record, title=title))
-        await self.emit(
-            v2.SessionInfoUpdate(title=title, updated_at=self._record.updated_at or UNSET)
-        )
-
-    async def amend(self, **about: Any) -> None:
-        """Change what the store knows, without counting as a use of the session."""
-        self._record = replace(self._record, **about)
-        await self._store.put(self._record)
-
-    async def touch(self) -> None:
-        """The session was used now."""
-        await self._put(self._record)
-
-    async def _put(self, record: SessionRecord) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._record = replace(record, updated_at=now)
-        await self._store.put(self._record)
-
-    def spend(self, counts: Mapping[str, int]) -> TokenCount:
-        """Add to what the session has cost; the next use of the session stores it."""
-        total = TokenCount(self._record.tokens)
-        total.add(counts)
-        self._record = replace(self._record, tokens=total.counts)
-        return total
+        at = self._record.updated_at or UNSET
+        await self.emit(v2.SessionInfoUpdate(title=title, updated_at=at))
 
     # ---- MCP over this connection (unstable)
 
