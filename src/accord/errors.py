@@ -11,6 +11,7 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
              ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
              ├─ McpCallFailed                           an MCP server behind the peer said no
              ├─ SpawnFailed                             the agent's program did not start
+             ├─ ConfigError                             a file of the user's cannot be read so
              └─ RequestError                            raise it in a handler to answer with it
 """
 
@@ -173,6 +174,15 @@ class SpawnFailed(AccordError):
     """A program could not be started; the message names it and says why."""
 
 
+class ConfigError(AccordError):
+    """A configuration file says what cannot be; the message names file, key and what may be."""
+
+    def __init__(self, message: str, *, file: str | None = None, key: str | None = None) -> None:
+        super().__init__(message)
+        self.file = file
+        self.key = key
+
+
 class RequestError(AccordError):
     """Raise this in a handler: the peer gets exactly this code, message and data."""
 
@@ -265,6 +275,7 @@ def request_failed(method: str, code: int, message: str, data: Any = None) -> Re
 __all__ = [
     "AccordError",
     "AuthenticationRequired",
+    "ConfigError",
     "ConnectionLost",
     "LimitExceeded",
     "LocalProtocolError",

@@ -1,0 +1,1 @@
+"""What the user has set up: where files lie, the configuration, the permission policies."""
