@@ -100,6 +100,7 @@ class Service:
         except BaseException:
             self.sessions.pop(session.id, None)
             with anyio.CancelScope(shield=True):
+                await session.companions.close()
                 await self.agent.store.delete(session.id)
             raise
 
@@ -208,6 +209,7 @@ class Service:
             with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
                 await session.foreground.wait_idle()
             await session.terminals.close()
+            await session.companions.close()
         session.closed = True
         if session.terminals.reports:
             self._reporting.add(session.id)
@@ -229,6 +231,8 @@ class Service:
         for session in self.sessions.values():
             session.foreground.cancel_all()
             session.closed = True
+            if session.companions:
+                self.connection.tasks.start_soon(session.companions.close, name="farewells")
 
     # ---- turns
 

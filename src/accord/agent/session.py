@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, complete_url
@@ -84,6 +85,7 @@ class AgentSession(RecordedSession):
         self.foreground = Foreground(queued if wire.version == 1 else None)
         self.turn: Turn | None = None
         self.terminals = OwnTerminals(self)
+        self.companions = Companions(connection)
         self._replayed: anyio.Event | None = None
         # Its work is being ended: it takes no new request, but what is left is still told.
         self.closing = False
@@ -203,6 +205,26 @@ class AgentSession(RecordedSession):
         """Wait until no past is being told: what is new comes after all that is old."""
         while self._replayed is not None:
             await self._replayed.wait()
+
+    # ---- what lives with it
+
+    def on_close(self, farewell: Farewell) -> None:
+        """Have `farewell` awaited once, when the session is closed or deleted or the client gone.
+
+        It is shielded from cancellation, and cut off after a bounded time.
+
+        Raises:
+            LocalProtocolError: that has happened already.
+        """
+        self.companions.on_close(farewell)
+
+    def start_soon(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Start a task that ends by itself or with the session; what it raises is logged.
+
+        Raises:
+            LocalProtocolError: the session has ended already.
+        """
+        self.companions.start_soon(function, *args)
 
     # ---- commands that go on
 
