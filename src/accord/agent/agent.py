@@ -139,6 +139,7 @@ class Agent(UnstableOffer):
         self.extensions: dict[str, Extension] = {}
         self.prompt_handler: PromptHandler | None = None
         self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
+        self.initialized_hook: Callable[[], None] | None = None
         self.login_check: Callable[[], bool] | None = None
         self.authenticate_hook: Callable[[str, Login], Awaitable[None]] | None = None
         self.logout_hook: Callable[[], Awaitable[None]] | None = None
@@ -156,6 +157,14 @@ class Agent(UnstableOffer):
         """Register a function that sees every session when it is made, loaded or resumed."""
         self.session_hook = _coroutine(handler)
         return handler
+
+    def on_initialized(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Register a plain function that runs once, right behind the first answer to `initialize`.
+
+        What it loads or declares costs nobody's start, and is there before the next request.
+        """
+        self.initialized_hook = function
+        return function
 
     def command(
         self, name: str, description: str, *, hint: str | None = None

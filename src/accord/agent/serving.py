@@ -14,6 +14,7 @@ from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
 from accord.protocol.negotiation import Chosen, Initialization, Refused, judge_request
+from accord.protocol.negotiation import Dialect as DialectName
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
@@ -99,8 +100,17 @@ class Serving:
         self.connection.peer.null_ids_allowed = chosen.version == 1
         self._dialect = dialect
         spoken = chosen.dialect
-        request.on_answered = lambda: prepare(spoken)
+        request.on_answered = lambda: self._prepare(spoken)
         return answer
+
+    def _prepare(self, spoken: DialectName) -> None:
+        prepare(spoken)
+        hook, self._agent.initialized_hook = self._agent.initialized_hook, None
+        if hook is not None:
+            try:
+                hook()
+            except Exception:  # noqa: BLE001 - the client has its answer, the connection lives
+                _log.exception("the agent's on_initialized failed")
 
     def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
         """Only the version that is spoken is loaded: start-up time is the user's time."""

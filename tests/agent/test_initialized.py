@@ -1,0 +1,43 @@
+"""What an agent loads behind its answer to `initialize`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agent.raw_client import raw_client
+from tests.agent.v2.play import made
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_what_is_declared_behind_the_answer_is_there_for_the_first_session(
+    version: int,
+) -> None:
+    """Ours: an agent's start is somebody's wait; its settings need not be part of it."""
+    agent = made()
+    calls: list[str] = []
+
+    @agent.on_initialized
+    def declare() -> None:
+        calls.append("once")
+        agent.add_mode("late", "Late")
+
+    for _ in range(2):
+        async with raw_client(agent, version=version) as client:
+            result = await client.result("session/new", {"cwd": "/", "mcpServers": []})
+            assert [one["currentValue"] for one in result["configOptions"]] == ["late"]
+    assert calls == ["once"]
+
+
+async def test_what_fails_behind_the_answer_does_not_end_the_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: the client has its answer already."""
+    agent = made()
+
+    @agent.on_initialized
+    def fail() -> None:
+        raise ValueError("no disk")
+
+    async with raw_client(agent, version=1) as client:
+        assert "sessionId" in await client.result("session/new", {"cwd": "/", "mcpServers": []})
+    assert "no disk" in caplog.text
