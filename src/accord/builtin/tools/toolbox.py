@@ -1,0 +1,146 @@
+"""All tools of one turn, as one object that both brains call.
+
+What always holds
+    * Every tool shows itself to the client, and asks first where the mode says so.
+    * A tool that fails does not raise: its result says why.  Cancellation passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from accord.builtin.tools.result import ToolResult
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+    from accord.builtin.workspace import Workspace
+
+# Runs a task of its own with the tools it is given, and returns what it found.
+RunTask = Callable[[str, "Toolbox"], Awaitable[str]]
+
+
+class Toolbox:
+    """The tools of one turn.  `mode` stands in place of the session's, as for a read-only task."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        workspace: Workspace,
+        run_task: RunTask | None = None,
+        *,
+        mode: str | None = None,
+    ) -> None:
+        self.turn = turn
+        self.workspace = workspace
+        self.run_task = run_task
+        self._mode = mode
+
+    @property
+    def mode(self) -> str | None:
+        """The mode that decides what is asked for."""
+        return self._mode or self.turn.mode
+
+    # ---- looking
+
+    async def read(
+        self, path: str, line: int | None = None, limit: int | None = None
+    ) -> ToolResult:
+        """The lines of a file, numbered; `data` is the text without numbers."""
+        raise NotImplementedError
+
+    async def text(self, path: str) -> str | None:
+        """A file's whole text without showing a tool call; None where there is no text.
+
+        Counts as read: the file may be edited afterwards.
+        """
+        raise NotImplementedError
+
+    async def glob(self, pattern: str, path: str | None = None) -> ToolResult:
+        """The files that match; `data` is the list of absolute paths."""
+        raise NotImplementedError
+
+    async def grep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        ignore_case: bool = False,
+    ) -> ToolResult:
+        """The lines that match a regular expression; `data` is a list of `Match`."""
+        raise NotImplementedError
+
+    # ---- changing
+
+    async def edit(
+        self,
+        path: str,
+        old: str,
+        new: str,
+        all: bool = False,  # noqa: A002 - the name that models are told
+        reason: str | None = None,
+    ) -> ToolResult:
+        """Replace the one place where `old` stands, or with `all` every one."""
+        raise NotImplementedError
+
+    async def write(self, path: str, text: str, reason: str | None = None) -> ToolResult:
+        """Make `text` the file's whole text; make the file where it is missing."""
+        raise NotImplementedError
+
+    async def edit_many(
+        self, changes: Mapping[str, str | None], reason: str, title: str
+    ) -> ToolResult:
+        """Change several files with one permission; None deletes a file."""
+        raise NotImplementedError
+
+    async def move(self, path: str, target: str, reason: str | None = None) -> ToolResult:
+        """Give a file another name."""
+        raise NotImplementedError
+
+    async def delete(self, path: str, reason: str | None = None) -> ToolResult:
+        """Delete a file."""
+        raise NotImplementedError
+
+    async def undo(self) -> ToolResult:
+        """Take back what the last turn changed; refused where a file changed since."""
+        raise NotImplementedError
+
+    # ---- doing
+
+    async def run(
+        self,
+        command: str,
+        timeout: float | None = None,
+        background: bool = False,
+        reason: str | None = None,
+        cwd: str | None = None,
+    ) -> ToolResult:
+        """Run a shell line; `data` is the library's `Done` (None in the background)."""
+        raise NotImplementedError
+
+    async def fetch(self, url: str) -> ToolResult:
+        """The text of a page."""
+        raise NotImplementedError
+
+    async def mcp(
+        self, server: str, tool: str, arguments: Mapping[str, Any] | None = None
+    ) -> ToolResult:
+        """Call a tool of one of the session's MCP servers; `data` is its `McpResult`."""
+        raise NotImplementedError
+
+    # ---- planning
+
+    async def plan(self, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
+        """Show the plan as it is now; `data` is the library's `PlanHandle`.
+
+        An entry is its text, or a mapping with content and optionally status and priority.
+        """
+        raise NotImplementedError
+
+    async def leave_plan(self, plan: str) -> ToolResult:
+        """Ask the user to approve the plan; consent leaves plan mode."""
+        raise NotImplementedError
+
+    async def task(self, prompt: str) -> ToolResult:
+        """A task of its own that may look but not change, run by the brain."""
+        raise NotImplementedError

@@ -1,0 +1,55 @@
+"""What the agent knows of one session between its turns.
+
+It must not know brains or tools; both read and write it.
+
+What always holds
+    * `seen` has the hash of a file's text as the agent last read or wrote it.
+    * The journal is stored after each change, so that undo works after a restart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
+    from accord.builtin.journal import Journal
+
+
+@dataclass(frozen=True)
+class WorkspaceSettings:
+    """What the tools of a session can be told."""
+
+    command_seconds: float = 120.0
+    # Values that no output may show, beside those found in the environment.
+    secrets: frozenset[str] = frozenset()
+
+
+@dataclass
+class Workspace:
+    """One per session; made with `open_workspace`."""
+
+    session: AgentSession
+    journal: Journal
+    settings: WorkspaceSettings = field(default_factory=WorkspaceSettings)
+    seen: dict[str, str] = field(default_factory=dict)
+    # The offline brain's last test run, restored by that brain from `kept("last_run")`.
+    last_run: Any = None
+    # An `accord.mcp.servers.McpServers` once the session's servers are connected.
+    mcp: Any = None
+
+
+async def open_workspace(
+    session: AgentSession, settings: WorkspaceSettings | None = None
+) -> Workspace:
+    """The workspace of a session that begins or goes on, with the journal it had."""
+    from accord.builtin.journal import Journal
+
+    return Workspace(session, await Journal.restore(session), settings or WorkspaceSettings())
+
+
+def text_hash(text: str) -> str:
+    """What `seen` remembers of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
