@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from accord.agent.options import Choice, Offer, Option, OptionValue
 from accord.schema import v2
@@ -14,8 +14,8 @@ def said_options(offer: Offer, values: Mapping[str, OptionValue]) -> list[v2.Ses
     return [said(option, values[option.option_id]) for option in offer.all_options()]
 
 
-def said_commands(offer: Offer) -> list[v2.AvailableCommand]:
-    """All slash commands."""
+def said_commands(offer: Offer, hidden: Collection[str] = ()) -> list[v2.AvailableCommand]:
+    """All slash commands but the hidden ones."""
     return [
         v2.Command(
             name=command.name,
@@ -23,6 +23,7 @@ def said_commands(offer: Offer) -> list[v2.AvailableCommand]:
             input=UNSET if command.hint is None else v2.TextCommandInput(hint=command.hint),
         )
         for command in offer.commands.values()
+        if command.name not in hidden
     ]
 
 

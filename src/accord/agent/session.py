@@ -75,6 +75,7 @@ class AgentSession(RecordedSession):
         self._phase = Phase.IDLE
         self._asking = 0
         self._decisions: dict[str, bool] = {}
+        self._hidden_commands: frozenset[str] = frozenset()
         self.mcp_servers = mcp_servers
         self.mcp_calls: McpCalls | None = None
         # Child sessions at work, by id (unstable).
@@ -273,8 +274,16 @@ class AgentSession(RecordedSession):
         return said_options(self._offer, self._options)
 
     def command_list(self) -> list[v2.AvailableCommand]:
-        """All slash commands in the form of v2."""
-        return said_commands(self._offer)
+        """The slash commands that are shown, in the form of v2."""
+        return said_commands(self._offer, self._hidden_commands)
+
+    async def hide_commands(self, *names: str, announce: bool) -> None:
+        """Show all slash commands but these, which still work; say so if that is a change."""
+        if frozenset(names) != self._hidden_commands:
+            self._hidden_commands = frozenset(names)
+            if announce:
+                update = v2.AvailableCommandsUpdate(available_commands=self.command_list())
+                await self.emit(update)
 
     async def set_title(self, title: str | None) -> None:
         """Name the session; the client is told.  A name that the user chose stays."""
