@@ -75,6 +75,14 @@ class RecordedSession:
         self._record = replace(record, updated_at=now)
         await self._store.put(self._record)
 
+    async def keep(self, name: str, value: bytes) -> None:
+        """Keep a value beside the log: it outlives the process where the store does."""
+        await self._store.keep(self.id, name, value)
+
+    async def kept(self, name: str) -> bytes | None:
+        """What was kept under this name, or None."""
+        return await self._store.kept(self.id, name)
+
     def spend(self, counts: Mapping[str, int]) -> TokenCount:
         """Add to what the session has cost; the next use of the session stores it."""
         total = TokenCount(self._record.tokens)
