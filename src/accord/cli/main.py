@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 # name -> one line of help; the module has the same name.
 COMMANDS = {
+    "agent": "the built-in agent on standard input and output, for editors",
     "demo": "a scripted agent at work on a small project, in a folder that is thrown away",
 }
+
+# Commands whose start somebody waits for: said alone they need no parser, which takes as long to
+# load as a tenth of an agent.
+QUICK = frozenset({"agent"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130
@@ -73,6 +78,9 @@ def _fill_closed_streams() -> None:
 def _run(given: list[str]) -> int:
     from importlib import import_module
 
+    if len(given) == 1 and given[0] in QUICK:
+        quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
+        return quick
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)

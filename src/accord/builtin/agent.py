@@ -1,0 +1,131 @@
+"""`build_agent`: the built-in agent, put together of tools, brains, servers and a store.
+
+What always holds
+    * Before `initialize` is answered nothing is loaded that the answer does not need: no store, no
+      brain, no servers.  `offering.py` and the rest load behind the answer.
+    * A session's brain is chosen anew for each prompt, by the session's options.
+    * What could not be set up (the store, a server, the configuration) is told to the user once in
+      every session, and the session lives.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.agent import Agent
+from accord.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from accord.agent.session import AgentSession
+    from accord.agent.turn import Turn
+    from accord.builtin.conversation import Conversation
+    from accord.builtin.setup import Setup
+
+NAME = "accord"
+TITLE = "Accord"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What a program that starts the agent may decide; the rest is the user's configuration."""
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    # A model's id, or "offline"; wins over the configuration.
+    model: str | None = None
+    # Sessions rest here, by default in the user's own store.
+    store_file: Path | None = None
+    # Nothing is stored: for demos and tests.
+    in_memory: bool = False
+
+
+def build_agent(settings: AgentSettings | None = None) -> Agent:
+    """The built-in agent, ready to serve."""
+    return BuiltIn(settings or AgentSettings()).agent
+
+
+class BuiltIn:
+    """One process's built-in agent.  Guards: one conversation per session that is served."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self.settings = settings
+        self.conversations: dict[str, Conversation] = {}
+        self._setup: Setup | None = None
+        is_set_up = _is_set_up(settings)
+        self.agent = Agent(
+            NAME,
+            version=__version__,
+            title=TITLE,
+            accepts=self.setup.accepts() if is_set_up else ("embedded_context",),
+            mcp=("http", "sse"),
+            unstable=True,
+        )
+        self.agent.accept_system_prompt(override=True)
+        self.agent.on_initialized(self._prepare)
+        self.agent.on_session(self._begin)
+        self.agent.on_prompt(self._answer)
+        if is_set_up:
+            self.setup.add_logins(self.agent)
+
+    @property
+    def setup(self) -> Setup:
+        """What the user has set up, read when it is first asked for."""
+        if self._setup is None:
+            from accord.builtin.setup import Setup
+
+            self._setup = Setup(self.settings)
+        return self._setup
+
+    def _prepare(self) -> None:
+        """Behind the answer to `initialize`, and before the first session."""
+        from accord.builtin import conversation
+        from accord.builtin.offering import declare
+
+        self.agent.store = self.setup.open_store()
+        declare(self.agent, self.setup, self._command)
+        conversation.load()
+
+    async def _begin(self, session: AgentSession) -> None:
+        from accord.builtin.conversation import Conversation
+
+        known = self.conversations.get(session.id)
+        if known is not None and known.session is session:
+            await known.surroundings_changed()
+            return
+        conversation = Conversation(session, self.setup)
+        await conversation.open()
+        self.conversations[session.id] = conversation
+
+        async def forget() -> None:
+            if self.conversations.get(session.id) is conversation:
+                del self.conversations[session.id]
+
+        session.on_close(forget)
+
+    async def _answer(self, turn: Turn) -> str | None:
+        return await self.conversations[turn.session.id].answer(turn)
+
+    async def _command(self, turn: Turn, argument: str) -> str | None:
+        """A slash command means the same with every model: the offline brain runs it."""
+        return await self.conversations[turn.session.id].answer(turn, offline=True)
+
+
+def _is_set_up(settings: AgentSettings) -> bool:
+    """Whether the answer to `initialize` may depend on what the user has set up.
+
+    Cheap, and wrong on the safe side only: most users have neither a key nor a file.
+    """
+    environ: Mapping[str, Any] = settings.environ
+    if settings.model is not None or any(name.endswith("_API_KEY") for name in environ):
+        return True
+    folder = environ.get("ACCORD_CONFIG_DIR")
+    if folder is None:
+        home = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "~"), ".config")
+        folder = os.path.join(home, "accord")
+        if os.name != "posix" or os.path.isdir("/Applications"):
+            return True
+    return os.path.exists(os.path.join(folder, "config.toml"))

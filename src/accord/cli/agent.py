@@ -1,0 +1,59 @@
+"""`accord agent`: the built-in agent on standard input and output, for any editor.
+
+Editors start it many times a day, so nothing is loaded before it must be: without arguments not
+even the parser of arguments is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+DESCRIPTION = """\
+Serves the built-in agent on standard input and output.  Editors start this; to talk to it in a
+terminal run `accord demo`, or `accord run "PROMPT"`.
+
+It works without a model: it explains, searches, renames, tests and mends by itself.  With a model
+(a key in the environment, config.toml, or a server on this machine) it takes any task.
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord agent` takes."""
+    parser.description = DESCRIPTION
+    parser.add_argument("--model", metavar="ID", help="the model that sessions start with")
+    parser.add_argument(
+        "--in-memory", action="store_true", help="forget all sessions when the process ends"
+    )
+    parser.add_argument(
+        "--login", metavar="PROVIDER", help="ask for a provider's key, store it, and end"
+    )
+    parser.add_argument(
+        "--logout", metavar="PROVIDER", help="forget the key that was stored, and end"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until the client goes away, or do the login."""
+    if arguments.login is not None:
+        from accord.cli.login import login
+
+        return login(arguments.login)
+    if arguments.logout is not None:
+        from accord.cli.login import logout
+
+        return logout(arguments.logout)
+    from accord.builtin.agent import AgentSettings, build_agent
+
+    build_agent(AgentSettings(model=arguments.model, in_memory=arguments.in_memory)).run()
+    return 0
+
+
+def run_without_arguments() -> int:
+    """The same for a command line that says nothing more."""
+    from accord.builtin.agent import build_agent
+
+    build_agent().run()
+    return 0
