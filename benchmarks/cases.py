@@ -17,6 +17,9 @@ HERE = ROOT / "benchmarks"
 OURS = "accord"
 # The same programs in the newer version of the protocol; no floor is about it.
 OURS_IN_V2 = "accord-v2"
+# Starts alone: the built-in agent, and the smallest example that it is held against.
+BUILT_IN = "accord-agent"
+HELLO = "accord-hello"
 OFFICIAL_PYTHON = "official-python"
 OFFICIAL_TYPESCRIPT = "official-typescript"
 
@@ -94,6 +97,22 @@ def _node(name: str, folder: str) -> Implementation:
     )
 
 
+def _start(name: str, *command: str) -> Implementation:
+    """Something that is started and nothing else."""
+    without = tuple(scenario.name for scenario in SCENARIOS if scenario.name != "cold")
+    # A folder that is not there: what the user has set up is not measured, and nothing is stored.
+    nobody = str(HERE / "results" / "nobody")
+    return Implementation(
+        name,
+        client=(),
+        agent=(),
+        minimal_agent=(sys.executable, *command),
+        needs=(),
+        environment=(("ACCORD_CONFIG_DIR", nobody), ("ACCORD_STATE_DIR", nobody)),
+        without=without,
+    )
+
+
 def implementations() -> dict[str, Implementation]:
     """All implementations, ours first, whether they can run here or not."""
     official = os.environ.get(
@@ -107,6 +126,8 @@ def implementations() -> dict[str, Implementation]:
             # A v2 client serves no files, and a start knows no version.
             without=("rpc", "read", "cold"),
         ),
+        BUILT_IN: _start(BUILT_IN, "-m", "accord", "agent"),
+        HELLO: _start(HELLO, str(ROOT / "examples" / "hello_agent.py")),
         OFFICIAL_PYTHON: _python(OFFICIAL_PYTHON, Path(official), "official_python"),
         OFFICIAL_TYPESCRIPT: _node(OFFICIAL_TYPESCRIPT, "official_typescript"),
     }

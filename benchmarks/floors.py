@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from benchmarks.cases import OFFICIAL_PYTHON, OFFICIAL_TYPESCRIPT, OURS
+from benchmarks.cases import BUILT_IN, HELLO, OFFICIAL_PYTHON, OFFICIAL_TYPESCRIPT, OURS
 
 # (scenario, label, metric) -> median over all rounds
 Medians = Mapping[tuple[str, str, str], float]
@@ -26,10 +26,11 @@ class Floor:
     comparison: Comparison
     bound: float
     against: str | None = None
+    label: str = OURS
 
     def value(self, medians: Medians) -> float | None:
         """The figure that the bound is about; None when a side was not measured."""
-        ours = medians.get((self.scenario, OURS, self.metric))
+        ours = medians.get((self.scenario, self.label, self.metric))
         if ours is None or self.against is None:
             return ours
         theirs = medians.get((self.scenario, self.against, self.metric))
@@ -71,6 +72,7 @@ FLOORS: tuple[Floor, ...] = (
     Floor("start to initialize", "cold", "start_ms", "sooner", 4, OFFICIAL_PYTHON),
     Floor("memory of a minimal agent", "cold", "memory_mb", "share", 0.75, OFFICIAL_PYTHON),
     *_faster(OFFICIAL_TYPESCRIPT, stream=6, conc=6, replay=6, rpc=1.2, read=2),
+    Floor("start of the built-in agent", "cold", "start_ms", "share", 1.5, HELLO, BUILT_IN),
     Floor("client's CPU per streamed message, µs", "stream", "client_cpu_us", "at most", 5),
     Floor("agent's CPU per streamed message, µs", "stream", "agent_cpu_us", "at most", 5),
 )

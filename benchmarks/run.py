@@ -26,6 +26,8 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(ROOT))
 
 from benchmarks.cases import (  # noqa: E402
+    BUILT_IN,
+    HELLO,
     OFFICIAL_PYTHON,
     OFFICIAL_TYPESCRIPT,
     OURS,
@@ -94,7 +96,9 @@ def parse_arguments() -> argparse.Namespace:
 def available(names: str | None) -> list[Implementation]:
     """The implementations that were asked for and can run here; says which cannot."""
     known = implementations()
-    wanted = names.split(",") if names else [OURS, OFFICIAL_PYTHON, OFFICIAL_TYPESCRIPT]
+    wanted = (
+        names.split(",") if names else [OURS, BUILT_IN, HELLO, OFFICIAL_PYTHON, OFFICIAL_TYPESCRIPT]
+    )
     if unknown := set(wanted) - set(known):
         raise SystemExit(f"no such implementation: {', '.join(sorted(unknown))}")
     chosen = []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cases import OFFICIAL_PYTHON, OURS
+from benchmarks.cases import BUILT_IN, HELLO, OFFICIAL_PYTHON, OURS
 from benchmarks.floors import FLOORS, judge
 from benchmarks.report import failures, figures, floor_table, medians, tables
 from benchmarks.run import conclude
@@ -96,3 +96,12 @@ def test_tables_show_a_line_for_each_implementation() -> None:
     found = medians(_rows(OURS, "read", {"agent": {"read_s": 0.1, "bytes": 8 << 20}}))
     assert tables(found).splitlines()[1].split() == [OURS, "80", "-"]
     assert floor_table(judge(found)).count("\n") == len(FLOORS)
+
+
+def test_the_built_in_agent_is_held_against_the_smallest_example() -> None:
+    """Issue: `accord agent` answers in at most 1.5 times what `hello_agent.py` takes."""
+    rows = _rows(HELLO, "cold", {"start_ms": 100.0, "memory_mb": 30.0})
+    for start, holds in ((149.0, True), (151.0, False)):
+        built_in = _rows(BUILT_IN, "cold", {"start_ms": start, "memory_mb": 30.0})
+        verdicts = [one for one in judge(medians(rows + built_in)) if one.floor.label == BUILT_IN]
+        assert [one.holds for one in verdicts] == [holds]
