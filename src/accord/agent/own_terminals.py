@@ -12,7 +12,7 @@ What always holds
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -23,6 +23,7 @@ from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
+    from accord.agent.told_output import OutputMask
     from accord.machine import Exit, Terminal, Terminals
 
 # How long a command that is no longer wanted may take to leave by itself.
@@ -52,6 +53,13 @@ class Job(NamedTuple):
     env: dict[str, str]
     timeout: float | None
     output_bytes: int
+    # The three below are for processes of ours: a client's terminal is the client's.
+    # Most bytes of output that the client is told; None is all.
+    told_bytes: int | None = None
+    # Makes what hides secrets in the output, for the client's eyes.
+    mask: Callable[[], OutputMask] | None = None
+    # Names or patterns of variables that the command does not inherit.
+    without_env: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -65,8 +73,11 @@ class OwnTerminal:
     """One command of ours while it runs, and what it left behind."""
 
     def __init__(self, owner: OwnTerminals, terminal_id: str, job: Job) -> None:
+        from accord.agent.told_output import ToldOutput
+
         self._owner = owner
         self._job = job
+        self._telling = ToldOutput(job.told_bytes, None if job.mask is None else job.mask())
         self._process: Terminal | None = None
         self._announced = anyio.Event()
         self._over = anyio.Event()
@@ -121,6 +132,7 @@ class OwnTerminal:
             cwd=self._job.cwd,
             output_byte_limit=self._job.output_bytes,
             on_output=self._told,
+            without_env=self._job.without_env,
         )
         session.connection.tasks.start_soon(self._follow, name=f"follow {self.id}")
         try:
@@ -131,7 +143,12 @@ class OwnTerminal:
 
     async def _told(self, data: bytes) -> None:
         await self._announced.wait()
-        await self._owner.session.emit(v2.TerminalOutputChunk(terminal_id=self.id, data=data))
+        await self._tell(self._telling.feed(data))
+
+    async def _tell(self, data: bytes) -> None:
+        if data:
+            update = v2.TerminalOutputChunk(terminal_id=self.id, data=data)
+            await self._owner.session.emit(update)
 
     async def _follow(self) -> None:
         """Its life, in a task of the connection: neither a turn nor its end cuts the story off."""
@@ -149,6 +166,7 @@ class OwnTerminal:
             self._announced.set()
             ended = await self._process.wait()
             await self._owner.processes.release(self._process.id)
+            await self._tell(self._telling.finish())
             await self._tell_exit(ended)
         except Exception as error:  # noqa: BLE001 - one terminal must not end the connection
             # The session or the client is gone, or the log fails: there is nobody to tell.

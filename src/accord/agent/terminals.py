@@ -36,7 +36,6 @@ _log = logging.getLogger("accord.agent")
 
 async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | None) -> Done:
     """A whole run: announced, asked for, run, shown, final."""
-    session = turn.session
     call = _call(turn, job, title or f"Run {job.line}")
     done = Done(None, "", cancelled=True)
     async with call:
@@ -44,10 +43,7 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
         if not await call.ask(why, command=job.line, cwd=job.cwd):
             return Done(None, "", denied=True)
         await call.start()
-        if session.wire.features.terminals:
-            done = await _in_client(turn, call, job)
-        else:
-            done = await _in_process(turn, call, job)
+        done = await carry_out(turn, call, job)
         if done.exit_code == 0:
             await call.complete(raw_output={"exitCode": 0})
         elif done.cancelled:
@@ -55,6 +51,16 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
         else:
             await call.fail(raw_output={"exitCode": done.exit_code, "signal": done.signal})
     return done
+
+
+async def carry_out(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+    """Run it within a tool call that has begun: the terminal is shown in it.
+
+    Raises:
+        SpawnFailed: the command could not be started.
+    """
+    in_client = turn.session.wire.features.terminals
+    return await (_in_client if in_client else _in_process)(turn, call, job)
 
 
 def _call(turn: Turn, job: Job, title: str) -> ToolCallHandle:

@@ -225,8 +225,11 @@ class Terminals:
         cwd: str | os.PathLike[str] | None = None,
         output_byte_limit: int | None = None,
         on_output: OutputListener | None = None,
+        without_env: Sequence[str] = (),
     ) -> Terminal:
         """Start a command and return at once; its `id` is good until it is released.
+
+        `without_env` is not inherited by this one, beside what none of the registry inherits.
 
         `on_output` is awaited with every piece of output as it came (bytes, characters may be
         split); while it waits, the command's printing waits too.
@@ -245,7 +248,7 @@ class Terminals:
             process = await spawn(
                 command_line(command, args, shell=self._shell),
                 cwd=cwd,
-                env=environment(env, without=self._without_env),
+                env=environment(env, without=(*self._without_env, *without_env)),
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.STDOUT,
             )
