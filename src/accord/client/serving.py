@@ -21,6 +21,7 @@ from accord.client.wire import Incoming
 from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
 from accord.errors import ConnectionLost, RequestError
+from accord.jsonrpc.shortcut import notification_reader
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
@@ -28,6 +29,8 @@ _log = logging.getLogger("accord.client")
 
 # While one of these is open, a session may be told of that has no name here yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
+
+UPDATE = "session/update"
 
 Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
@@ -44,12 +47,18 @@ class Serving:
         self._read_update: Callable[[Raw], Incoming] | None = None
         self._sessions: dict[str, Conversation] = {}
         self._words: Words = {}
+        self._read_whole: Callable[[bytes], Incoming | None]
 
     def agreed(self, link: Link) -> None:
         """The handshake is done, and what comes next is served."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
         self._words = link.wire.words
+        if not self._options.strict:
+            # What is strict must look at every member; that takes the long way.
+            wanted, depth_max = link.wire.update_params, self._options.limits.depth
+            self._read_whole = notification_reader(UPDATE, wanted, depth_max=depth_max)
+            link.connection.shortcut = self.take
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -122,7 +131,7 @@ class Serving:
     def notification(self, method: str, params: Raw) -> None:
         """Take one, at once."""
         read_update = self._read_update
-        if method != "session/update" or read_update is None:
+        if method != UPDATE or read_update is None:
             self._other_notification(method, params)
             return
         try:
@@ -130,6 +139,25 @@ class Serving:
         except Invalid as error:
             self._malformed(method, error)
             return
+        self._update(incoming)
+
+    def take(self, frame: bytes) -> bool:
+        """Take an update by its whole frame, if it is one that needs no care.
+
+        The hot path: what it does not take comes again as a notification.
+        """
+        incoming = self._read_whole(frame)
+        if incoming is None:
+            return False
+        update = incoming.update
+        session = self._sessions.get(incoming.session_id)
+        if session is None or type(update) in self._words:
+            self._update(incoming)
+        else:
+            session.apply(update)
+        return True
+
+    def _update(self, incoming: Incoming) -> None:
         update = incoming.update
         if type(update) in self._words:
             tell_unknown(update, self._words, self.link.connection.tolerate)

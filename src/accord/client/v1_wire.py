@@ -62,6 +62,7 @@ class WireV1:
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
         self._decode = Decoding(strict=strict, report=report)
+        self.update_params = v1.SessionNotification
         self.read_update = self._decode.reading(v1.SessionNotification)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:

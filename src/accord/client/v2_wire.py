@@ -52,6 +52,7 @@ class WireV2:
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
         self._decode = Decoding(strict=strict, report=report)
+        self.update_params = v2.UpdateSessionNotification
         self.read_update = self._decode.reading(v2.UpdateSessionNotification)
 
     def agent(self, answer: Mapping[str, Any]) -> AgentFacts:

@@ -124,6 +124,11 @@ class Wire(Protocol):
     words: Words
 
     @property
+    def update_params(self) -> type[Any]:
+        """The type of the params of `session/update`."""
+        ...
+
+    @property
     def read_update(self) -> Callable[[Raw], Incoming]:
         """Reads the params of `session/update`."""
         ...

@@ -10,11 +10,14 @@ import sys
 import traceback
 from typing import Any
 
-from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed
+from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
 from accord.schema.codec import Invalid, encode
 
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
+# A session that was thrown away is one that does not exist; one that others have is in a state
+# that does not allow this now.  Whatever else a store cannot do is an internal matter.
+STORE_CODES = {"session_pruned": -32002, "session_in_use": -32056}
 
 
 def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
@@ -31,6 +34,9 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
             return INTERNAL_ERROR, f"{error.method} failed: {error.message}", nested
         case ConnectionLost():
             return INTERNAL_ERROR, error.message, None
+        case StoreError():
+            known = {"reason": error.reason, **error.details}
+            return STORE_CODES.get(error.reason, INTERNAL_ERROR), str(error), known
         case AccordError():
             report(error, f"accord: while handling {method}")
             return INTERNAL_ERROR, str(error), None

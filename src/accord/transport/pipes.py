@@ -1,34 +1,38 @@
 """A pair of file descriptors as a transport: the engine under stdio and subprocess.
 
-On asyncio it sits on the event loop's own callbacks: a chunk is read and handed over in the
-callback that found it readable, and a write goes to the descriptor at once.  On other backends a
-task does the same through anyio, slower and with the same order.
+A chunk is read and handed over in the callback that found it readable, and a write goes to the
+descriptor at once.  Only a burst, of many writes before the event loop comes round, is gathered:
+one write to a pipe costs as much as all else that happens to a small message, on both sides.
 
 What always holds
-    * One `os.write` per write while nothing waits; a full pipe makes the rest wait in order.
+    * One `os.write` per write while nothing waits and no burst goes on; the rest of a burst is
+      written when the loop comes round, or when it is long.
+    * A full pipe makes the rest wait in order.
     * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason, and so
       does one that closed its reading side, a moment later.
     * A peer that closed only its writing side can still be answered until `aclose`.
     * A regular file works in place of a pipe, so that a recorded session can be fed in.
 """
 
-import asyncio
 import contextlib
 import fcntl
 import os
-import stat
 from collections import deque
 from collections.abc import Callable
 
 import anyio
 from anyio.abc import TaskGroup
 
+from accord.transport.readiness import Driver, driver_for
 from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
 
 READ_BYTES_MIN = 64 * 1024
 READ_BYTES_MAX = 1024 * 1024
 PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
+# So many writes go out at once before the loop comes round; those behind them go out together.
+BURST_WRITES = 8
+GATHERED_BYTES_MAX = 16 * 1024
 # How long a peer that reads no more may still say something, such as why.
 DEAF_SECONDS_MAX = 1.0
 # How long the peer may take for what is left when we close.
@@ -39,15 +43,6 @@ def widen_pipe(fd: int) -> None:
     """Ask for a 1 MiB pipe: large frames need far fewer wake-ups.  Not being granted is fine."""
     with contextlib.suppress(OSError):
         fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE_BYTES)
-
-
-def _is_file(fd: int) -> bool:
-    """Whether a descriptor is always ready and so no business of the event loop's selector.
-
-    Regular files are, and devices such as /dev/null, which a selector refuses.
-    """
-    mode = os.fstat(fd).st_mode
-    return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
 
 
 class PipeTransport:
@@ -69,6 +64,10 @@ class PipeTransport:
         self._waiting: deque[memoryview] = deque()
         self._waiting_bytes = 0
         self._taken_bytes = 0
+        # Writes since the loop last came round, as far as that counts, and what they held back.
+        self._burst = 0
+        self._gathered: list[bytes] = []
+        self._gathered_bytes = 0
         self.read_bytes = 0
         self._drained: anyio.Event | None = None
         self._flushed: anyio.Event | None = None
@@ -78,7 +77,7 @@ class PipeTransport:
         self._ask_bytes = READ_BYTES_MIN
         self._write_open = True
         self._ended = False
-        self._driver: _Driver | None = None
+        self._driver: Driver | None = None
 
     @property
     def backlog(self) -> int:
@@ -101,13 +100,10 @@ class PipeTransport:
         for fd in (self._read_fd, self._write_fd):
             os.set_blocking(fd, False)
             widen_pipe(fd)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._driver = _TaskDriver(tasks)
-        else:
-            self._driver = _LoopDriver(loop)
+        self._driver = driver_for(tasks)
         self.resume()
+        self._burst = 0
+        self._write_gathered()
         if self._waiting:
             self._watch_write()
 
@@ -153,6 +149,39 @@ class PipeTransport:
 
     def write(self, data: bytes) -> None:
         """Write through when nothing waits; keep what the pipe does not take."""
+        if self._burst < BURST_WRITES:
+            self._burst += 1
+            if self._burst == BURST_WRITES and self._driver is not None:
+                self._driver.soon(self._come_round)
+            self._write(data)
+            return
+        if len(data) >= GATHERED_BYTES_MAX:
+            # Copying it would cost more than another write.
+            self._write_gathered()
+            self._write(data)
+            return
+        self._gathered.append(data)
+        self._gathered_bytes += len(data)
+        if self._gathered_bytes >= GATHERED_BYTES_MAX:
+            self._write_gathered()
+
+    def _come_round(self) -> None:
+        """The loop has come round; a burst ends when nothing more of it came meanwhile."""
+        if self._gathered:
+            self._write_gathered()
+            if self._driver is not None and self._write_open:
+                self._driver.soon(self._come_round)
+                return
+        self._burst = 0
+
+    def _write_gathered(self) -> None:
+        if self._gathered:
+            data = b"".join(self._gathered)
+            self._gathered.clear()
+            self._gathered_bytes = 0
+            self._write(data)
+
+    def _write(self, data: bytes) -> None:
         if not self._write_open:
             return
         if self._waiting or self._driver is None:
@@ -230,6 +259,8 @@ class PipeTransport:
             self._driver.unwatch_write(self._write_fd)
         self._waiting.clear()
         self._waiting_bytes = 0
+        self._gathered.clear()
+        self._gathered_bytes = 0
         for event in (self._drained, self._flushed):
             if event is not None:
                 event.set()
@@ -244,6 +275,7 @@ class PipeTransport:
 
     async def flush(self) -> None:
         """Wait until all of the backlog is taken, or nothing will ever be."""
+        self._write_gathered()
         while self._waiting and self._write_open:
             if self._flushed is None or self._flushed.is_set():
                 self._flushed = anyio.Event()
@@ -253,6 +285,7 @@ class PipeTransport:
         """Tell the peer that no more comes; reading goes on."""
         if self._write_fd < 0:
             return
+        self._write_gathered()
         self._stop_writing()
         if self._write_fd != self._read_fd:
             os.close(self._write_fd)
@@ -265,6 +298,7 @@ class PipeTransport:
         self.pause()
         self._ended = True
         if not why.writable:
+            self._write_gathered()
             self._stop_writing()
         if self._on_end is not None:
             self._on_end(why)
@@ -273,6 +307,7 @@ class PipeTransport:
 
     async def aclose(self) -> None:
         """Close both descriptors; what still waits after a moment is given up."""
+        self._write_gathered()
         if self._waiting and self._driver is not None:
             with anyio.move_on_after(FLUSH_SECONDS_MAX, shield=True):
                 await self.flush()
@@ -283,106 +318,3 @@ class PipeTransport:
             self._read_fd = -1
         if self._driver is not None:
             self._driver.close()
-
-
-class _Driver:
-    """Calls back when a descriptor is ready."""
-
-    def watch_read(self, fd: int, callback: Callable[[], None]) -> None: ...
-    def unwatch_read(self, fd: int) -> None: ...
-    def watch_write(self, fd: int, callback: Callable[[], None]) -> None: ...
-    def unwatch_write(self, fd: int) -> None: ...
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
-    def close(self) -> None: ...
-
-
-class _LoopDriver(_Driver):
-    """asyncio's own readiness callbacks; regular files are always ready."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._files: dict[int, asyncio.Handle] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-
-    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
-        if _is_file(fd):
-            self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
-        else:
-            self._loop.add_reader(fd, callback)
-
-    def _read_file(self, fd: int, callback: Callable[[], None]) -> None:
-        self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
-        callback()
-
-    def unwatch_read(self, fd: int) -> None:
-        handle = self._files.pop(fd, None)
-        if handle is not None:
-            handle.cancel()
-        else:
-            self._loop.remove_reader(fd)
-
-    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
-        self._loop.add_writer(fd, callback)
-
-    def unwatch_write(self, fd: int) -> None:
-        self._loop.remove_writer(fd)
-
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
-        self._timers[timer] = self._loop.call_later(seconds, callback)
-
-    def close(self) -> None:
-        for timer in self._timers.values():
-            timer.cancel()
-
-
-class _TaskDriver(_Driver):
-    """The same on any backend: one task per watched direction, ended by its cancel scope."""
-
-    def __init__(self, tasks: TaskGroup) -> None:
-        self._tasks = tasks
-        self._scopes: dict[tuple[str, int], anyio.CancelScope] = {}
-
-    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
-        wait = anyio.lowlevel.checkpoint if _is_file(fd) else lambda: anyio.wait_readable(fd)
-        self._start(("read", fd), wait, callback)
-
-    def unwatch_read(self, fd: int) -> None:
-        self._stop(("read", fd))
-
-    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
-        self._start(("write", fd), lambda: anyio.wait_writable(fd), callback)
-
-    def unwatch_write(self, fd: int) -> None:
-        self._stop(("write", fd))
-
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
-        scope = self._scopes[(timer, 0)] = anyio.CancelScope()
-
-        async def wait() -> None:
-            with scope:
-                await anyio.sleep(seconds)
-                callback()
-
-        self._tasks.start_soon(wait)
-
-    def _start(
-        self, key: tuple[str, int], wait: Callable[[], object], call: Callable[[], None]
-    ) -> None:
-        scope = self._scopes[key] = anyio.CancelScope()
-
-        async def watch() -> None:
-            with scope:
-                while not scope.cancel_called:
-                    await wait()  # type: ignore[misc]
-                    call()
-
-        self._tasks.start_soon(watch)
-
-    def _stop(self, key: tuple[str, int]) -> None:
-        scope = self._scopes.pop(key, None)
-        if scope is not None:
-            scope.cancel()
-
-    def close(self) -> None:
-        for scope in self._scopes.values():
-            scope.cancel()

@@ -1,0 +1,148 @@
+"""When a descriptor is ready, a moment has passed or the event loop comes round: callbacks for it.
+
+On asyncio these are the loop's own callbacks.  On other backends tasks do the same through anyio,
+slower and with the same order.
+"""
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+
+def _is_file(fd: int) -> bool:
+    """Whether a descriptor is always ready and so no business of the event loop's selector.
+
+    Regular files are, and devices such as /dev/null, which a selector refuses.
+    """
+    mode = os.fstat(fd).st_mode
+    return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
+
+
+class Driver:
+    """Calls back when a descriptor is ready."""
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None: ...
+    def unwatch_read(self, fd: int) -> None: ...
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None: ...
+    def unwatch_write(self, fd: int) -> None: ...
+    def soon(self, callback: Callable[[], None]) -> None: ...
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
+    def close(self) -> None: ...
+
+
+class LoopDriver(Driver):
+    """asyncio's own readiness callbacks; regular files are always ready."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._files: dict[int, asyncio.Handle] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
+        if _is_file(fd):
+            self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+        else:
+            self._loop.add_reader(fd, callback)
+
+    def _read_file(self, fd: int, callback: Callable[[], None]) -> None:
+        self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+        callback()
+
+    def unwatch_read(self, fd: int) -> None:
+        handle = self._files.pop(fd, None)
+        if handle is not None:
+            handle.cancel()
+        else:
+            self._loop.remove_reader(fd)
+
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
+        self._loop.add_writer(fd, callback)
+
+    def unwatch_write(self, fd: int) -> None:
+        self._loop.remove_writer(fd)
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        self._loop.call_soon(callback)
+
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
+        self._timers[timer] = self._loop.call_later(seconds, callback)
+
+    def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+
+
+class TaskDriver(Driver):
+    """The same on any backend: one task per watched direction, ended by its cancel scope."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._scopes: dict[tuple[str, int], anyio.CancelScope] = {}
+
+    def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
+        wait = anyio.lowlevel.checkpoint if _is_file(fd) else lambda: anyio.wait_readable(fd)
+        self._start(("read", fd), wait, callback)
+
+    def unwatch_read(self, fd: int) -> None:
+        self._stop(("read", fd))
+
+    def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
+        self._start(("write", fd), lambda: anyio.wait_writable(fd), callback)
+
+    def unwatch_write(self, fd: int) -> None:
+        self._stop(("write", fd))
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        async def call() -> None:
+            await anyio.lowlevel.checkpoint()
+            callback()
+
+        self._tasks.start_soon(call)
+
+    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
+        scope = self._scopes[(timer, 0)] = anyio.CancelScope()
+
+        async def wait() -> None:
+            with scope:
+                await anyio.sleep(seconds)
+                callback()
+
+        self._tasks.start_soon(wait)
+
+    def _start(
+        self, key: tuple[str, int], wait: Callable[[], object], call: Callable[[], None]
+    ) -> None:
+        scope = self._scopes[key] = anyio.CancelScope()
+
+        async def watch() -> None:
+            with scope:
+                while not scope.cancel_called:
+                    await wait()  # type: ignore[misc]
+                    call()
+
+        self._tasks.start_soon(watch)
+
+    def _stop(self, key: tuple[str, int]) -> None:
+        scope = self._scopes.pop(key, None)
+        if scope is not None:
+            scope.cancel()
+
+    def close(self) -> None:
+        for scope in self._scopes.values():
+            scope.cancel()
+
+
+def driver_for(tasks: TaskGroup) -> Driver:
+    """That of the event loop that runs."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return TaskDriver(tasks)
+    return LoopDriver(loop)
+
+
+__all__ = ["Driver", "driver_for"]
