@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable, iscoroutinefunction
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
@@ -35,33 +35,41 @@ STANDARD_OPTIONS = (
 )
 
 
+class CallFacts(NamedTuple):
+    """What a tool call is, as far as it is known when it is announced."""
+
+    title: str
+    kind: str
+    name: str | None
+    locations: list[v2.ToolCallLocation]
+    raw_input: Raw | UnsetType
+    content: list[Any]
+    cancellable: bool
+
+
 class ToolCallHandle:
     """One tool call.  Guards the order of its life; use it as an async context manager."""
 
-    def __init__(
-        self,
-        turn: Turn,
-        title: str,
-        *,
-        kind: str,
-        name: str | None,
-        locations: list[v2.ToolCallLocation],
-        raw_input: Raw | UnsetType,
-        content: list[Any],
-        cancellable: bool,
-    ) -> None:
+    def __init__(self, turn: Turn, about: CallFacts) -> None:
         self._turn = turn
         self._id = turn.session.new_id("call")
-        self._title = title
-        self._kind = kind
-        self._name = name
-        self._locations = locations
-        self._raw_input = raw_input
-        self._content = [as_content(item) for item in content]
-        self._cancellable = cancellable
+        self._take(about)
         self._status: str | None = None
         self._scope = anyio.CancelScope()
         self._entered = False
+
+    def _take(self, about: CallFacts) -> None:
+        self._title, self._kind, self._name, self._locations, self._raw_input, *_ = about
+        self._content = [as_content(item) for item in about.content]
+        self._cancellable = about.cancellable
+        # Whether the client knows all of this.
+        self._told = False
+
+    def revise(self, about: CallFacts) -> None:
+        """Say anew what it is, before its work; the next announcement tells the client."""
+        if self.status != "pending" or self._entered:
+            raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
+        self._take(about)
 
     @property
     def id(self) -> str:
@@ -92,8 +100,9 @@ class ToolCallHandle:
 
     async def announce(self) -> None:
         """Tell the client of it; entering the block does this."""
-        if self._status is not None:
+        if self._told:
             raise LocalProtocolError(f"tool call {self._title!r} was announced already")
+        self._told = True
         await self._become(
             "pending",
             v2.ToolCallUpdate(
@@ -171,7 +180,7 @@ class ToolCallHandle:
             with anyio.CancelScope(shield=True):
                 await self._turn.emit(update)
         except Exception:
-            self._status = before
+            self._status, self._told = before, before is not None
             raise
 
     async def settle(self, status: str) -> None:
@@ -264,7 +273,7 @@ class ToolCallHandle:
 
     async def _before_asking(self) -> None:
         """Announced first, and not begun: who asks while it works has not asked."""
-        if self._status is None:
+        if not self._told:
             await self.announce()
         if self._status != "pending":
             raise LocalProtocolError(

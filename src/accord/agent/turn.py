@@ -25,7 +25,7 @@ from accord.agent.paths import absolute
 from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream, as_block
 from accord.agent.terminals import run_command, start_command
-from accord.agent.tool_call import ToolCallHandle
+from accord.agent.tool_call import CallFacts, ToolCallHandle
 from accord.agent.unstable_turn import UnstableTurn
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
@@ -54,6 +54,8 @@ class Turn(UnstableTurn):
         self._tool_calls: list[ToolCallHandle] = []
         self._compactions: list[Compaction] = []
         self._streams: list[MessageStream] = []
+        # Announced before it was all known: the next `tool_call` is this one.
+        self.forming: ToolCallHandle | None = None
 
     # ---- what was asked
 
@@ -208,17 +210,21 @@ class Turn(UnstableTurn):
         cancellable: bool = False,
     ) -> ToolCallHandle:
         """A tool call as a block: announced on entry, final on exit, failed by an exception."""
-        call = ToolCallHandle(
-            self,
+        about = CallFacts(
             title,
-            kind=checked("ToolKind", kind),
-            name=name,
-            locations=[self.location(one) for one in locations],
-            raw_input=UNSET if raw_input is UNSET else to_raw(raw_input),
-            content=list(content),
-            cancellable=cancellable,
+            checked("ToolKind", kind),
+            name,
+            [self.location(one) for one in locations],
+            UNSET if raw_input is UNSET else to_raw(raw_input),
+            list(content),
+            cancellable,
         )
-        self._tool_calls.append(call)
+        call, self.forming = self.forming, None
+        if call is None:
+            call = ToolCallHandle(self, about)
+            self._tool_calls.append(call)
+        else:
+            call.revise(about)
         return call
 
     def location(self, place: str | tuple[str, int]) -> v2.ToolCallLocation:
