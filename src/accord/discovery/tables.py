@@ -81,6 +81,11 @@ class Table:
             raise self.wrong(name, "must not be empty")
         return str(value)
 
+    def optional_text(self, name: str) -> str | None:
+        """Text that may be empty."""
+        value = self._take(name, str)
+        return None if value is None else str(value)
+
     def flag(self, name: str, default: bool) -> bool:
         """True or false."""
         value = self._take(name, bool)

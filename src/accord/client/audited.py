@@ -1,0 +1,265 @@
+"""Permissions, files and terminals that tell the audit log what was decided and done.
+
+Must not know where the log is.  Each is what it was, and tells; it decides and does nothing else.
+
+What always holds
+    * Every decision is told once, with who made it: a rule, a remembered answer, the user, the
+      approval of a tool call, or the default.
+    * Every read, write and command that a client serves is told, whether or not somebody had to
+      decide it, and how it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from accord.client.asking import CANCELLED, Decision, PermissionRequest
+from accord.client.audit import AuditLog
+from accord.client.files import FileService
+from accord.client.permissions import Permissions
+from accord.client.policy import Facts, ReadRule, Rule
+from accord.client.terminals import TerminalService
+from accord.machine.terminal import OutputListener
+from accord.transcript import ToolCall
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision: what was asked, whether it was allowed, and who said so."""
+
+    request: PermissionRequest
+    allowed: bool
+    cancelled: bool
+    by: str
+    rule: Rule | None = None
+    scope: str = "once"
+
+
+class AuditedPermissions(Permissions):
+    """Permissions that tell each decision.  Made by `of`."""
+
+    _tell: Callable[[Decided, str | None], None]
+    _refresh: Callable[[], None] | None
+    _grounds: dict[int, tuple[str, Rule | None]]
+
+    @classmethod
+    def of(
+        cls,
+        permissions: Permissions,
+        tell: Callable[[Decided, str | None], None],
+        refresh: Callable[[], None] | None = None,
+    ) -> AuditedPermissions:
+        """The same permissions, which tell each decision and the agent's name.
+
+        `refresh` is called before a decision: remembered answers may have been revoked elsewhere.
+        """
+        other = cls.__new__(cls)
+        vars(other).update(vars(permissions))
+        other._tell, other._refresh, other._grounds = tell, refresh, {}
+        return other
+
+    def for_connection(self, agent: str | None = None) -> Permissions:
+        """See `Permissions`."""
+        other = super().for_connection(agent)
+        assert isinstance(other, AuditedPermissions)
+        other._tell, other._refresh, other._grounds = self._tell, self._refresh, {}
+        return other
+
+    async def decide(self, request: PermissionRequest) -> Decision:
+        """See `Permissions`."""
+        if self._refresh is not None:
+            self._refresh()
+        decision = CANCELLED
+        try:
+            decision = await super().decide(request)
+        finally:
+            by, rule = self._grounds.pop(id(request), ("user", None))
+            # Also where nobody waits for it any more.
+            self._decided(request, decision, by, rule)
+        return decision
+
+    def _decided(
+        self, request: PermissionRequest, decision: Decision, by: str, rule: Rule | None
+    ) -> None:
+        option = request.option(decision.option_id or "")
+        self._say(
+            Decided(
+                request,
+                allowed=option is not None and option.allows,
+                cancelled=option is None,
+                by=by,
+                rule=rule,
+                scope=decision.scope,
+            )
+        )
+
+    def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
+        settled = super()._settle(request, facts)
+        if settled is not None:
+            self._grounds[id(request)] = self._ground(request, facts)
+        return settled
+
+    def _ground(self, request: PermissionRequest, facts: Facts) -> tuple[str, Rule | None]:
+        """Who it was that settled a request without the user."""
+        rules: Sequence[ReadRule] = self._judge(request, facts)[1]
+        if not rules:
+            return "default", None
+        read = rules[0]
+        written = any(read is one for one in self._shared.rules)
+        return "rule" if written else "remembered", read.rule
+
+    async def _unasked(
+        self, request: PermissionRequest, facts: Facts, covered: Callable[[], bool]
+    ) -> bool:
+        def told() -> bool:
+            found = covered()
+            if found:
+                self._say(Decided(request, allowed=True, cancelled=False, by="call"))
+            return found
+
+        return await super()._unasked(request, facts, told)
+
+    def _say(self, decided: Decided) -> None:
+        self._tell(decided, self._agent)
+
+
+class AuditedFiles(FileService):
+    """The files of this computer; each access is in the log, never what is in the file."""
+
+    def __init__(self, log: AuditLog) -> None:
+        super().__init__()
+        self._log = log
+
+    async def read_text(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+    ) -> str:
+        """See `FileService`."""
+        what = {"operation": "read", "path": path, "line": line, "limit": limit}
+        reading = super().read_text(session_id, path, line, limit)
+        return await _told(self._log, session_id, what, reading, _size)
+
+    async def write_text(
+        self, session_id: str, path: str, content: str, *, at: str | None = None
+    ) -> None:
+        """See `FileService`."""
+        what = {"operation": "write", "path": path, **_size(content)}
+        writing = super().write_text(session_id, path, content, at=at)
+        await _told(self._log, session_id, what, writing, None)
+
+
+class AuditedTerminals(TerminalService):
+    """Commands on this computer; each start is in the log, with the names of its variables."""
+
+    def __init__(self, log: AuditLog) -> None:
+        super().__init__()
+        self._log = log
+
+    async def create(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        output_byte_limit: int | None = None,
+        on_output: OutputListener | None = None,
+    ) -> str:
+        """See `TerminalService`."""
+        what = {
+            "operation": "run",
+            "command": " ".join((command, *args)),
+            "cwd": cwd,
+            "variables": sorted(env) if env else None,
+        }
+        starting = super().create(
+            session_id,
+            command,
+            args,
+            env=env,
+            cwd=cwd,
+            output_byte_limit=output_byte_limit,
+            on_output=on_output,
+        )
+        return await _told(self._log, session_id, what, starting, None)
+
+
+def record_decision(log: AuditLog, decided: Decided, agent: str | None) -> None:
+    """Write a decision down."""
+    request = decided.request
+    log.record(
+        "decision",
+        agent=agent or None,
+        session=request.session_id,
+        outcome="allowed" if decided.allowed else "cancelled" if decided.cancelled else "denied",
+        by=decided.by,
+        rule=None if decided.rule is None else shown_rule(decided.rule),
+        scope=decided.scope,
+        origin=request.origin,
+        kind=request.kind,
+        title=request.title,
+        paths=request.paths or None,
+        command=request.command,
+        mcpTool=request.mcp_tool,
+        hosts=request.hosts or None,
+        toolCall=None if request.tool_call is None else request.tool_call.tool_call_id,
+    )
+
+
+def record_tool_call(log: AuditLog, session_id: str, call: ToolCall) -> None:
+    """Write down what an agent says that it did by itself."""
+    log.record(
+        "tool_call",
+        session=session_id,
+        toolCall=call.tool_call_id,
+        kind=call.kind,
+        title=call.title,
+        status=call.status,
+        paths=[place.path for place in call.locations] or None,
+    )
+
+
+def shown_rule(rule: Rule) -> str:
+    """A rule on one line: its effect, then what it is about."""
+    given = [
+        f"{field.name}={getattr(rule, field.name)}"
+        for field in fields(rule)
+        if field.name not in ("effect", "exact") and getattr(rule, field.name) is not None
+    ]
+    return " ".join((rule.effect, *given, *(["exactly"] if rule.exact else [])))
+
+
+async def _told(
+    log: AuditLog,
+    session_id: str,
+    what: Mapping[str, Any],
+    work: Awaitable[T],
+    measure: Callable[[T], Mapping[str, Any]] | None,
+) -> T:
+    try:
+        done = await work
+    except Exception as error:
+        log.record("operation", session=session_id, **what, outcome="failed", reason=str(error))
+        raise
+    more = {} if measure is None else measure(done)
+    log.record("operation", session=session_id, **what, **more, outcome="done")
+    return done
+
+
+def _size(text: str) -> dict[str, int]:
+    return {"characters": len(text)}
+
+
+__all__ = [
+    "AuditedFiles",
+    "AuditedPermissions",
+    "AuditedTerminals",
+    "Decided",
+    "record_decision",
+    "record_tool_call",
+    "shown_rule",
+]

@@ -1,0 +1,157 @@
+"""Remembered answers in a file of the user's: what was answered with "always".
+
+The file is in the state folder and names the workspaces; nothing is read from a workspace, because
+what comes with a project must not be able to give itself rights.
+
+Must not know how answers are used; `accord.client.grants` does.
+
+What always holds
+    * Two processes that remember at the same time lose nothing of each other.
+    * What another process has revoked is gone here at the next decision (`refresh`).
+    * A file that cannot be read is never overwritten: it is an error that says so.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+from accord.client.grants import Grant, Grants, LastingScope
+from accord.client.policy import Rule
+from accord.discovery.places import FILE_MODE, make_private, replace_file
+from accord.discovery.policy_file import read_rule
+from accord.discovery.tables import Table, read_toml
+
+_HEAD = """\
+# Answers that were given to permission requests and are remembered; written by accord.
+# `accord permissions list` shows them, `accord permissions revoke` removes them.
+"""
+_SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
+
+
+class GrantsFile:
+    """One file and the answers in it as this process knows them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, Grant] = {}
+        self._stamp: tuple[int, int, int] | None = None
+        self._grants: Grants | None = None
+
+    def read(self) -> tuple[Grant, ...]:
+        """All answers in the file, oldest first.
+
+        Raises:
+            ConfigError: it is damaged.
+        """
+        table = read_toml(self._path)
+        if table is None:
+            return ()
+        return tuple(_grant(one) for one in table.list_of_tables("grant"))
+
+    def open(self) -> Grants:
+        """The answers for a client's permissions; a new one is in the file at once."""
+        self._stamp = self._stamp_now()
+        self._known = {grant.grant_id: grant for grant in self.read()}
+        self._grants = Grants(self._known.values(), on_change=self._changed)
+        return self._grants
+
+    def refresh(self) -> None:
+        """Forget what another process has revoked."""
+        stamp = self._stamp_now()
+        if self._grants is None or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        there = {grant.grant_id for grant in self.read()}
+        for grant_id in [one for one in self._known if one not in there]:
+            self._known.pop(grant_id)
+            self._grants.revoke(grant_id)
+
+    def revoke(self, wanted: Iterable[str]) -> list[Grant]:
+        """Remove answers by their ids; those that were there."""
+        ids = set(wanted)
+        with self._locked():
+            before = self.read()
+            gone = [grant for grant in before if grant.grant_id in ids]
+            if gone:
+                self._write([grant for grant in before if grant.grant_id not in ids])
+        return gone
+
+    def _changed(self, grants: tuple[Grant, ...]) -> None:
+        """Put what is new here into the file, and take out what is gone here."""
+        now = {grant.grant_id: grant for grant in grants}
+        gone = self._known.keys() - now.keys()
+        new = [grant for grant_id, grant in now.items() if grant_id not in self._known]
+        self._known = now
+        if not gone and not new:
+            return
+        with self._locked():
+            kept = [grant for grant in self.read() if grant.grant_id not in gone]
+            self._write([*kept, *new])
+            self._stamp = self._stamp_now()
+
+    def _write(self, grants: Iterable[Grant]) -> None:
+        replace_file(self._path, _HEAD + "".join(map(_shown, grants)))
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        folder = make_private(self._path.parent)
+        lock = folder / f".{self._path.name}.lock"
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _grant(table: Table) -> Grant:
+    grant_id = table.text("id")
+    if grant_id is None:
+        raise table.wrong("id", "is missing")
+    said = table.text("scope", among=_SCOPES)
+    workspace = table.text("workspace")
+    if said is None or (said == "workspace" and workspace is None):
+        raise table.wrong("scope", "must be always, or workspace with the folder as workspace")
+    return Grant(
+        grant_id=grant_id,
+        rule=read_rule(table),
+        scope="always" if said == "always" else "workspace",
+        workspace=workspace,
+        agent=table.optional_text("agent"),
+    )
+
+
+def _shown(grant: Grant) -> str:
+    values: dict[str, str | bool | None] = {
+        "id": grant.grant_id,
+        "scope": grant.scope,
+        "workspace": grant.workspace,
+        "agent": grant.agent,
+        **{field.name: getattr(grant.rule, field.name) for field in fields(Rule)},
+    }
+    lines = [f"{name} = {_value(value)}" for name, value in values.items() if value is not None]
+    return "\n[[grant]]\n" + "\n".join(lines) + "\n"
+
+
+def _value(value: str | bool) -> str:
+    """As TOML writes it; the escapes of JSON are also TOML's, but for DEL."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    clean = value.encode("utf-8", "replace").decode()
+    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+__all__ = ["GrantsFile"]

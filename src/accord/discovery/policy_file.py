@@ -1,0 +1,113 @@
+"""Permission rules as a file: `permissions.toml` of the user, or any other that a command names.
+
+Must not know how rules match; `accord.client.policy` does.
+
+    otherwise = "ask"            # what no rule speaks of: allow, ask or reject
+
+    [[rule]]
+    effect = "allow"
+    kind = "edit"
+    path = "src/**"
+    workspace = "/home/me/project"    # only there; without it, everywhere
+
+What always holds
+    * A rule that cannot be is an error that names file and rule; nothing is allowed by halves.
+    * A key that we do not know is an error here, unlike in the configuration: a misspelled
+      condition would make an approval wider than it was meant.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from accord.client.policy import Effect, Rule
+from accord.discovery.tables import Table, read_toml
+from accord.errors import ConfigError
+
+RULES_MAX = 10_000
+
+_TEXTS = ("kind", "path", "command", "mcp_tool", "host", "title", "cwd")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRule:
+    """A rule, and the folder that it is limited to."""
+
+    rule: Rule
+    workspace: str | None = None
+
+    def holds_in(self, folder: str) -> bool:
+        """Whether it speaks of sessions in this folder, or in one that is in it."""
+        if self.workspace is None:
+            return True
+        here, there = os.path.realpath(folder), os.path.realpath(self.workspace)
+        return here == there or here.startswith(there.rstrip("/") + "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a file says."""
+
+    rules: tuple[PlacedRule, ...] = ()
+    otherwise: Effect | None = None
+    file: Path | None = None
+
+    def rules_in(self, folder: str) -> tuple[Rule, ...]:
+        """The rules for sessions in this folder."""
+        return tuple(placed.rule for placed in self.rules if placed.holds_in(folder))
+
+
+def load_policy(path: Path) -> Policy | None:
+    """Read a policy; None where there is no file.
+
+    Raises:
+        ConfigError: it cannot be read, or says what cannot be.
+    """
+    table = read_toml(path)
+    if table is None:
+        return None
+    otherwise = table.text("otherwise", among=get_args(Effect))
+    tables = table.list_of_tables("rule")
+    if len(tables) > RULES_MAX:
+        raise table.wrong("rule", f"there are more than {RULES_MAX}")
+    rules = tuple(_placed(one) for one in tables)
+    unknown = table.unknown()
+    if unknown:
+        raise ConfigError(unknown[0].replace("has no effect", "nothing is allowed by guessing"))
+    effect: Effect | None = None
+    for one in get_args(Effect):
+        effect = one if otherwise == one else effect
+    return Policy(rules, effect, path)
+
+
+def _placed(table: Table) -> PlacedRule:
+    workspace = table.text("workspace")
+    if workspace is not None and not os.path.isabs(workspace):
+        raise table.wrong("workspace", "must be an absolute path")
+    return PlacedRule(read_rule(table), workspace)
+
+
+def read_rule(table: Table) -> Rule:
+    """The rule of one table.
+
+    Raises:
+        ConfigError: it is none; says why.
+    """
+    said = table.text("effect", among=get_args(Effect))
+    if said is None:
+        raise table.wrong("effect", "is missing; it is allow, reject or ask")
+    texts = {name: table.optional_text(name) for name in _TEXTS}
+    exact = table.flag("exact", False)
+    try:
+        for effect in get_args(Effect):
+            if effect == said:
+                return Rule(effect=effect, exact=exact, **texts)
+    except ValueError as error:
+        raise table.wrong("rule", str(error)) from None
+    raise AssertionError(said)
+
+
+__all__ = ["PlacedRule", "Policy", "load_policy", "read_rule"]
