@@ -17,7 +17,7 @@ from accord.client.conversation import Conversation, UpdateListener
 from accord.client.link import Link
 from accord.client.options import Options, make_offer
 from accord.client.serving import Serving
-from accord.client.wire import AuthMethod, Request, Setup
+from accord.client.wire import AuthMethod, Request, Setup, unreadable
 from accord.errors import (
     AuthenticationRequired,
     LocalProtocolError,
@@ -137,14 +137,18 @@ class Connected:
                 return await (link or self.open_link).call(
                     method, params, background=background, retry=retry, on_result=on_result
                 )
-            except AuthenticationRequired:
-                if not await self._log_in(may_restart=link is None):
-                    raise
+            except AuthenticationRequired as error:
+                await self.log_in_after(error, link)
             return await (link or self.open_link).call(
                 method, params, background=background, retry=retry, on_result=on_result
             )
         except Invalid as error:
             raise unreadable(method, error) from None
+
+    async def log_in_after(self, error: AuthenticationRequired, link: Link | None) -> None:
+        """Log in where the agent wants that and we know how; else raise what it said."""
+        if not await self._log_in(may_restart=link is None):
+            raise error
 
     async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
         """Call the agent and read its answer."""
@@ -252,9 +256,4 @@ class Connected:
         await self.start(self._tasks)
 
 
-def unreadable(method: str, error: Invalid) -> RemoteProtocolError:
-    """What a caller is told when an answer is not what the protocol says."""
-    return RemoteProtocolError(f"the answer to {method} is invalid: {error}")
-
-
-__all__ = ["Connected", "unreadable"]
+__all__ = ["Connected"]

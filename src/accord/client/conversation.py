@@ -17,7 +17,7 @@ from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.link import Link
 from accord.client.wire import Setup
-from accord.errors import LocalProtocolError
+from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
 from accord.transcript import Transcript, Update
 
@@ -113,6 +113,14 @@ class Conversation:
         return await self._connected.call(
             self.link, method, params, background=background, retry=retry, on_result=on_result
         )
+
+    async def log_in_after(self, error: AuthenticationRequired) -> None:
+        """The agent wants a login before it does what it was asked.
+
+        Raises:
+            AuthenticationRequired: we know no way to log in.
+        """
+        await self._connected.log_in_after(error, self.link)
 
     async def cancel(self) -> None:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""

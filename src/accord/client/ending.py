@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from accord.errors import request_failed
+
+INTERNAL_ERROR = -32603
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -88,4 +92,18 @@ class ForegroundWork:
         return self._inserted and not self._busy
 
 
-__all__ = ["ForegroundWork", "Outcome", "Verdict"]
+def failure_of(error: Any) -> Exception:
+    """What a v2 agent reports as the reason of its end is what a v1 agent answers."""
+    if error is None:
+        return request_failed("session/prompt", INTERNAL_ERROR, "the agent reported an error")
+    data = getattr(error, "data", None)
+    return request_failed("session/prompt", error.code, error.message, _plain(data))
+
+
+def _plain(data: Any) -> Any:
+    from accord.schema.codec import encode, to_python
+
+    return to_python(encode(data)) if data else None
+
+
+__all__ = ["ForegroundWork", "Outcome", "Verdict", "failure_of"]

@@ -9,7 +9,7 @@ What always holds
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,18 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.callbacks import guarded
-from accord.client.ending import ForegroundWork, Outcome, Verdict
+from accord.client.ending import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.inbox import Inbox
 from accord.client.patience import Patience
-from accord.client.wire import Request
-from accord.errors import RequestCancelled, RequestFailed, request_failed
+from accord.client.wire import Request, unreadable
+from accord.connection.flag import Flag
+from accord.errors import (
+    AuthenticationRequired,
+    LocalProtocolError,
+    RequestCancelled,
+    RequestFailed,
+)
+from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transcript import Message, ToolCall
 
@@ -33,7 +40,6 @@ _log = logging.getLogger("accord.client")
 
 # How long work that seems to be over may still be about to begin.
 QUIET_SECONDS_MAX = 1.0
-INTERNAL_ERROR = -32603
 
 
 class Exchange:
@@ -59,10 +65,12 @@ class Exchange:
         # Its part of the transcript: of the messages by their order, of the tool calls by number.
         self._begin: tuple[int, int] | None = None
         self._end: tuple[int, int] | None = None
-        self._scope = anyio.CancelScope()
-        self._sent = anyio.Event()
-        self._ended = anyio.Event()
-        self._conversed = anyio.Event()
+        # The open call, unless a task makes it: then that lives in the scope.
+        self._call_id: int | None = None
+        self._scope: anyio.CancelScope | None = None
+        self._sent = Flag()
+        self._ended = Flag()
+        self._conversed = Flag()
         self._raised = False
         self._looking = False
         # Whether another prompt of ours was open at the same time.
@@ -125,7 +133,9 @@ class Exchange:
         await checkpoint_if_cancelled()
         self._conversation.exchange_begins(self)
         self.inbox.closed = False
-        self._conversation.link.connection.run(self._converse)
+        self._call_at_once()
+        if self._sent.is_set():
+            return
         try:
             await self._sent.wait()
         except BaseException:
@@ -137,7 +147,7 @@ class Exchange:
 
     def _withdraw(self) -> None:
         """Nothing was sent, and nothing will be."""
-        self._scope.cancel()
+        self._abandon()
         self._reject_prompt()
         self._finish(Outcome("cancelled"))
 
@@ -167,53 +177,102 @@ class Exchange:
         if not self.is_over:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
             self._finish(Outcome("cancelled"))
-        self._scope.cancel()
+        self._abandon()
         # So that the agent is told of this end before it hears the next prompt.
         with anyio.move_on_after(seconds, shield=True):
             await self._conversed.wait()
 
     # ---- the conversation about it
 
-    async def _converse(self) -> None:
-        """Send the prompt and take its answer, in a task of the connection."""
-        conversed, repeat = self._conversed, self._waiting
-        try:
-            with self._scope:
-                if repeat is not None:
-                    await self._wait_to(repeat)
-                await self._call()
-        finally:
-            conversed.set()
+    def _call_at_once(self) -> None:
+        """Send the prompt; its answer is taken as it comes, and no task waits for it.
 
-    async def _wait_to(self, repeat: "_Repeat") -> None:
+        Only what takes time before the prompt can be sent is left to a task.
+        """
+        method, params = self._request
+        connection = self._conversation.link.connection
+        try:
+            self._call_id = connection.begin_call(
+                method, params, on_result=self._answered, on_end=self._call_ended
+            )
+        except LocalProtocolError as error:
+            self._conversed.set()
+            self.fail(error)
+            return
+        if self._call_id is None:
+            self._converse_by(self._call)
+        else:
+            self._sent.set()
+
+    def _call_ended(self, error: Exception | None) -> None:
+        self._call_id = None
+        conversed = self._conversed
+        if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
+            self._converse_by(partial(self._call_after_login, error))
+            return
+        if error is not None:
+            self._call_failed(error)
+        conversed.set()
+
+    def _call_failed(self, error: Exception) -> None:
+        if isinstance(error, Invalid):
+            error = unreadable(self._request[0], error)
+        if isinstance(error, RequestCancelled):
+            self._refused()
+            self._finish(Outcome("cancelled"))
+        elif isinstance(error, RequestFailed):
+            if not self._is_repeated(error, inserted=False):
+                self._refused()
+                self.fail(error)
+        else:
+            self.fail(error)
+
+    def _abandon(self) -> None:
+        """Nobody wants the answer any more."""
+        if self._scope is not None:
+            self._scope.cancel()
+        if self._call_id is not None:
+            self._conversation.link.connection.give_up(self._call_id)
+            self._call_id = None
+            self._conversed.set()
+
+    def _converse_by(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Send the prompt and take its answer in a task of the connection."""
+        scope = self._scope = anyio.CancelScope()
+        conversed = self._conversed
+
+        async def converse() -> None:
+            try:
+                with scope:
+                    await guarded(work())
+            except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
+                self._call_failed(error)
+            finally:
+                conversed.set()
+
+        self._conversation.link.connection.run(converse)
+
+    async def _call(self) -> None:
+        if self.is_over:
+            return
+        self._sent.set()
+        method, params = self._request
+        await self._conversation.call(
+            method, params, background=True, retry=False, on_result=self._answered
+        )
+
+    async def _call_after_login(self, error: AuthenticationRequired) -> None:
+        await self._conversation.log_in_after(error)
+        await self._call()
+
+    async def _repeat(self, repeat: "_Repeat") -> None:
         with anyio.move_on_after(repeat.seconds):
             await self._ended.wait()
         if not self.is_over:
             self._waiting = None
             self._begin = None
             self._conversation.exchange_repeats(self, inserted=repeat.inserted)
-
-    async def _call(self) -> None:
-        conversation = self._conversation
-        if self.is_over:
-            return
-        try:
-            self._sent.set()
-            method, params = self._request
-            await guarded(
-                conversation.call(
-                    method, params, background=True, retry=False, on_result=self._answered
-                )
-            )
-        except RequestCancelled:
-            self._refused()
-            self._finish(Outcome("cancelled"))
-        except RequestFailed as error:
-            if not self._is_repeated(error, inserted=False):
-                self._refused()
-                self.fail(error)
-        except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
-            self.fail(error)
+            await self._call()
 
     def _answered(self, result: Raw) -> None:
         conversation = self._conversation
@@ -273,12 +332,12 @@ class Exchange:
         if seconds is None:
             return False
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
-        self._waiting = _Repeat(seconds, inserted)
+        self._waiting = repeat = _Repeat(seconds, inserted)
         # What is still told about the work before is not about the next.
         self.work = None
         self._looking = False
-        self._scope, self._conversed = anyio.CancelScope(), anyio.Event()
-        self._conversation.link.connection.run(self._converse)
+        self._conversed = Flag()
+        self._converse_by(partial(self._repeat, repeat))
         return True
 
     # ---- the end
@@ -287,7 +346,7 @@ class Exchange:
         if self.is_over:
             return
         if outcome.stop_reason == "error":
-            error = _failure(outcome.error)
+            error = failure_of(outcome.error)
             if self._is_repeated(error, inserted=True):
                 return
             self.error = error
@@ -327,20 +386,6 @@ class _Repeat:
 
     seconds: float
     inserted: bool
-
-
-def _failure(error: Any) -> Exception:
-    """What a v2 agent reports as the reason of its end is what a v1 agent answers."""
-    if error is None:
-        return request_failed("session/prompt", INTERNAL_ERROR, "the agent reported an error")
-    data = getattr(error, "data", None)
-    return request_failed("session/prompt", error.code, error.message, _plain(data))
-
-
-def _plain(data: Any) -> Any:
-    from accord.schema.codec import encode, to_python
-
-    return to_python(encode(data)) if data else None
 
 
 __all__ = ["Exchange"]

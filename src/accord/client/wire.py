@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeAlias
 from accord.client.capabilities import AgentCapabilities
 from accord.client.handshake import Implementation
 from accord.client.words import Words
+from accord.errors import RemoteProtocolError
+from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 
 # A block of the version that is spoken, or a string that becomes a text block.
@@ -114,6 +116,11 @@ class Incoming(Protocol):
 
 
 Request: TypeAlias = tuple[str, bytes]
+
+
+def unreadable(method: str, error: Invalid) -> RemoteProtocolError:
+    """What a caller is told when an answer is not what the protocol says."""
+    return RemoteProtocolError(f"the answer to {method} is invalid: {error}")
 
 
 class Wire(Protocol):

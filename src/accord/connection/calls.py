@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import anyio
 
+from accord.connection.flag import Flag
 from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
@@ -19,12 +20,18 @@ from accord.schema.struct import Raw
 class Call:
     """One call."""
 
-    __slots__ = ("answered", "error", "method", "on_result", "result")
+    __slots__ = ("answered", "error", "method", "on_end", "on_result", "result")
 
-    def __init__(self, method: str, on_result: Callable[[Raw], None] | None) -> None:
+    def __init__(
+        self,
+        method: str,
+        on_result: Callable[[Raw], None] | None,
+        on_end: Callable[[Exception | None], None] | None,
+    ) -> None:
         self.method = method
         self.on_result = on_result
-        self.answered = anyio.Event()
+        self.on_end = on_end
+        self.answered = Flag()
         self.result: Raw | None = None
         self.error: Exception | None = None
 
@@ -35,6 +42,14 @@ class Call:
             raise self.error
         assert self.result is not None
         return self.result
+
+    def settle(self, result: Raw | None, error: Exception | None) -> None:
+        """It has come to this."""
+        self.result = result
+        self.error = error
+        self.answered.set()
+        if self.on_end is not None:
+            self.on_end(error)
 
 
 class Calls:
@@ -61,11 +76,15 @@ class Calls:
             raise self._lost
 
     def start(
-        self, method: str, params: bytes, on_result: Callable[[Raw], None] | None
+        self,
+        method: str,
+        params: bytes,
+        on_result: Callable[[Raw], None] | None,
+        on_end: Callable[[Exception | None], None] | None = None,
     ) -> tuple[int, bytes, Call]:
         """A new call: its id, the frame to send, and where its outcome will be."""
         call_id, frame = self._peer.call(method, params)
-        call = self._open[call_id] = Call(method, on_result)
+        call = self._open[call_id] = Call(method, on_result, on_end)
         return call_id, frame, call
 
     def give_up(self, call_id: int) -> bool:
@@ -115,18 +134,16 @@ class Calls:
         self._place.set()
         call = self._open.pop(call_id, None)
         if call is not None:
-            call.result = result
-            call.error = error
-            call.answered.set()
+            call.settle(result, error)
 
     def lose(self, error: ConnectionLost) -> None:
         """There is nobody to answer any more: all fail, now and later."""
         self._lost = error
-        for call in self._open.values():
-            call.error = error
-            call.answered.set()
+        lost = list(self._open.values())
         self._open.clear()
         self._place.set()
+        for call in lost:
+            call.settle(None, error)
 
 
 __all__ = ["Call", "Calls"]

@@ -12,34 +12,31 @@ What always holds
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.connection.calls import Calls
+from accord.connection.calling import CANCEL_REQUEST, Calling
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
 from accord.connection.limits import LAST_ANSWERS_SECONDS_MAX, Limits
 from accord.connection.noise import Noise, quoted
 from accord.connection.requests import Requests
-from accord.connection.sending import Sending
 from accord.connection.tolerated import Tolerated
 from accord.connection.workers import Workers
 from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, RequestError
 from accord.jsonrpc import events
 from accord.jsonrpc.codes import PARSE_ERROR
 from accord.jsonrpc.framing import FrameTooLong, Framing
-from accord.schema.codec import Invalid, encode
+from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.connection")
 
-CANCEL_REQUEST = "$/cancel_request"
 
-
-class Connection(Sending):
+class Connection(Calling):
     """One conversation.  Use it as an async context manager; it lives as long as the block."""
 
     def __init__(
@@ -65,15 +62,10 @@ class Connection(Sending):
         self.shortcut: Callable[[bytes], bool] | None = None
         self._noise = Noise()
         self._tolerated = Tolerated()
-        self._calls = Calls(self.peer)
-        self._foreground_calls = 0
         self._requests = Requests(self.peer, handler, self._write_answer)
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
-        self._holds = 0
         self._answers_untaken = 0
-        self._choked = False
-        self._paused = False
         self.noise_hint = ""  # for people, about lines that are no JSON
         # Set where it was we who ended it, because the peer went too far.
         self.broken: ConnectionLost | None = None
@@ -314,27 +306,6 @@ class Connection(Sending):
         self.closed.set()
         self._handler.lost(error)
 
-    # ---- backpressure of reading
-
-    def hold(self) -> None:
-        """A consumer is full: stop reading, unless somebody waits for an answer meanwhile."""
-        self._holds += 1
-        self._update_reading()
-
-    def unhold(self) -> None:
-        """A consumer has room again."""
-        self._holds -= 1
-        self._update_reading()
-
-    def _update_reading(self) -> None:
-        pause = self._choked or (self._holds > 0 and self._foreground_calls == 0)
-        if pause != self._paused and self.error is None:
-            self._paused = pause
-            if pause:
-                self._transport.pause()
-            else:
-                self._transport.resume()
-
     # ---- writing
 
     def _write_answer(self, parts: tuple[bytes, ...]) -> None:
@@ -361,54 +332,6 @@ class Connection(Sending):
         self._answers_untaken = 0
         self._choked = False
         self._update_reading()
-
-    # ---- calls
-
-    async def call(
-        self,
-        method: str,
-        params: bytes,
-        *,
-        background: bool = False,
-        on_result: Callable[[Raw], None] | None = None,
-    ) -> Raw:
-        """Send a request and wait for its result, still encoded.
-
-        Cancelling the wait is safe: the peer is told by `$/cancel_request`, and the answer, if it
-        still comes, is dropped.  A background call does not keep reading alive while a consumer
-        is full; a prompt is one, since its answer comes after the updates that fill the consumer.
-        `on_result` sees the result in wire order, before anything that came after it; what it
-        raises is raised here.
-
-        Raises:
-            RequestFailed: the peer answered with an error.
-            ConnectionLost: the transport ended before the answer came.
-        """
-        await self._calls.place()
-        call_id, frame, call = self._calls.start(method, params, on_result)
-        self._write(frame)
-        if not background:
-            self._foreground_calls += 1
-            self._update_reading()
-        try:
-            return await call.outcome()
-        except anyio.get_cancelled_exc_class():
-            if self._calls.give_up(call_id) and self.error is None:
-                self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
-            raise
-        finally:
-            if not background:
-                self._foreground_calls -= 1
-                self._update_reading()
-
-    def is_calling(self, methods: Iterable[str]) -> bool:
-        """Whether a call of ours of one of these methods is open."""
-        return any(self._calls.of_method(method) for method in methods)
-
-    def withdraw(self, call_method: str) -> None:
-        """Ask the peer to cancel our open calls of a method; each still gets its answer."""
-        for call_id in self._calls.of_method(call_method):
-            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
 
 __all__ = ["Connection", "Handler", "IncomingRequest", "RequestId", "Work"]

@@ -1,0 +1,144 @@
+"""The half of a connection that calls, and how reading is held back without harm to that.
+
+Must not know: what the peer asks and tells.
+
+What always holds
+    * While somebody waits for an answer in the foreground, reading goes on; a consumer that is
+      full cannot make it wait for ever.
+    * A call that was given up is taken back from the peer, once.
+"""
+
+from collections.abc import Callable, Iterable
+
+import anyio
+
+from accord.connection.calls import Calls
+from accord.connection.limits import Limits
+from accord.connection.sending import Sending
+from accord.jsonrpc.framing import Framing
+from accord.schema.codec import encode
+from accord.schema.struct import Raw
+from accord.transport.transport import Transport
+
+CANCEL_REQUEST = "$/cancel_request"
+
+
+class Calling(Sending):
+    """Calls one peer until there is an `error`."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        limits: Limits | None,
+        framing: Framing | None,
+        accept_batches: bool,
+        strict: bool,
+    ) -> None:
+        super().__init__(
+            transport,
+            limits=limits,
+            framing=framing,
+            accept_batches=accept_batches,
+            strict=strict,
+        )
+        self._calls = Calls(self.peer)
+        self._foreground_calls = 0
+        self._holds = 0
+        self._choked = False
+        self._paused = False
+
+    # ---- backpressure of reading
+
+    def hold(self) -> None:
+        """A consumer is full: stop reading, unless somebody waits for an answer meanwhile."""
+        self._holds += 1
+        self._update_reading()
+
+    def unhold(self) -> None:
+        """A consumer has room again."""
+        self._holds -= 1
+        self._update_reading()
+
+    def _update_reading(self) -> None:
+        pause = self._choked or (self._holds > 0 and self._foreground_calls == 0)
+        if pause != self._paused and self.error is None:
+            self._paused = pause
+            if pause:
+                self._transport.pause()
+            else:
+                self._transport.resume()
+
+    # ---- calls
+
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        background: bool = False,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Send a request and wait for its result, still encoded.
+
+        Cancelling the wait is safe: the peer is told by `$/cancel_request`, and the answer, if it
+        still comes, is dropped.  A background call does not keep reading alive while a consumer
+        is full; a prompt is one, since its answer comes after the updates that fill the consumer.
+        `on_result` sees the result in wire order, before anything that came after it; what it
+        raises is raised here.
+
+        Raises:
+            RequestFailed: the peer answered with an error.
+            ConnectionLost: the transport ended before the answer came.
+        """
+        await self._calls.place()
+        call_id, frame, call = self._calls.start(method, params, on_result)
+        self._write(frame)
+        if not background:
+            self._foreground_calls += 1
+            self._update_reading()
+        try:
+            return await call.outcome()
+        except anyio.get_cancelled_exc_class():
+            self.give_up(call_id)
+            raise
+        finally:
+            if not background:
+                self._foreground_calls -= 1
+                self._update_reading()
+
+    def begin_call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        on_result: Callable[[Raw], None],
+        on_end: Callable[[Exception | None], None],
+    ) -> int | None:
+        """`call` in the background without a task that waits; the id of the call.
+
+        `on_result` is as there, and `on_end` gets what `call` would have raised, or None.  None is
+        returned, and nothing is sent, when the connection is lost or no more calls may be open.
+        """
+        if self.error is not None or not self.peer.can_call:
+            return None
+        call_id, frame, _ = self._calls.start(method, params, on_result, on_end)
+        self._write(frame)
+        return call_id
+
+    def give_up(self, call_id: int) -> None:
+        """Nobody waits for this call any more; the peer is told if it may still work on it."""
+        if self._calls.give_up(call_id) and self.error is None:
+            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
+
+    def is_calling(self, methods: Iterable[str]) -> bool:
+        """Whether a call of ours of one of these methods is open."""
+        return any(self._calls.of_method(method) for method in methods)
+
+    def withdraw(self, call_method: str) -> None:
+        """Ask the peer to cancel our open calls of a method; each still gets its answer."""
+        for call_id in self._calls.of_method(call_method):
+            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
+
+
+__all__ = ["CANCEL_REQUEST", "Calling"]
