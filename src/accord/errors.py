@@ -12,6 +12,7 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
              ├─ McpCallFailed                           an MCP server behind the peer said no
              ├─ SpawnFailed                             the agent's program did not start
              ├─ ConfigError                             a file of the user's cannot be read so
+             ├─ StoreError                              sessions cannot be read or kept
              └─ RequestError                            raise it in a handler to answer with it
 """
 
@@ -183,6 +184,19 @@ class ConfigError(AccordError):
         self.key = key
 
 
+class StoreError(AccordError):
+    """Sessions could not be read or kept; nothing that was there is lost by it.
+
+    `reason` is one word for a program: session_in_use, session_damaged, session_pruned,
+    session_exists, store_newer, store_damaged, store_unreachable, store_full.
+    """
+
+    def __init__(self, reason: str, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.details = details
+
+
 class RequestError(AccordError):
     """Raise this in a handler: the peer gets exactly this code, message and data."""
 
@@ -289,6 +303,7 @@ __all__ = [
     "RequestError",
     "RequestFailed",
     "SpawnFailed",
+    "StoreError",
     "VersionMismatch",
     "request_failed",
 ]

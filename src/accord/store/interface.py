@@ -30,6 +30,8 @@ class SessionRecord:
     system_prompt_overrides: bool = False
     # Tokens that the whole session has cost, by the name of their kind.
     tokens: dict[str, int] = field(default_factory=dict)
+    # A turn has begun and nobody has said that it ended: if nobody works on it, it was cut off.
+    turn_open: bool = False
 
 
 class Page(NamedTuple):
@@ -47,11 +49,14 @@ class SessionLog(Protocol):
     """The log of one session."""
 
     def append(self, update: Any) -> Awaitable[None] | None:
-        """Add one update of v2.  Where that takes time, what is returned must be awaited."""
+        """Add one update of v2.  Where that takes time, what is returned must be awaited.
+
+        Updates are in the order of these calls, whenever they are awaited.
+        """
         ...
 
     def replay(self) -> AsyncIterator[Any]:
-        """All updates, oldest first."""
+        """All updates, oldest first; chunks of one text that follow each other may come as one."""
         ...
 
 
@@ -63,11 +68,23 @@ class SessionStore(Protocol):
         ...
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """The record, or None when there is no such session."""
+        """The record, or None when there is no such session.
+
+        Raises:
+            StoreError: it is damaged, or was pruned; or the store cannot be read.
+        """
         ...
 
     async def open(self, session_id: str) -> SessionLog | None:
-        """The log of a known session."""
+        """The log of a known session, which is ours alone to write until `release`.
+
+        Raises:
+            StoreError: another process has it, or it is damaged or was pruned.
+        """
+        ...
+
+    async def release(self, session_id: str) -> None:
+        """We are done with what `create`, `open` or `fork` gave; another process may have it."""
         ...
 
     async def put(self, record: SessionRecord) -> None:

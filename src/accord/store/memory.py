@@ -66,6 +66,9 @@ class MemoryStore:
         """The log, if there is one."""
         return self._logs.get(session_id)
 
+    async def release(self, session_id: str) -> None:
+        """Nobody else can have it: it is in the memory of this process."""
+
     async def put(self, record: SessionRecord) -> None:
         """Replace a known record."""
         if record.session_id in self._records:

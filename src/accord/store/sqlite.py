@@ -1,0 +1,237 @@
+"""Sessions in one SQLite file: they outlive the process, and several processes share them.
+
+`writer.py` says what is durable when; `lease.py` who has a session; `migrations.py` what is in the
+file.  Here all of that is a `SessionStore`.
+
+What always holds
+    * An awaited `append` is in the file, whatever ends the process afterwards.
+    * A session is written by one store object at a time.
+    * No file is touched before the first session is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, cast
+
+from accord.errors import StoreError
+from accord.schema import v2
+from accord.schema.codec import Invalid, encode, reading
+from accord.store import tables
+from accord.store.coalescing import Coalescer
+from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
+from accord.store.lease import Owner, is_alive, this_process
+from accord.store.memory import PAGE_SESSIONS
+from accord.store.opening import Synchronous
+from accord.store.writer import Writer
+
+# Updates that are read at a time: large enough to be quick, small enough not to hold up writers.
+SLICE_UPDATES = 2000
+
+
+@cache
+def _update_reader() -> Callable[[bytes], Any]:
+    # Made with the first replay: a decoder of all updates takes some milliseconds.
+    return reading(cast("Any", v2.SessionUpdate))
+
+
+class SqliteLog:
+    """The log of one session."""
+
+    __slots__ = ("_number", "_owner", "_session_id", "_writer")
+
+    def __init__(self, writer: Writer, owner: Owner, session_id: str, number: int) -> None:
+        self._writer = writer
+        self._owner = owner
+        self._session_id = session_id
+        self._number = number
+
+    def append(self, update: Any) -> Awaitable[None]:
+        """Add one update; it is committed once this was awaited.
+
+        Raises (when awaited):
+            StoreError: it could not be written, and is not in the log.
+        """
+        at, data = int(time.time() * 1000), encode(update)
+        return self._writer.submit(
+            partial(tables.append, number=self._number, owner=self._owner, at=at, data=data)
+        )
+
+    async def replay(self) -> AsyncIterator[Any]:
+        """All updates as they were when the replay began, runs of chunks as one."""
+        coalescer = Coalescer()
+        after, last = 0, await self._writer.submit(self._last, reads=True)
+        while after < last:
+            part = partial(self._slice, after, last, coalescer)
+            after, updates = await self._writer.submit(part, reads=True)
+            for update in updates:
+                yield update
+        for update in coalescer.rest():
+            yield update
+
+    def _last(self, db: sqlite3.Connection) -> int:
+        query = "SELECT coalesce(max(seq), 0) FROM events WHERE session = ?"
+        return int(db.execute(query, (self._number,)).fetchone()[0])
+
+    def _slice(
+        self, after: int, last: int, coalescer: Coalescer, db: sqlite3.Connection
+    ) -> tuple[int, list[Any]]:
+        query = (
+            "SELECT seq, data FROM events WHERE session = ? AND seq > ? AND seq <= ?"
+            " ORDER BY seq LIMIT ?"
+        )
+        try:
+            rows = db.execute(query, (self._number, after, last, SLICE_UPDATES)).fetchall()
+            read = _update_reader()
+            updates = coalescer.take([read(data) for _, data in rows])
+        except (Invalid, TypeError) as error:
+            raise tables.damaged(self._session_id, str(error)) from None
+        return (rows[-1][0] if rows else last), updates
+
+
+class SqliteStore:
+    """All sessions of one file."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        page_sessions: int = PAGE_SESSIONS,
+        synchronous: Synchronous = "NORMAL",
+    ) -> None:
+        self.path = Path(path)
+        self._page_sessions = page_sessions
+        self._writer = Writer(self.path, synchronous)
+        self._owner = this_process()
+        # How often each session is open here: the last one who releases it gives it back.
+        self._holders: dict[str, int] = {}
+
+    async def create(self, record: SessionRecord) -> SessionLog:
+        """Keep a new session and open its log."""
+        number = await self._writer.submit(partial(tables.insert, record=record, owner=self._owner))
+        return self._opened(record.session_id, number)
+
+    def _opened(self, session_id: str, number: int) -> SqliteLog:
+        self._holders[session_id] = self._holders.get(session_id, 0) + 1
+        return SqliteLog(self._writer, self._owner, session_id, number)
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """The record, if there is one."""
+        row = await self._find(session_id)
+        return None if row is None else row.record()
+
+    async def _find(self, session_id: str) -> tables.Row | None:
+        return await self._writer.submit(partial(tables.find, session_id=session_id), reads=True)
+
+    async def open(self, session_id: str) -> SessionLog | None:
+        """The log, if there is one; the session is ours until it is released."""
+        number = await self._writer.submit(
+            partial(tables.take, session_id=session_id, owner=self._owner)
+        )
+        return None if number is None else self._opened(session_id, number)
+
+    async def release(self, session_id: str) -> None:
+        """Let other processes have a session, once everybody here is done with it."""
+        left = self._holders.get(session_id, 0) - 1
+        if left > 0:
+            self._holders[session_id] = left
+            return
+        if self._holders.pop(session_id, None) is not None:
+            await self._writer.submit(
+                partial(tables.give_back, session_id=session_id, owner=self._owner)
+            )
+
+    async def put(self, record: SessionRecord) -> None:
+        """Replace the record of a known session."""
+        await self._writer.submit(partial(tables.update, record=record, owner=self._owner))
+
+    async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
+        """One page, newest first; sessions that come or go meanwhile do not move it."""
+        return await self._writer.submit(
+            partial(
+                tables.page, cwd=cwd, cursor=cursor, archived=archived, length=self._page_sessions
+            ),
+            reads=True,
+        )
+
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session; raises StoreError while another process has it."""
+        gone = await self._writer.submit(
+            partial(tables.delete, session_id=session_id, owner=self._owner)
+        )
+        self._holders.pop(session_id, None)
+        return gone
+
+    async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
+        """Copy log and values under a new record; the source may be open anywhere."""
+        number = await self._writer.submit(
+            partial(tables.copy, session_id=session_id, record=record, owner=self._owner)
+        )
+        return None if number < 0 else self._opened(record.session_id, number)
+
+    async def keep(self, session_id: str, name: str, value: bytes) -> None:
+        """Keep a value beside the log of a known session."""
+        check_kept(name, value)
+
+        def work(db: sqlite3.Connection) -> None:
+            row = tables.find_free(db, session_id, self._owner)
+            if row is not None:
+                values = (row.number, name, value)
+                db.execute("INSERT OR REPLACE INTO kept VALUES (?,?,?)", values)
+
+        await self._writer.submit(work)
+
+    async def kept(self, session_id: str, name: str) -> bytes | None:
+        """What was kept under this name."""
+        query = "SELECT value FROM kept JOIN sessions ON session = number WHERE id = ? AND name = ?"
+
+        def work(db: sqlite3.Connection) -> bytes | None:
+            row = db.execute(query, (session_id, name)).fetchone()
+            return None if row is None else bytes(row[0])
+
+        return await self._writer.submit(work, reads=True)
+
+    # ---- what only a store on disk has
+
+    async def read(self, session_id: str) -> SessionLog | None:
+        """The log of a session for reading alone: it may be open elsewhere."""
+        row = await self._find(session_id)
+        if row is None:
+            return None
+        await self._writer.submit(partial(tables.check_log, row=row), reads=True)
+        nobody = Owner("", 0, 0, "")
+        return SqliteLog(self._writer, nobody, session_id, row.number)
+
+    async def holder(self, session_id: str) -> Owner | None:
+        """The living process that has a session, if one has."""
+        row = await self._find(session_id)
+        owner = None if row is None else row.owner
+        alive = row is not None and owner is not None and is_alive(owner, row.updated_at)
+        return owner if alive else None
+
+    async def prune(self, before: datetime, *, keep: int = 0) -> Sequence[str]:
+        """Throw away what was used last before then, but for the `keep` newest; returns the ids.
+
+        Sessions that are open are left alone.  Who loads one that is gone is told so.
+        """
+        text = before.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return await self._writer.submit(
+            partial(tables.prune, before=text, owner=self._owner, keep=keep)
+        )
+
+    async def aclose(self) -> None:
+        """Give all sessions back and close the file."""
+        held, self._holders = tuple(self._holders), {}
+        for session_id in held:
+            await self._writer.submit(
+                partial(tables.give_back, session_id=session_id, owner=self._owner)
+            )
+        await self._writer.aclose()
+
+
+__all__ = ["SqliteLog", "SqliteStore", "StoreError"]
