@@ -14,6 +14,7 @@ from tests.docs.blocks import PAGES, ROOT, Block, Command, blocks_of, commands_o
 
 SECONDS_MAX = 30
 KNOWN = {"python", "python fragment", "console", "sh", "json", "text", ""}
+KNOWN |= {"elisp", "lua", "toml"}
 
 
 def ids(page: Path) -> str:
