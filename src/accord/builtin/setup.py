@@ -11,7 +11,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from accord.discovery.config import Config, load_config
-from accord.errors import AccordError, ConfigError
+from accord.errors import ConfigError
+from accord.store import MemoryStore
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent, PromptType
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("accord.builtin")
 
 OFFLINE = "offline"
+IN_MEMORY = "This conversation is kept in memory and ends with the agent's process."
 
 
 class Setup:
@@ -62,24 +64,20 @@ class Setup:
 
     def open_store(self) -> SessionStore:
         """The user's sessions; a store in memory where theirs cannot be opened."""
-        from accord.store import MemoryStore
-
         if self.settings.in_memory:
             return MemoryStore()
-        from accord.discovery.places import make_private, store_file
+        from accord.builtin.keeping import Substitute, open_store
+        from accord.discovery.places import store_file
 
         try:
-            from accord.store.sqlite import SqliteStore
-
             path = self.settings.store_file or store_file()
-            make_private(path.parent)
-            return SqliteStore(path)
-        except (AccordError, OSError, ImportError) as error:
-            self._trouble(
-                f"Sessions are not stored: {error}. "
-                "This conversation is kept in memory and ends with the agent's process."
-            )
+        except ConfigError as error:
+            self._trouble(f"Sessions are not stored: {error}. {IN_MEMORY}")
             return MemoryStore()
+        store = open_store(path)
+        if isinstance(store, Substitute):
+            self._trouble(f"Sessions are not stored: {store.problem}. {IN_MEMORY}")
+        return store
 
 
 __all__ = ["OFFLINE", "Setup"]

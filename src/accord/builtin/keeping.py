@@ -1,0 +1,50 @@
+"""The store of the built-in agent: the user's file, or memory where that cannot be opened.
+
+What always holds
+    * A file that cannot be opened is left as it is, and the agent works without it.
+    * Who asks for a session of such a file is told what is wrong with it, not that there is none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from accord.errors import StoreError
+from accord.store import MemoryStore, SessionLog, SessionRecord, SessionStore
+from accord.store.opening import open_file
+from accord.store.sqlite import SqliteStore
+
+
+class Substitute(MemoryStore):
+    """Sessions of this process alone, in place of a store that cannot be opened."""
+
+    def __init__(self, problem: StoreError) -> None:
+        super().__init__()
+        self.problem = problem
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """The record of a session of this process.  Raises StoreError for all others."""
+        record = await super().get(session_id)
+        if record is None:
+            raise self.problem
+        return record
+
+    async def open(self, session_id: str) -> SessionLog | None:
+        """The log of a session of this process.  Raises StoreError for all others."""
+        log = await super().open(session_id)
+        if log is None:
+            raise self.problem
+        return log
+
+
+def open_store(path: Path) -> SessionStore:
+    """The sessions in a file; a `Substitute` where it cannot be opened."""
+    try:
+        # Now, so that the user is told in the first session, not in the middle of a turn.
+        open_file(path, "NORMAL").close()
+    except StoreError as problem:
+        return Substitute(problem)
+    return SqliteStore(path)
+
+
+__all__ = ["Substitute", "open_store"]
