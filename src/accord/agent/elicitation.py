@@ -13,7 +13,8 @@ from accord.agent.wire import Wire
 from accord.agent.words import checked
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
-from accord.schema.codec import encode, to_python
+from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.struct import Raw
 
 CREATE = "elicitation/create"
 COMPLETE = "elicitation/complete"
@@ -147,6 +148,30 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
         name for name, value in values.items() if name in fields and not fields[name].accepts(value)
     ]
     return Answer("cancel", {}) if missing or wrong else answer
+
+
+async def elicit_schema(asker: Asker, message: str, schema: Mapping[str, Any]) -> Answer:
+    """Show a form that somebody else described, such as an MCP server, in the protocol's schema.
+
+    The values are not checked: whoever described the form does that.
+
+    Raises:
+        LocalProtocolError: the schema is none that a client can show.
+    """
+    # Here, since it is seldom asked for and the types are not free.
+    from accord.schema import v2
+
+    try:
+        shown = decode(v2.ElicitationSchema, encode(schema))
+    except Invalid as error:
+        raise LocalProtocolError(f"no form can be made of this schema: {error}") from None
+    if not shown.properties:
+        raise LocalProtocolError("a form needs at least one field")
+    if not asker.wire.features.elicit_form:
+        return Answer("unsupported", {})
+    form = to_python(Raw(encode(shown)))
+    params = {"mode": "form", **asker.elicitation_scope(), "message": message}
+    return await _create(asker, params | {"requestedSchema": form})
 
 
 async def elicit_url(asker: Asker, message: str, url: str) -> Answer:

@@ -1,0 +1,146 @@
+"""What is known of an MCP server before it is reached: where it is, and what it must be given.
+
+Must not know how a server is reached, nor who asked for it.
+
+What always holds
+    * Values of variables and headers are secrets: `repr` leaves them out, and `secrets` names
+      every text that must not be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+from accord.schema import v2
+from accord.schema.codec import to_python
+from accord.schema.struct import UNSET, Raw, UnknownVariant
+
+Transport = Literal["stdio", "http", "sse"]
+
+SECRET_CHARACTERS_MIN = 4
+"""A shorter value is no secret; hiding every `1` would make a text unreadable."""
+
+
+class Entry(Protocol):
+    """A server as a configuration describes it; `discovery.config.McpEntry` is one."""
+
+    @property
+    def type(self) -> str:
+        """stdio, http or sse."""
+        ...
+
+    @property
+    def command(self) -> str | None:
+        """The program of a stdio server."""
+        ...
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """Its arguments."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Variables for it."""
+        ...
+
+    @property
+    def url(self) -> str | None:
+        """The address of another server."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSpec:
+    """One server that is to be connected."""
+
+    name: str
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Every text in it that must not be shown, whole headers and the tokens in them."""
+        found: set[str] = set(self.env.values())
+        for value in self.headers.values():
+            # `Bearer abc`: servers quote the token alone.
+            found.update((value, *value.split()[1:]))
+        try:
+            parts = urlsplit(self.url)
+            found.update(value for _, value in parse_qsl(parts.query))
+            found.add(parts.password or "")
+        except ValueError:
+            found.add(self.url)
+        return frozenset(one for one in found if len(one) >= SECRET_CHARACTERS_MIN)
+
+
+def spec_of(server: Any) -> ServerSpec | None:
+    """The spec of a server that a client sent, in v2's structs; None for one reached otherwise.
+
+    `sse` is no transport of v2; what a v1 client sends of it arrives as an unknown variant.
+    """
+    if isinstance(server, v2.McpServerStdio):
+        return ServerSpec(
+            name=server.name,
+            transport="stdio",
+            command=server.command,
+            args=tuple(server.args or ()),
+            env=_pairs(server.env),
+        )
+    if isinstance(server, v2.McpServerHttp):
+        return ServerSpec(
+            name=server.name, transport="http", url=server.url, headers=_pairs(server.headers)
+        )
+    if isinstance(server, UnknownVariant) and server.tag == "sse":
+        members = to_python(Raw(server.raw))
+        listed = members.get("headers") or []
+        return ServerSpec(
+            name=str(members.get("name", "")),
+            transport="sse",
+            url=str(members.get("url", "")),
+            headers={str(one.get("name")): str(one.get("value")) for one in listed},
+        )
+    return None
+
+
+def spec_from_entry(name: str, entry: Entry) -> ServerSpec:
+    """The spec of a server of a configuration."""
+    transport: Transport = (
+        "stdio" if entry.type == "stdio" else "sse" if entry.type == "sse" else "http"
+    )
+    return ServerSpec(
+        name=name,
+        transport=transport,
+        command=entry.command or "",
+        args=tuple(entry.args),
+        env=dict(entry.env),
+        url=entry.url or "",
+        headers=dict(entry.headers),
+    )
+
+
+def named_apart(specs: Iterable[ServerSpec]) -> list[ServerSpec]:
+    """The specs in their order; of two with one name the first counts."""
+    found: dict[str, ServerSpec] = {}
+    for spec in specs:
+        found.setdefault(spec.name, spec)
+    return list(found.values())
+
+
+def _pairs(listed: Any) -> dict[str, str]:
+    return {} if listed is UNSET else {one.name: one.value for one in listed}
+
+
+__all__ = ["Entry", "ServerSpec", "Transport", "named_apart", "spec_from_entry", "spec_of"]
