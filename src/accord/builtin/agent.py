@@ -11,9 +11,10 @@ What always holds
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from accord.agent.agent import Agent
 from accord.version import __version__
@@ -55,6 +56,7 @@ class BuiltIn:
         self.settings = settings
         self.conversations: dict[str, Conversation] = {}
         self._setup: Setup | None = None
+        self._has_asked_servers = False
         is_set_up = _is_set_up(settings)
         self.agent = Agent(
             NAME,
@@ -69,7 +71,9 @@ class BuiltIn:
         self.agent.on_session(self._begin)
         self.agent.on_prompt(self._answer)
         if is_set_up:
-            self.setup.add_logins(self.agent)
+            from accord.builtin.logins import add_logins
+
+            add_logins(self.agent, self.setup)
 
     @property
     def setup(self) -> Setup:
@@ -82,12 +86,12 @@ class BuiltIn:
 
     def _prepare(self) -> None:
         """Behind the answer to `initialize`, and before the first session."""
-        from accord.builtin import conversation
+        # The brain and the tools are loaded with this, while the client reads the answer.
+        import accord.builtin.conversation  # noqa: F401
         from accord.builtin.offering import declare
 
         self.agent.store = self.setup.open_store()
         declare(self.agent, self.setup, self._command)
-        conversation.load()
 
     async def _begin(self, session: AgentSession) -> None:
         from accord.builtin.conversation import Conversation
@@ -96,15 +100,24 @@ class BuiltIn:
         if known is not None and known.session is session:
             await known.surroundings_changed()
             return
-        conversation = Conversation(session, self.setup)
+        conversation = Conversation(self.agent, session, self.setup)
         await conversation.open()
         self.conversations[session.id] = conversation
+        if not self._has_asked_servers:
+            self._has_asked_servers = True
+            session.start_soon(self._ask_local_servers)
 
         async def forget() -> None:
             if self.conversations.get(session.id) is conversation:
                 del self.conversations[session.id]
 
         session.on_close(forget)
+
+    async def _ask_local_servers(self) -> None:
+        """A model server on this machine need not hold up a session."""
+        if await self.setup.ask_local_servers():
+            for conversation in list(self.conversations.values()):
+                await conversation.offer_models()
 
     async def _answer(self, turn: Turn) -> str | None:
         return await self.conversations[turn.session.id].answer(turn)
@@ -119,13 +132,16 @@ def _is_set_up(settings: AgentSettings) -> bool:
 
     Cheap, and wrong on the safe side only: most users have neither a key nor a file.
     """
-    environ: Mapping[str, Any] = settings.environ
-    if settings.model is not None or any(name.endswith("_API_KEY") for name in environ):
+    environ = settings.environ
+    if settings.model is not None or "ACCORD_MODEL" in environ:
+        return True
+    if any(name.endswith("_API_KEY") for name in environ):
         return True
     folder = environ.get("ACCORD_CONFIG_DIR")
     if folder is None:
-        home = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "~"), ".config")
-        folder = os.path.join(home, "accord")
-        if os.name != "posix" or os.path.isdir("/Applications"):
+        if sys.platform != "linux":
             return True
-    return os.path.exists(os.path.join(folder, "config.toml"))
+        base = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        folder = os.path.join(base, "accord")
+    names = ("config.toml", "credentials.json")
+    return any(os.path.exists(os.path.join(folder, name)) for name in names)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MCP_COMMANDS = ("mcp", "call")
 """Shown while a session has MCP servers."""
 
+OWN = "Accord"
 NO_LIMIT = "none"
 TOKEN_LIMITS = (1_000, 4_000, 16_000, 64_000)
 REQUEST_LIMITS = (5, 20, 50, 200)
@@ -43,8 +44,15 @@ def declare(agent: Agent, setup: Setup, command: CommandHandler) -> None:
 
 def model_option(setup: Setup) -> Option:
     """The model picker: no model, and those that were found."""
-    choices = (Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network"),)
-    return Option("model", "Model", OFFLINE, choices, "Who answers", "model")
+    default = OFFLINE if setup.default is None else setup.default.value
+    choices = (
+        Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network", OWN),
+        *(
+            Choice(value, one.model, one.found or None, one.group)
+            for value, one in setup.models.items()
+        ),
+    )
+    return Option("model", "Model", default, choices, "Who answers", "model")
 
 
 def _thinking(setup: Setup) -> Option:

@@ -3,6 +3,7 @@
 What always holds
     * A mistake of the user's, such as a wrong key in the configuration, never ends the agent: it is
       one of `problems`, and the default stands in its place.
+    * `models` are those that can be chosen now; a server on this machine that answers adds its own.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from accord.builtin.models.finding import default_choice, find_models
 from accord.discovery.config import Config, load_config
 from accord.errors import ConfigError
 from accord.store import MemoryStore
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent, PromptType
+    from accord.agent.agent import PromptType
     from accord.builtin.agent import AgentSettings
+    from accord.builtin.models.choice import ModelChoice
     from accord.store import SessionStore
 
 _log = logging.getLogger("accord.builtin")
@@ -32,7 +35,10 @@ class Setup:
         self.settings = settings
         self.problems: list[str] = []
         self.config = self._load()
-        self.models = self._find_models()
+        self.models: dict[str, ModelChoice] = {}
+        self.default: ModelChoice | None = None
+        self._local: list[ModelChoice] = []
+        self.look_for_models()
 
     def _load(self) -> Config:
         try:
@@ -44,23 +50,49 @@ class Setup:
             self._trouble(warning)
         return config
 
-    def _find_models(self) -> list[object]:
-        return []
-
     def _trouble(self, sentence: str) -> None:
         _log.warning("%s", sentence)
         self.problems.append(sentence)
 
-    # ---- for the answer to `initialize`
+    # ---- models
+
+    def look_for_models(self) -> None:
+        """Read the keys anew: a login happens in another process."""
+        environ, named = self.settings.environ, self.settings.model
+        try:
+            found = find_models(self.config, environ, named=named)
+        except ConfigError as error:
+            self._trouble(f"No models were looked for: {error}")
+            return
+        self.default = default_choice(found, self.config, environ, named=named)
+        self.models = {choice.value: choice for choice in (*found, *self._local)}
+
+    async def ask_local_servers(self) -> bool:
+        """Ask the servers on this machine for theirs, once; True when there are some."""
+        from accord.builtin.models.probing import probe_models
+
+        self._local = await probe_models(self.config, self.settings.environ)
+        for choice in self._local:
+            self.models.setdefault(choice.value, choice)
+        return bool(self._local)
+
+    def choice(self, value: object) -> ModelChoice | None:
+        """The model of an option's value, with its key if there is one by now."""
+        if not isinstance(value, str) or value == OFFLINE:
+            return None
+        choice = self.models.get(value)
+        if choice is None or not choice.is_usable:
+            self.look_for_models()
+            choice = self.models.get(value)
+        return choice
 
     def accepts(self) -> tuple[PromptType, ...]:
-        """What prompts may be made of, beside text and links."""
-        return ("embedded_context",)
+        """What prompts may be made of beside text and links: what the model to begin with takes."""
+        from accord.builtin.models.accepting import accepted_content
 
-    def add_logins(self, agent: Agent) -> None:
-        """Offer the logins that are missing."""
+        return tuple(sorted(accepted_content(self.default)))
 
-    # ---- behind it
+    # ---- the store
 
     def open_store(self) -> SessionStore:
         """The user's sessions; a store in memory where theirs cannot be opened."""

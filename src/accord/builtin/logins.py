@@ -1,0 +1,80 @@
+"""Logins for the provider of the model that was chosen, while it has no key.
+
+Two ways to each: the client runs us in a terminal, where the key is pasted; or the user sees to the
+key by themselves, and the login only looks whether it is there.
+
+What always holds
+    * A session never needs a login: the offline brain works without.  A prompt for a model that
+      has no key is refused with the code that makes clients offer the login.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.builtin.models.credentials import Credentials
+from accord.errors import RequestError
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+    from accord.builtin.models.choice import ModelChoice, Provider
+    from accord.builtin.setup import Setup
+
+
+def add_logins(agent: Agent, setup: Setup) -> None:
+    """Offer what the model to begin with is missing, and let go of what was pasted."""
+    choice = setup.default
+    if choice is None or (choice.is_usable and choice.provider not in Credentials().providers()):
+        return
+    provider = choice.about
+    agent.add_auth_method(
+        f"{provider.id}-login",
+        f"Paste a key for {provider.name}",
+        "Runs in a terminal. The key is kept in a file that only you can read.",
+        terminal_args=("--login", provider.id),
+        required=False,
+    )
+    agent.add_auth_method(
+        f"{provider.id}-key",
+        f"Use a key for {provider.name}",
+        how_to_give(provider),
+        required=False,
+    )
+
+    @agent.on_authenticate
+    async def look_for_the_key(method_id: str) -> None:
+        setup.look_for_models()
+        if setup.default is None or not setup.default.is_usable:
+            raise RequestError.invalid_params(
+                f"there is no key for {provider.name} yet. {how_to_give(provider)}", "$.methodId"
+            )
+
+    @agent.on_logout
+    async def forget_the_key() -> None:
+        Credentials().forget(provider.id)
+        setup.look_for_models()
+
+
+def require_key(agent: Agent, choice: ModelChoice, *, terminals: bool) -> None:
+    """Refuse a prompt for a model without a key."""
+    if choice.is_usable:
+        return
+    offered = [
+        method.described()
+        for method in agent.auth_methods.values()
+        if terminals or not method.is_terminal
+    ]
+    error = RequestError.authentication_required(auth_methods=offered)
+    text = f"{choice.about.name} wants a key for {choice.model}. {how_to_give(choice.about)}"
+    raise RequestError(error.code, text, error.data)
+
+
+def how_to_give(provider: Provider) -> str:
+    """The ways to a key, in a sentence."""
+    return (
+        f"Set {provider.key_variables[0]} where the editor was started,"
+        f" or run `accord agent --login {provider.id}` in a terminal."
+    )
+
+
+__all__ = ["add_logins", "how_to_give", "require_key"]
