@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from accord.agent import running
 from accord.agent.guard import Guard
-from accord.agent.handling import Outcome, handle
 from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
-from accord.agent.turn import Turn, describe
-from accord.agent.unfinished import Unfinished
+from accord.agent.turn import describe
+from accord.agent.unfinished import Unfinished, cut_off_error, interruption
 from accord.agent.wire import Wire
 from accord.connection import Connection, IncomingRequest
 from accord.connection.faults import error_for
-from accord.errors import ConnectionLost, RequestError
+from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
@@ -33,9 +33,6 @@ from accord.store.interface import BadCursor
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.auth_status import AuthStatusReporter
-
-# How long a handler may go on after its turn was cancelled before it is left behind.
-CANCEL_SECONDS_MAX = 3.0
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -88,7 +85,7 @@ class Service:
         """
         record = SessionRecord(new_session_id(), cwd, directories, **about)
         log = await self.agent.store.create(record)
-        session = self._serve(record, log, mcp_servers)
+        session = await self._serve(record, log, mcp_servers)
         await self._begin(session)
         return session
 
@@ -104,7 +101,9 @@ class Service:
                 await self.agent.store.delete(session.id)
             raise
 
-    def _serve(self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]) -> AgentSession:
+    async def _serve(
+        self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]
+    ) -> AgentSession:
         session = AgentSession(
             self.connection,
             self.wire,
@@ -116,6 +115,13 @@ class Service:
         )
         session.mcp_calls = self.mcp_calls
         session.terminals.reports = session.id in self._reporting
+        release = partial(self.agent.store.release, session.id)
+        try:
+            session.on_close(release)
+        except LocalProtocolError:
+            # The client has gone meanwhile, and nobody will close this session.
+            await release()
+            raise
         self.sessions[session.id] = session
         return session
 
@@ -142,8 +148,11 @@ class Service:
         if record is None or log is None:
             raise RequestError.session_missing(session_id)
         record = replace(record, cwd=cwd, additional_directories=directories, **about)
-        await self.agent.store.put(record)
-        session = self._serve(record, log, mcp_servers)
+        session = await self._serve(record, log, mcp_servers)
+        if record.turn_open:
+            session.last_stop = ("error", cut_off_error())
+            await session.record_only(interruption(session.new_id("message")))
+        await session.amend(turn_open=False)
         await self._hook(self.agent.session_hook, session)
         return session
 
@@ -161,12 +170,12 @@ class Service:
             raise RequestError.session_missing(session_id)
         place = {"cwd": cwd, "additional_directories": directories}
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
-        changes: dict[str, Any] = {**fresh, **place, **about}
+        changes: dict[str, Any] = {**fresh, **place, **about, "turn_open": False}
         record = replace(source, **changes)
         log = await self.agent.store.fork(session_id, record)
         if log is None:
             raise RequestError.session_missing(session_id)
-        session = self._serve(record, log, mcp_servers)
+        session = await self._serve(record, log, mcp_servers)
         await self._begin(session)
         return session
 
@@ -177,20 +186,28 @@ class Service:
         """
         self.wire.forget(session.id)
         unfinished = Unfinished()
-        with session.replaying():
-            of_the_moment = {v2.Notice, v2.StateUpdate}
-            past = self.connection.gather("session/update")
-            async for update in session.log.replay():
-                if type(update) in of_the_moment:
-                    continue
-                unfinished.see(update)
-                for params in self.wire.updates(session.id, update):
-                    if past.add(params):
-                        await past.flush()
-            await past.flush()
+        try:
+            with session.replaying():
+                await self._tell_past(session, unfinished)
+        except StoreError:
+            # Nobody can go on with a session whose past cannot be read.
+            await self.close_session(session)
+            raise
         if not session.foreground.is_busy:
             for ending in unfinished.endings(session.terminals.running_ids()):
                 await session.emit(ending)
+
+    async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
+        of_the_moment = {v2.Notice, v2.StateUpdate}
+        past = self.connection.gather("session/update")
+        async for update in session.log.replay():
+            if type(update) in of_the_moment:
+                continue
+            unfinished.see(update)
+            for params in self.wire.updates(session.id, update):
+                if past.add(params):
+                    await past.flush()
+        await past.flush()
 
     async def list_sessions(
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
@@ -206,7 +223,7 @@ class Service:
         session.closing = True
         with anyio.CancelScope(shield=True):
             session.foreground.cancel_all()
-            with anyio.move_on_after(CANCEL_SECONDS_MAX + 1):
+            with anyio.move_on_after(running.CANCEL_SECONDS_MAX + 1):
                 await session.foreground.wait_idle()
             await session.terminals.close()
             await session.companions.close()
@@ -245,50 +262,6 @@ class Service:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} content", f"$.prompt[{index}].type"
                 )
-
-    async def run_turn(self, turn: Turn) -> Outcome:
-        """Run the handler of one prompt to its end, whatever it does on the way."""
-        session = turn.session
-        session.turn = turn
-        over = anyio.Event()
-        outcome: list[Outcome] = []
-
-        async def work() -> None:
-            try:
-                with turn.scope:
-                    outcome.append(await handle(self.agent, self.guard, turn))
-            finally:
-                over.set()
-
-        async def give_up() -> None:
-            # A handler that shields itself or sits in a thread does not see the cancellation.
-            with anyio.move_on_after(CANCEL_SECONDS_MAX):
-                await over.wait()
-            over.set()
-
-        tasks = self.connection.tasks
-
-        def cancelled() -> None:
-            tasks.start_soon(give_up, name="end of a cancelled turn")
-
-        turn.on_cancel = cancelled
-        if turn.is_cancelled:
-            cancelled()
-        tasks.start_soon(work, name=f"turn of {session.id}")
-        try:
-            await over.wait()
-        finally:
-            if not outcome:
-                # Nobody waits for the handler any more.  (Cancelling is not free, so not always.)
-                turn.cancel_quietly()
-            session.turn = None
-        result = outcome[0] if outcome else Outcome("cancelled")
-        if turn.is_cancelled:
-            result = Outcome("cancelled")
-        with anyio.CancelScope(shield=True):
-            if self.connection.error is None:
-                await turn.finish(failed=result.error is not None)
-        return result
 
     # ---- logins
 

@@ -14,9 +14,11 @@ from accord.agent.answers import (
     require_option,
     to_plain,
 )
+from accord.agent.handling import Outcome
 from accord.agent.mcp_calls import check_server_ids
 from accord.agent.mcp_commands import resolved
 from accord.agent.options import MODE_OPTION_ID
+from accord.agent.running import run_turn
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.tokens import TokenCount
@@ -306,7 +308,7 @@ class V1Serving:
         ticket = session.foreground.join()
         request.on_cancel = ticket.cancel
 
-        async def work() -> bytes:
+        async def work() -> bytes | None:
             try:
                 if not await ticket.comes_up():
                     return encode(v1.PromptResponse(stop_reason="cancelled"))
@@ -315,19 +317,33 @@ class V1Serving:
                 message_id = session.new_id("prompt")
                 await session.record_only(v2.UserMessage(message_id=message_id, content=blocks))
                 session.enter(Step.WORK_STARTED)
-                outcome = await self.service.run_turn(turn)
-                session.enter(Step.WORK_STOPPED)
-                spent = turn.settle_tokens()
-                await session.touch()
+
+                async def conclude(outcome: Outcome) -> None:
+                    answer = await self._prompt_answer(turn, outcome)
+                    ticket.leave()
+                    request.settle(answer)
+
+                await run_turn(self.service, turn, conclude)
             finally:
                 ticket.leave()
-            if outcome.error is not None:
-                code, message, data = outcome.error
-                raise RequestError(code, message, data)
-            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
-            return encode(v1.PromptResponse(stop_reason=reason, usage=self._usage(spent)))
+            return None
 
         return work
+
+    async def _prompt_answer(self, turn: Turn, outcome: Outcome) -> bytes | Exception:
+        """What a prompt is answered with when its turn is over."""
+        session = turn.session
+        session.enter(Step.WORK_STOPPED)
+        spent = turn.settle_tokens()
+        try:
+            await session.touch()
+        except Exception as error:  # noqa: BLE001 - a store that fails ends a turn, no more
+            return error
+        if outcome.error is not None:
+            code, message, data = outcome.error
+            return RequestError(code, message, data)
+        reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+        return encode(v1.PromptResponse(stop_reason=reason, usage=self._usage(spent)))
 
     def _usage(self, spent: TokenCount) -> v1.Usage | UnsetType:
         """What the whole session has cost, where its turns have said so."""

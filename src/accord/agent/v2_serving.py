@@ -14,10 +14,10 @@ from accord.agent.answers import (
     require_option,
     to_plain,
 )
-from accord.agent.foreground import Ticket
 from accord.agent.handling import Outcome
 from accord.agent.mcp_calls import check_server_ids
 from accord.agent.requirements import needed_in_v2
+from accord.agent.running import run_turn
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
@@ -251,8 +251,7 @@ class V2Serving:
         ticket = session.foreground.join()
         request.on_cancel = ticket.cancel
 
-        async def work() -> bytes:
-            inserted = False
+        async def work() -> None:
             try:
                 if not await ticket.comes_up():
                     raise RequestError.cancelled("the prompt was withdrawn before its turn")
@@ -260,36 +259,36 @@ class V2Serving:
                 ticket.on_cancel = turn.cancel
                 message_id = session.new_id("prompt")
                 await session.emit(v2.UserMessage(message_id=message_id, content=wanted.prompt))
-                inserted = True
                 session.enter(Step.WORK_STARTED)
                 # The answer says that the prompt is part of the conversation; the work goes on.
-                request.on_cancel = _nothing
-                self.service.connection.tasks.start_soon(self._work, session, turn, ticket)
-            finally:
-                if not inserted:
+                request.settle(encode(v2.PromptResponse(message_id=message_id)))
+
+                async def conclude(outcome: Outcome) -> None:
+                    await self._tell_end(turn, outcome)
                     ticket.leave()
-            return encode(v2.PromptResponse(message_id=message_id))
+
+                await run_turn(self.service, turn, conclude)
+            finally:
+                ticket.leave()
 
         return work
 
-    async def _work(self, session: AgentSession, turn: Turn, ticket: Ticket) -> None:
+    async def _tell_end(self, turn: Turn, outcome: Outcome) -> None:
+        """The state tells that the turn is over, and why."""
+        session = turn.session
         try:
-            try:
-                outcome = await self.service.run_turn(turn)
-                turn.settle_tokens()
-                await self.service.guard.run(session.touch())
-            except Exception as problem:  # noqa: BLE001 - a store that fails ends a turn, no more
-                outcome = Outcome("error", error_for(problem, "session/prompt"))
-            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
-            error: Any = UNSET
-            if outcome.error is not None:
-                code, message, data = outcome.error
-                details = UNSET if data is None else to_raw(data)
-                error = v2.Error(code=code, message=message, data=details)
-            session.last_usage = self._usage(turn)
-            session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
-        finally:
-            ticket.leave()
+            turn.settle_tokens()
+            await self.service.guard.run(session.touch())
+        except Exception as problem:  # noqa: BLE001 - a store that fails ends a turn, no more
+            outcome = Outcome("error", error_for(problem, "session/prompt"))
+        reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+        error: Any = UNSET
+        if outcome.error is not None:
+            code, message, data = outcome.error
+            details = UNSET if data is None else to_raw(data)
+            error = v2.Error(code=code, message=message, data=details)
+        session.last_usage = self._usage(turn)
+        session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
 
     def _usage(self, turn: Turn) -> v2.Usage | UnsetType:
         """What this turn alone has cost, where it has said so."""

@@ -8,11 +8,16 @@ import anyio
 from accord.errors import ConnectionLost
 from accord.schema.struct import Raw
 
-Work = Callable[[], Awaitable[bytes]]
+# None says that the request was answered on the way, through `IncomingRequest.settle`.
+Work = Callable[[], Awaitable[bytes | None]]
 RequestId = int | str | None
 
 _NULL = memoryview(b"null")
 _NOTHING = Raw(b"{}")
+
+
+def _settle_nothing(outcome: bytes | Exception) -> None:
+    """Nobody waits for the answer."""
 
 
 class Handler(Protocol):
@@ -34,7 +39,16 @@ class Handler(Protocol):
 class IncomingRequest:
     """What is known of a request until it is answered."""
 
-    __slots__ = ("_scope", "cancel_requested", "id", "method", "on_answered", "on_cancel", "params")
+    __slots__ = (
+        "_scope",
+        "cancel_requested",
+        "id",
+        "method",
+        "on_answered",
+        "on_cancel",
+        "params",
+        "settle",
+    )
 
     def __init__(self, request_id: RequestId, method: str, params: Raw) -> None:
         self.id = request_id
@@ -46,6 +60,8 @@ class IncomingRequest:
         self.on_cancel: Callable[[], None] | None = None
         # What must follow right behind the answer, such as a list that belongs to it.
         self.on_answered: Callable[[], None] | None = None
+        # Answers it with a result or an error, before its work has ended; harmless when repeated.
+        self.settle: Callable[[bytes | Exception], None] = _settle_nothing
         self._scope: anyio.CancelScope | None = None
 
     def runs_in(self, scope: anyio.CancelScope) -> None:

@@ -5,6 +5,7 @@ after that none is.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 
@@ -48,6 +49,7 @@ class Requests:
             self._answer(request, outcome)
             return None
         self._open[request.id] = request
+        request.settle = partial(self._settle, request)
         return outcome
 
     async def serve(self, request: IncomingRequest, work: Work) -> None:
@@ -59,18 +61,28 @@ class Requests:
             except anyio.get_cancelled_exc_class():
                 raise
             except BaseException as error:
-                self._close(request)
-                self._refuse(request, error)
+                self._settle(request, error)
                 if not isinstance(error, Exception):
                     raise
                 return
+            if result is not None:
+                self._settle(request, result)
+            return
+        if self._open.get(request.id) is request:
             self._close(request)
-            self._answer(request, result)
+            if not self._over:
+                answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
+                self._write((answer,))
+
+    def _settle(self, request: IncomingRequest, outcome: bytes | BaseException) -> None:
+        """Answer it, unless that was done already."""
+        if self._open.get(request.id) is not request:
             return
         self._close(request)
-        if not self._over:
-            answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
-            self._write((answer,))
+        if isinstance(outcome, bytes):
+            self._answer(request, outcome)
+        else:
+            self._refuse(request, outcome)
 
     def cancel_requested(self, params: Raw) -> None:
         """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""

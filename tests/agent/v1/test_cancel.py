@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent import Agent, Turn, service
+from accord.agent import Agent, Turn, running
 from accord.agent.elicitation import FormField
 from tests.agent.raw_client import OPEN, SECONDS, RawClient, raw_client
 
@@ -239,7 +239,7 @@ async def test_a_handler_that_ignores_cancellation_is_left_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Issue: a handler that ignores cancellation; it can say nothing afterwards."""
-    monkeypatch.setattr(service, "CANCEL_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(running, "CANCEL_SECONDS_MAX", 0.05)
     agent = Agent("deaf", version="1")
     go, errors = anyio.Event(), list[Exception]()
 
