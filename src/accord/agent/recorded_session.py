@@ -66,9 +66,13 @@ class RecordedSession:
         self._record = replace(self._record, **about)
         await self._store.put(self._record)
 
+    async def begin_turn(self) -> None:
+        """From here on, until `touch`, the end of the process cuts a turn off."""
+        await self.amend(turn_open=True)
+
     async def touch(self) -> None:
-        """The session was used now."""
-        await self._put(self._record)
+        """The session was used now, and no turn is under way."""
+        await self._put(replace(self._record, turn_open=False))
 
     async def _put(self, record: SessionRecord) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,6 +2,9 @@
 
 A tool call that nobody works on any more is told to be cancelled, and a terminal to have ended,
 so that no client shows a spinner, or a button, that nothing stands behind.
+
+A turn that was cut off is told as a message, which every client can show, and in v2 also as the
+error of the state that a resumed session is in.
 """
 
 from __future__ import annotations
@@ -11,6 +14,21 @@ from typing import Any
 
 from accord.protocol.tool_status import is_final
 from accord.schema import v2
+from accord.schema.struct import Raw
+
+CUT_OFF = "This turn was interrupted: it did not run to its end."
+
+
+def cut_off_error() -> v2.Error:
+    """Why the last turn stopped, for a state of v2."""
+    return v2.Error(code=-32603, message=CUT_OFF, data=Raw(b'{"reason":"turn_interrupted"}'))
+
+
+def interruption(message_id: str) -> v2.AgentMessage:
+    """What the log says at the place where a turn was cut off."""
+    text = v2.TextContent(text=f"*{CUT_OFF}*")
+    mark = {"accord": Raw(b'{"interrupted":true}')}
+    return v2.AgentMessage(message_id=message_id, content=[text], meta=mark)
 
 
 class Unfinished:
@@ -50,4 +68,4 @@ class Unfinished:
             )
 
 
-__all__ = ["Unfinished"]
+__all__ = ["CUT_OFF", "Unfinished", "cut_off_error", "interruption"]
