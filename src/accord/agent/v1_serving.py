@@ -315,6 +315,7 @@ class V1Serving:
                 turn = Turn(session, blocks)
                 ticket.on_cancel = turn.cancel
                 message_id = session.new_id("prompt")
+                await session.begin_turn()
                 await session.record_only(v2.UserMessage(message_id=message_id, content=blocks))
                 session.enter(Step.WORK_STARTED)
 

@@ -258,6 +258,7 @@ class V2Serving:
                 turn = Turn(session, wanted.prompt)
                 ticket.on_cancel = turn.cancel
                 message_id = session.new_id("prompt")
+                await session.begin_turn()
                 await session.emit(v2.UserMessage(message_id=message_id, content=wanted.prompt))
                 session.enter(Step.WORK_STARTED)
                 # The answer says that the prompt is part of the conversation; the work goes on.
