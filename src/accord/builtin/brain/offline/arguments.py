@@ -14,7 +14,7 @@ _FILLERS = frozenset(
     every for from function functions get give had has have how i if in into is it its just let
     like make me my need new no not of on one or our out over please put should show so some
     something tell than that the their them then there these they this those to up us use want
-    was we were what when where which who why will with would write you your""".split()
+    was we were what when where which who why will with would write you your""".split()  # noqa: SIM905
 )
 SEARCH_WORDS_MAX = 5
 
@@ -25,7 +25,7 @@ _QUOTES = {"'": "'", '"': '"', "`": "`", "“": "”", "‘": "’"}
 # Endings that make a word with a dot in it a file rather than an attribute.
 _ENDINGS = frozenset(
     """c cc cfg cpp cs css csv go h hpp htm html ini java js json jsx kt lock lua md mjs php pl py
-    pyi rb rs rst scss sh sql svelte swift toml ts tsx txt vue xml yaml yml zig""".split()
+    pyi rb rs rst scss sh sql svelte swift toml ts tsx txt vue xml yaml yml zig""".split()  # noqa: SIM905
 )
 
 

@@ -171,9 +171,11 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     (
         _p(
             rf"{_ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{_THE}"
-            rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|problems?|issues?|"
+            rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|"
+            rf"problems?|issues?|"
             rf"{_PROJECT}|build)))?(?: (?:please|now|for me))?|"
-            r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to )?(?:pass|green|work)"
+            r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to "
+            r")?(?:pass|green|work)"
         ),
         _plain("fix"),
     ),
@@ -211,8 +213,10 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     # ---- looking
     (
         _p(
-            rf"{_ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me about|show(?: me)?|"
-            rf"give me an overview of|overview of|map|analy[sz]e|look at) {_THE}(?:whole )?{_PROJECT}"
+            rf"{_ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me "
+            rf"about|show(?: me)?|"
+            rf"give me an overview of|overview of|map|analy[sz]e|look at) "
+            rf"{_THE}(?:whole )?{_PROJECT}"
             r"(?: (?:about|do|does|for|made of|structure|map|all about|here))*|"
             r"(?:project )?(?:map|overview|structure|summary)|what(?:'s| is) (?:this|here|in here)|"
             r"what (?:do we have|is there)(?: here)?|where am i"
@@ -225,21 +229,24 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     ),
     (
         _p(
-            rf"{_ASK}(?:show|list|find|what)(?: me)? {_THE}(?:open )?todos?(?: (?:are there|left))?|"
+            rf"{_ASK}(?:show|list|find|what)(?: me)? {_THE}(?:open )?todos?(?: "
+            rf"(?:are there|left))?|"
             r"todos?"
         ),
         lambda match: Intent("find", {"text": "TODO"}),
     ),
     (
         _p(
-            rf"{_ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|invokes?|imports?|"
+            rf"{_ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|"
+            rf"invokes?|imports?|"
             rf"references?|needs?) {_THE}{_KIND}(?P<name>\S+?)"
         ),
         _with("callers", name=name_of),
     ),
     (
         _p(
-            rf"{_ASK}(?:(?:find|show|list)(?: me)? )?{_THE}(?:callers?|uses?|usages?|references?|calls?)"
+            rf"{_ASK}(?:(?:find|show|list)(?: me)? )?{_THE}(?:callers?|uses?|usages?|"
+            rf"references?|calls?)"
             rf" (?:of|to|for) {_THE}{_KIND}(?P<name>\S+?)"
         ),
         _with("callers", name=name_of),
@@ -253,7 +260,8 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     ),
     (
         _p(
-            rf"{_ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|have)| did .* define) "
+            rf"{_ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|"
+            rf"have)| did .* define) "
             rf"{_THE}{_KIND}(?P<name>\S+?)(?: (?:defined|declared|implemented|from|located))?"
         ),
         _with("where", name=target_of),
@@ -273,14 +281,16 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     ),
     (
         _p(
-            rf"{_ASK}(?:show|read|open|cat|print|display|view)(?: me)? {_THE}(?:file |contents? of )*"
+            rf"{_ASK}(?:show|read|open|cat|print|display|view)(?: me)? {_THE}(?:file "
+            rf"|contents? of )*"
             r"(?P<path>\S+?)(?::(?P<line>\d+))?"
         ),
         _with("show", path=path_of, line=str),
     ),
     (
         _p(
-            rf"{_ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|understand)(?: me)?"
+            rf"{_ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|"
+            rf"understand)(?: me)?"
             rf"(?: to me)? {_THE}{_KIND}(?P<target>\S+?)(?: (?:to me|please))*"
         ),
         _with("explain", target=target_of),
@@ -299,7 +309,8 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     (
         _p(
             rf"{_ASK}(?:find|search|grep|look|locate)(?: me)?(?: for| up| through)? "
-            rf"{_THE}{_KIND}(?P<text>{_QUOTED}|.+?)(?: (?:everywhere|in all files|in {_THE}{_PROJECT}))?"
+            rf"{_THE}{_KIND}(?P<text>{_QUOTED}|.+?)(?: (?:everywhere|in all files|in "
+            rf"{_THE}{_PROJECT}))?"
         ),
         _with("find", text=unquoted),
     ),
@@ -321,7 +332,8 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     ),
     (
         _p(
-            r"(?:call )?(?P<tool>[\w.:/-]+)(?P<values>(?:\s+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S+))+)"
+            r"(?:call "
+            r")?(?P<tool>[\w.:/-]+)(?P<values>(?:\s+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S+))+)"
         ),
         _tool_call,
     ),
