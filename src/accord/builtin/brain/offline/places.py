@@ -62,6 +62,10 @@ class Spans:
         """The name that is imported."""
         self._add(node.lineno, self._column(node.lineno, node.col_offset))
 
+    def add_keyword(self, node: ast.keyword) -> None:
+        """The name before the `=` of an argument."""
+        self._add(node.lineno, self._column(node.lineno, node.col_offset))
+
     def add_string(self, node: ast.Constant) -> None:
         """A string that is the name."""
         line = self._lines[node.lineno - 1]
