@@ -10,6 +10,8 @@ What always holds
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +57,7 @@ class Journal:
         self._turns = turns or []
         self._current: TurnChanges | None = None
         self._turn: object = None
+        self._paused = False
 
     @classmethod
     async def restore(cls, session: AgentSession) -> Journal:
@@ -69,6 +72,8 @@ class Journal:
 
     async def record(self, turn: object, title: str, *changes: Change) -> None:
         """Note what a turn has changed; a file that it changed before keeps its first text."""
+        if self._paused:
+            return
         if self._current is None or self._turn is not turn:
             self._turn, self._current = turn, TurnChanges(title)
             self._turns.append(self._current)
@@ -78,6 +83,15 @@ class Journal:
             self._current.changes[change.path] = Change(change.path, before, change.after)
         self._shorten()
         await self._keep()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """While what is noted already is being taken back, nothing is noted."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
 
     async def forget_last(self) -> None:
         """The newest turn was taken back."""

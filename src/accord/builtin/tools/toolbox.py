@@ -7,10 +7,25 @@ What always holds
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from accord.builtin.tools import (
+    commands,
+    editing,
+    fetching,
+    mcp_tools,
+    moving,
+    planning,
+    reading,
+    searching,
+)
+from accord.builtin.tools.redaction import Redactor, secret_values
 from accord.builtin.tools.result import ToolResult
+from accord.builtin.tools.showing import ToolFailed
+from accord.errors import RequestFailed
+from accord.machine.failures import MachineError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -35,6 +50,11 @@ class Toolbox:
         self.workspace = workspace
         self.run_task = run_task
         self._mode = mode
+        self.redactor = Redactor(secret_values(os.environ) | workspace.settings.secrets)
+
+    def limited_to(self, mode: str) -> Toolbox:
+        """The same tools under another mode, without tasks of their own."""
+        return Toolbox(self.turn, self.workspace, mode=mode)
 
     @property
     def mode(self) -> str | None:
@@ -47,18 +67,21 @@ class Toolbox:
         self, path: str, line: int | None = None, limit: int | None = None
     ) -> ToolResult:
         """The lines of a file, numbered; `data` is the text without numbers."""
-        raise NotImplementedError
+        return await reading.read_file(self, path, line, limit)
 
     async def text(self, path: str) -> str | None:
         """A file's whole text without showing a tool call; None where there is no text.
 
         Counts as read: the file may be edited afterwards.
         """
-        raise NotImplementedError
+        try:
+            return await reading.load(self, path)
+        except (ToolFailed, MachineError, RequestFailed, OSError):
+            return None
 
     async def glob(self, pattern: str, path: str | None = None) -> ToolResult:
         """The files that match; `data` is the list of absolute paths."""
-        raise NotImplementedError
+        return await searching.glob_files(self, pattern, path)
 
     async def grep(
         self,
@@ -68,7 +91,7 @@ class Toolbox:
         ignore_case: bool = False,
     ) -> ToolResult:
         """The lines that match a regular expression; `data` is a list of `Match`."""
-        raise NotImplementedError
+        return await searching.grep_files(self, pattern, path, glob, ignore_case)
 
     # ---- changing
 
@@ -81,29 +104,29 @@ class Toolbox:
         reason: str | None = None,
     ) -> ToolResult:
         """Replace the one place where `old` stands, or with `all` every one."""
-        raise NotImplementedError
+        return await editing.edit_text(self, path, old, new, all, reason)
 
     async def write(self, path: str, text: str, reason: str | None = None) -> ToolResult:
         """Make `text` the file's whole text; make the file where it is missing."""
-        raise NotImplementedError
+        return await editing.write_file(self, path, text, reason)
 
     async def edit_many(
         self, changes: Mapping[str, str | None], reason: str, title: str
     ) -> ToolResult:
         """Change several files with one permission; None deletes a file."""
-        raise NotImplementedError
+        return await editing.edit_many(self, changes, reason, title)
 
     async def move(self, path: str, target: str, reason: str | None = None) -> ToolResult:
         """Give a file another name."""
-        raise NotImplementedError
+        return await moving.move_file(self, path, target, reason)
 
     async def delete(self, path: str, reason: str | None = None) -> ToolResult:
         """Delete a file."""
-        raise NotImplementedError
+        return await moving.delete_file(self, path, reason)
 
     async def undo(self) -> ToolResult:
         """Take back what the last turn changed; refused where a file changed since."""
-        raise NotImplementedError
+        return await moving.undo(self)
 
     # ---- doing
 
@@ -115,18 +138,20 @@ class Toolbox:
         reason: str | None = None,
         cwd: str | None = None,
     ) -> ToolResult:
-        """Run a shell line; `data` is the library's `Done` (None in the background)."""
-        raise NotImplementedError
+        """Run a shell line; `data` is the library's `Done`.
+
+        In the background it is the `OwnTerminal` that runs it."""
+        return await commands.run_line(self, command, timeout, background, reason, cwd)
 
     async def fetch(self, url: str) -> ToolResult:
         """The text of a page."""
-        raise NotImplementedError
+        return await fetching.fetch_page(self, url)
 
     async def mcp(
         self, server: str, tool: str, arguments: Mapping[str, Any] | None = None
     ) -> ToolResult:
         """Call a tool of one of the session's MCP servers; `data` is its `McpResult`."""
-        raise NotImplementedError
+        return await mcp_tools.call_tool(self, server, tool, arguments or {})
 
     # ---- planning
 
@@ -135,12 +160,12 @@ class Toolbox:
 
         An entry is its text, or a mapping with content and optionally status and priority.
         """
-        raise NotImplementedError
+        return await planning.show_plan(self, entries)
 
     async def leave_plan(self, plan: str) -> ToolResult:
         """Ask the user to approve the plan; consent leaves plan mode."""
-        raise NotImplementedError
+        return await planning.leave_plan(self, plan)
 
     async def task(self, prompt: str) -> ToolResult:
         """A task of its own that may look but not change, run by the brain."""
-        raise NotImplementedError
+        return await planning.run_task(self, prompt)

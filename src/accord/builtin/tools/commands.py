@@ -1,0 +1,142 @@
+"""The tool `run`: a line for the shell, in the client's terminal or in a process of ours.
+
+What always holds
+    * A command ends: by itself, by its timeout, by cancellation, or, of the background, with the
+      session.
+    * A process of ours inherits no variable that holds a secret, and neither the client nor the
+      result is shown a secret that is known.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from accord.agent.own_terminals import Done, Job
+from accord.agent.paths import absolute, relative
+from accord.agent.terminals import carry_out
+from accord.builtin.tools.places import look_at
+from accord.builtin.tools.redaction import KNOWN_NAMES, SECRET_PATTERNS
+from accord.builtin.tools.result import ToolResult, capped, done, failed
+from accord.builtin.tools.showing import ToolFailed, permit, shown
+from accord.errors import SpawnFailed
+from accord.schema import v2
+
+if TYPE_CHECKING:
+    from accord.agent.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+TIMEOUT_SECONDS_MAX = 3600.0
+
+OUTPUT_BYTES = 256 * 1024
+"""Output that is kept of a command, the newest."""
+
+TOLD_BYTES = 256 * 1024
+"""Output of a process of ours that the client is told, the oldest."""
+
+TITLE_CHARACTERS_MAX = 200
+
+_SHELL_SIGNS = frozenset("|&;<>()$`\\\"'*?[]#~={}%!\n")
+
+
+async def run_line(
+    box: Toolbox,
+    line: str,
+    timeout: float | None,
+    background: bool,
+    reason: str | None,
+    cwd: str | None,
+) -> ToolResult:
+    """A whole run as a tool call."""
+    session = box.turn.session
+    folder = absolute(session, cwd or ".")
+    seconds = box.workspace.settings.command_seconds if timeout is None else timeout
+    verb = "Start" if background else "Run"
+    call = box.turn.tool_call(
+        _title(line),
+        kind="execute",
+        name="run",
+        raw_input={"command": line, "cwd": folder, "background": background},
+        cancellable=session.wire.version != 1,
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        if not line.strip() or "\0" in line:
+            raise ToolFailed("There is no command to run.")
+        if not 0 < seconds <= TIMEOUT_SECONDS_MAX:
+            raise ToolFailed(f"A timeout is between 0 and {TIMEOUT_SECONDS_MAX:.0f} seconds.")
+        if (await look_at(session, folder)).kind != "folder":
+            raise ToolFailed(f"There is no folder {relative(session, folder)} to run it in.")
+        why = reason or f"{verb} `{line}` in {relative(session, folder)}"
+        await permit(box, call, "execute", f"Running `{line}`", why, command=line, cwd=folder)
+        await call.start()
+        job = Job(
+            line,
+            (),
+            folder,
+            {},
+            seconds,
+            OUTPUT_BYTES,
+            TOLD_BYTES,
+            box.redactor.stream,
+            (*SECRET_PATTERNS, *KNOWN_NAMES),
+        )
+        if background:
+            return await _leave_running(box, call, job)
+        return await _finished(box, call, await _carried_out(box, call, job), seconds)
+
+    result = await shown(call, work)
+    if result.denied == "user" and result.data is None:
+        ended = Done(None, "", denied=call.status == "failed", cancelled=call.status == "cancelled")
+        return failed(result.text, ended, denied="user")
+    return result
+
+
+def _title(line: str) -> str:
+    first = " ".join(line.split())
+    short = first if len(first) <= TITLE_CHARACTERS_MAX else f"{first[:TITLE_CHARACTERS_MAX]}…"
+    return f"Run {short}"
+
+
+async def _carried_out(box: Toolbox, call: ToolCallHandle, job: Job) -> Done:
+    """Clients differ in what they take: all take words, some a line, others only a shell's."""
+    if not box.turn.session.wire.features.terminals:
+        return await carry_out(box.turn, call, job)
+    if _SHELL_SIGNS.isdisjoint(job.command):
+        command, *args = shlex.split(job.command)
+        return await carry_out(box.turn, call, job._replace(command=command, args=tuple(args)))
+    try:
+        return await carry_out(box.turn, call, job)
+    except SpawnFailed:
+        shell = job._replace(command="/bin/sh", args=("-c", job.command))
+        return await carry_out(box.turn, call, shell)
+
+
+async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: float) -> ToolResult:
+    ended = ended._replace(output=box.redactor.text(ended.output))
+    left_out = "[earlier output was left out]\n" if ended.truncated else ""
+    output = capped(f"{left_out}{ended.output}".rstrip("\n"))
+    about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
+    if ended.cancelled:
+        await call.cancel()
+        return failed(f"{output}\n[it was stopped by the user]", ended, denied="user")
+    if ended.timed_out:
+        note = f"[stopped: it did not end within {seconds:g} seconds]"
+        await call.fail(note, raw_output={**about, "timedOut": True})
+        return failed(f"{output}\n{note}".lstrip("\n"), ended)
+    if ended.exit_code == 0:
+        await call.complete(raw_output=about)
+        return done(output or "[no output; exit code 0]", ended)
+    await call.fail(raw_output=about)
+    how = f"exit code {ended.exit_code}" if ended.signal is None else f"ended by {ended.signal}"
+    return failed(f"{output}\n[{how}]".lstrip("\n"), ended)
+
+
+async def _leave_running(box: Toolbox, call: ToolCallHandle, job: Job) -> ToolResult:
+    terminal = await box.turn.session.terminals.start(job, background=True)
+    await call.show(v2.Terminal(terminal_id=terminal.id))
+    await call.complete(raw_output={"terminalId": terminal.id})
+    return done(
+        f"Started in the background as {terminal.id}; it ends with the session at the latest.",
+        terminal,
+    )

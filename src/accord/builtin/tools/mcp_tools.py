@@ -1,0 +1,131 @@
+"""Tools of the session's MCP servers, shown and asked for as our own are.
+
+What always holds
+    * What a server says about its tools is a hint: only full access calls one unasked, and a mode
+      that changes nothing may be asked for those that say they only read.
+    * An `always` counts for one tool of one server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.tool_call import ToolCallHandle
+from accord.builtin.tools.result import ToolResult, done, failed
+from accord.builtin.tools.showing import ToolFailed, permit, shown
+
+if TYPE_CHECKING:
+    from accord.builtin.tools.toolbox import Toolbox
+
+ARGUMENTS_SHOWN_MAX = 500
+PROGRESS_CHARACTERS_MAX = 200
+
+
+async def call_tool(
+    box: Toolbox, server: str, tool: str, arguments: Mapping[str, Any]
+) -> ToolResult:
+    """Call a tool of a server as a tool call."""
+    found = _find(box, server, tool)
+    kind = "other" if found is None else kind_of(found)
+    title = f"{server}: {getattr(found, 'title', None) or tool}"
+    call = box.turn.tool_call(
+        title,
+        kind=kind,
+        name=f"{server}.{tool}",
+        raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
+        cancellable=box.turn.session.wire.version != 1,
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        if found is None:
+            raise ToolFailed(_unknown(box, server, tool))
+        given = json.dumps(dict(arguments), ensure_ascii=False)[:ARGUMENTS_SHOWN_MAX]
+        # What a server calls reading is still a call to somebody else's program.
+        asked = "fetch" if kind in ("read", "fetch") else "other"
+        await permit(
+            box,
+            call,
+            asked,
+            f"Calling {tool} of {server}",
+            f"Call {tool} of the MCP server {server} with {given}",
+            subject=f"mcp:{server}:{tool}",
+        )
+        await call.start()
+        result = await box.workspace.mcp.call(
+            server,
+            tool,
+            dict(arguments),
+            on_progress=_Progress(call, title).told,
+        )
+        text = box.redactor.text(str(result.text))
+        for block in result.blocks:
+            await call.show(block)
+        if result.ok:
+            await call.complete(raw_output=_raw_output(result))
+            return done(text or "[the tool answered nothing]", result)
+        await call.fail(None if result.blocks else text, raw_output=_raw_output(result))
+        return failed(text or f"{tool} of {server} failed.", result)
+
+    return await shown(call, work)
+
+
+def kind_of(tool: Any) -> str:
+    """The kind to show, by what the server says about the tool."""
+    hints = getattr(tool, "annotations", None)
+    if _hint(hints, "readOnlyHint", "read_only_hint") is not True:
+        return "other"
+    is_open = _hint(hints, "openWorldHint", "open_world_hint") is True
+    return "fetch" if is_open else "read"
+
+
+def _hint(hints: Any, *names: str) -> object:
+    for name in names:
+        value = hints.get(name) if isinstance(hints, Mapping) else getattr(hints, name, None)
+        if value is not None:
+            return value
+    return None
+
+
+def _find(box: Toolbox, server: str, tool: str) -> Any:
+    servers = box.workspace.mcp
+    tools = () if servers is None else servers.tools
+    return next((one for one in tools if one.server == server and one.name == tool), None)
+
+
+def _unknown(box: Toolbox, server: str, tool: str) -> str:
+    servers = box.workspace.mcp
+    if servers is None or not servers.status:
+        return "This session has no MCP servers."
+    for one in servers.status:
+        if one.name == server:
+            if one.error:
+                return f"The MCP server {server} is not there: {one.error}"
+            names = ", ".join(t.name for t in servers.tools if t.server == server) or "none"
+            return f"The MCP server {server} has no tool {tool}. It has: {names}."
+    names = ", ".join(one.name for one in servers.status)
+    return f"This session has no MCP server {server}. It has: {names}."
+
+
+def _raw_output(result: Any) -> object:
+    structured = getattr(result, "structured", None)
+    return structured if structured is not None else {"text": str(result.text)[:4000]}
+
+
+class _Progress:
+    """What a server says of its progress, as the title of the call."""
+
+    def __init__(self, call: ToolCallHandle, title: str) -> None:
+        self._call = call
+        self._title = title
+
+    async def told(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """One report; reports after the end are late and say nothing."""
+        if self._call.is_final:
+            return
+        amount = f"{progress:g}" if not total else f"{progress / total:.0%}"
+        words = f" {message[:PROGRESS_CHARACTERS_MAX]}" if message else ""
+        await self._call.set_title(f"{self._title} ({amount}{words})")

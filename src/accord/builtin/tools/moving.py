@@ -1,0 +1,123 @@
+"""The tools that move and delete files, and the one that takes a turn's changes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.agent.paths import absolute, relative
+from accord.builtin.journal import Change
+from accord.builtin.tools.editing import edit_many, not_begun, remove
+from accord.builtin.tools.places import OwnFiles, look_at, missing_words
+from accord.builtin.tools.reading import WHOLE_BYTES_MAX, FileIsMissing, load
+from accord.builtin.tools.result import ToolResult, done, failed
+from accord.builtin.tools.showing import ToolFailed, permit, shown
+from accord.machine.failures import FileFailure
+from accord.translate.file_changes import deletion_of, move_of
+
+if TYPE_CHECKING:
+    from accord.agent.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+
+async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult:
+    """Delete one file, which need not be a text or have been read."""
+    session = box.turn.session
+    full = absolute(session, path)
+    name = relative(session, full)
+    before: str | None = None
+    try:
+        found = await look_at(session, full)
+        if found.kind == "folder":
+            raise ToolFailed(f"{name} is a folder. Only files are deleted, one at a time.")
+        if found.kind == "missing":
+            raise ToolFailed(missing_words(session, full))
+        if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
+            before = await load(box, full)
+    except (ToolFailed, FileFailure) as error:
+        return await not_begun(box, f"Delete {name}", full, error)
+    call = box.turn.tool_call(
+        f"Delete {name}",
+        kind="delete",
+        name="delete",
+        locations=[full],
+        content=[deletion_of(full, before)],
+        raw_input={"path": full},
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        await permit(box, call, "delete", f"Deleting {name}", reason or f"Delete {name}")
+        await call.start()
+        await remove(box, full, before)
+        return done(f"Deleted {name}.")
+
+    return await shown(call, work)
+
+
+async def move_file(box: Toolbox, path: str, target: str, reason: str | None) -> ToolResult:
+    """Give a file another name, never one that is taken."""
+    session = box.turn.session
+    full, goal = absolute(session, path), absolute(session, target)
+    names = f"{relative(session, full)} to {relative(session, goal)}"
+    call = box.turn.tool_call(
+        f"Move {names}",
+        kind="move",
+        name="move",
+        locations=[full, goal],
+        content=[move_of(full, goal)],
+        raw_input={"path": full, "target": goal},
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        found = await look_at(session, full)
+        if found.kind == "missing":
+            raise ToolFailed(missing_words(session, full))
+        is_small = found.kind == "text" and found.size <= WHOLE_BYTES_MAX
+        text = await load(box, full) if is_small else None
+        if (await look_at(session, goal)).kind != "missing":
+            raise ToolFailed(f"{relative(session, goal)} is there already.")
+        await permit(box, call, "move", f"Moving {names}", reason or f"Move {names}")
+        await call.start()
+        with OwnFiles(box) as files:
+            await files.move(full, goal)
+        seen = box.workspace.seen
+        if full in seen:
+            seen[goal] = seen.pop(full)
+        if text is None:
+            return done(f"Moved {names}. It is no text, so undo does not bring it back.")
+        gone, made = Change(full, text, None), Change(goal, None, text)
+        await box.workspace.journal.record(box.turn, box.turn.text[:100], gone, made)
+        return done(f"Moved {names}.")
+
+    return await shown(call, work)
+
+
+async def undo(box: Toolbox) -> ToolResult:
+    """Take back what the newest turn in the journal changed, all of it or nothing."""
+    session, journal = box.turn.session, box.workspace.journal
+    last = journal.last
+    if last is None:
+        return failed("There is nothing to undo: no turn of this session has changed a file.")
+    changed: list[str] = []
+    for change in last.changes.values():
+        try:
+            now: str | None = await load(box, change.path)
+        except FileIsMissing:
+            now = None
+        except (ToolFailed, FileFailure):
+            now = ""
+        if now != change.after:
+            changed.append(relative(session, change.path))
+    if changed:
+        return failed(f"Not undone: {', '.join(changed)} changed since. Nothing was touched.")
+    back = {change.path: change.before for change in last.changes.values()}
+    with journal.paused():
+        result = await edit_many(box, back, _why(last.title), "Undo the last turn's changes")
+    if not result.ok:
+        return result
+    await journal.forget_last()
+    names = ", ".join(relative(session, path) for path in back)
+    return done(f"Undone: {names}.", list(back))
+
+
+def _why(title: str) -> str:
+    return f"Take back what “{title}” changed" if title else "Take back the last turn's changes"

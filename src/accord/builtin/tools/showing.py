@@ -1,0 +1,156 @@
+"""A tool call around a tool's work: announced, asked for, final, and every failure a sentence.
+
+It must not know what the tools do.
+
+What always holds
+    * What a person can cause (files, commands, servers, refusals) never leaves a tool as an
+      exception; what only a mistake of ours causes does, and so does a lost client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.tool_call import STANDARD_OPTIONS, ToolCallHandle
+from accord.builtin.policy import decision, refusal
+from accord.builtin.tools.result import Denial, ToolResult, failed
+from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
+from accord.machine.failures import (
+    AccessDenied,
+    AlreadyThere,
+    FileFailure,
+    FileMissing,
+    NotAFile,
+    OutsideRoots,
+    TooLarge,
+)
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.wire import PermissionOption
+    from accord.builtin.tools.toolbox import Toolbox
+
+REFUSED = "The user said no."
+
+Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
+
+
+class ToolFailed(Exception):
+    """Ends a tool with a sentence; never leaves `shown`."""
+
+    def __init__(self, text: str, *, denied: Denial | None = None, data: object = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.denied: Denial | None = denied
+        self.data = data
+
+
+async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
+    """Do the work within the call.  The work may end the call itself; else its result does."""
+    result = failed("It was stopped by the user.", denied="user")
+    async with call:
+        try:
+            result = await work(call)
+        except (ConnectionLost, LocalProtocolError):
+            raise
+        except ToolFailed as stop:
+            result = failed(stop.text, stop.data, denied=stop.denied)
+        except (AccordError, OSError) as error:
+            result = failed(sentence(error))
+        if not call.is_final:
+            if result.ok:
+                await call.start()
+                await call.complete(raw_output=_raw(result))
+            else:
+                await call.fail(result.text)
+    return result
+
+
+def _raw(result: ToolResult) -> object:
+    return result.data if isinstance(result.data, dict) else UNSET
+
+
+def sentence(error: Exception) -> str:
+    """What went wrong, for a person."""
+    match error:
+        case FileNotFoundError():
+            return f"There is no file {error.filename or error}."
+        case FileMissing():
+            return f"There is no file {error.path}."
+        case OutsideRoots():
+            return (
+                f"{error.path} is outside the session's folders, by itself or through a link."
+                " Nothing outside is read or changed."
+            )
+        case NotAFile():
+            return f"{error.path} cannot be used as a file: it {_is(error.reason)}."
+        case AccessDenied():
+            return f"{error.path} may not be used: {error.reason}."
+        case AlreadyThere():
+            return f"{error.path} is there already, and nothing is overwritten."
+        case TooLarge():
+            return f"{error.path} is too large: more than {size_words(error.bytes_max)}."
+        case FileFailure():
+            return f"{error.path}: {error.reason}."
+        case RequestFailed():
+            return f"The client could not do it: {error.message} ({error.code})."
+        case _:
+            return f"{error}" if str(error) else type(error).__name__
+
+
+def _is(reason: str) -> str:
+    return reason if reason.startswith("is ") else f"is {reason}"
+
+
+def size_words(count: int) -> str:
+    """A number of bytes for a person."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things for a person."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+async def permit(
+    box: Toolbox,
+    call: ToolCallHandle,
+    kind: str,
+    doing: str,
+    reason: str,
+    *,
+    subject: str | None = None,
+    options: Sequence[PermissionOption] = STANDARD_OPTIONS,
+    **command: Any,
+) -> PermissionOption | None:
+    """Go on only with consent: the mode's, an earlier `always`, or the user's now.
+
+    `subject` is what an `always` counts for, by default the kind.  Returns what the user chose,
+    None when nobody had to be asked.
+
+    Raises:
+        ToolFailed: the mode or the user refused.
+    """
+    session = box.turn.session
+    auto = box.turn.options.get("auto_approve") is True
+    verdict = decision(box.mode, kind, auto_approve=auto)
+    if verdict == "refuse":
+        raise ToolFailed(refusal(box.mode, doing), denied="mode")
+    if verdict == "allow":
+        return None
+    decided = session.decided(subject or kind)
+    chosen: PermissionOption | None = None
+    if decided is None:
+        chosen = await call.choose(reason, options=options, **command)
+        decided = chosen is not None and chosen.allows
+        if chosen is not None and chosen.is_remembered:
+            session.remember(subject or kind, allowed=decided)
+    if not decided:
+        raise ToolFailed(f"{REFUSED} {doing} did not happen.", denied="user")
+    return chosen
