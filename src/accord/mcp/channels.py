@@ -30,6 +30,7 @@ SILENCE_SECONDS_MAX = 3600.0
 """How long a stream may be silent; whoever waits for an answer has a bound of its own."""
 
 CLIENT_ERRORS = 400
+NOT_FOUND = 404
 
 
 class Watched:
@@ -87,6 +88,11 @@ class Channel:
         if self._pipe is not None:
             return await self._pipe.why()
         return f"it answered with HTTP status {self._status}" if self._status else ""
+
+    @property
+    def session_unknown(self) -> bool:
+        """Whether the server says that it does not know the session, as one started anew does."""
+        return self._status == NOT_FOUND
 
     async def note(self, response: httpx2.Response) -> None:
         """See every answer of an HTTP server; the MCP package tells nothing of a refusal."""

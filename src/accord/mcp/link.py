@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
+from accord.agent.guard import sole
 from accord.errors import AccordError
 from accord.mcp.channels import Channel, open_channel
 from accord.mcp.faults import McpFault, explain, was_unreachable
@@ -89,6 +90,7 @@ class Link:
         # Who asks the user for a call that is open; the last one is the likeliest.
         self._askers: list[tuple[Elicit | None, Patience]] = []
         self._session: ClientSession | None = None
+        self._channel: Channel | None = None
         self._failures = 0
         self._unreachable = False
         self._begin()
@@ -109,7 +111,7 @@ class Link:
         except Exception as error:  # noqa: BLE001 - whatever it is, only this server is lost
             self._broke(error)
         finally:
-            self._session = None
+            self._session = self._channel = None
             if stop.is_set() or self.state in ("connecting", "connected"):
                 self.state = "closed"
             settled.set()
@@ -158,7 +160,8 @@ class Link:
             await session.initialize()
             self.tools = await self._list_tools(session)
             within.deadline = math.inf
-            self._session, self.state, self._failures = session, "connected", 0
+            self._session, self._channel = session, channel
+            self.state, self._failures = "connected", 0
             settled.set()
             await _first_of(stop, channel.read.ended)
             within.deadline = anyio.current_time() + LEAVE_SECONDS_MAX
@@ -238,9 +241,9 @@ class Link:
         raise McpFault(f"it did not answer within {self._around.call_seconds:g} seconds")
 
     async def _fault(self, error: Any) -> McpFault:
-        from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+        from mcp_types import CONNECTION_CLOSED
 
-        if error.error.code == INVALID_REQUEST and error.error.message == "Session terminated":
+        if self._channel is not None and self._channel.session_unknown:
             # The server was started anew and does not know us; it did nothing.
             self._failures += 1
             await self.end()
@@ -343,7 +346,7 @@ async def _with_reason(channel: Channel, error: Exception) -> Exception:
     """The error itself, or what the channel knows of the end where that says more."""
     from mcp.shared.exceptions import MCPError
 
-    if not isinstance(error, MCPError | McpFault):
+    if not isinstance(sole(error), MCPError | McpFault):
         return error
     why = await channel.why()
     return McpFault(why) if why else error
