@@ -34,6 +34,7 @@ class RawClient:
         self, transport: MemoryTransport, version: int, validate: bool, unstable: bool = False
     ) -> None:
         self._transport = transport
+        self.version = version
         self._ids = 0
         self._text = b""
         self._news = anyio.Event()

@@ -45,8 +45,10 @@ def declare(agent: Agent, setup: Setup, command: CommandHandler) -> None:
 def model_option(setup: Setup) -> Option:
     """The model picker: no model, and those that were found."""
     default = OFFLINE if setup.default is None else setup.default.value
+    # A list is grouped as a whole or not at all.
+    own = OWN if setup.models else None
     choices = (
-        Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network", OWN),
+        Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network", own),
         *(
             Choice(value, one.model, one.found or None, one.group)
             for value, one in setup.models.items()

@@ -1,6 +1,7 @@
-"""`accord demo`: a client, an agent and a small project with a mistake in it, all at work.
+"""`accord demo`: a talk with the built-in agent about a small project with a mistake in it.
 
-The project is made anew in a folder that is thrown away, so nothing of the user's is touched.
+The project is made anew in a folder that is thrown away, so nothing of the user's is touched, and
+nothing is stored.
 """
 
 import signal
@@ -8,45 +9,32 @@ import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from io import TextIOWrapper
-from math import inf
 from pathlib import Path
-from textwrap import dedent
-from typing import TypeAlias
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream
 
-from accord import Client, PermissionRequest, Permissions, Update
-from accord.cli.answers import Answers
-from accord.cli.demo_view import View
+from accord.cli.chat import Chat
+from accord.cli.chat_view import ChatPrinter
 
-PROJECT = {
-    "sums.py": '''
-        """Sums."""
-
-
-        def add(a: int, b: int) -> int:
-            """The sum of two numbers."""
-            return a - b
-    ''',
-    "test_sums.py": """
-        from sums import add
-
-        found = add(2, 3)
-        if found != 5:
-            raise SystemExit(f"FAILED: add(2, 3) is {found}, not 5")
-        print("ok: add(2, 3) is 5")
-    """,
-}
-PROMPT = "The test of sums.py fails. Find out why and mend it."
+FIRST_MINUTE = (
+    "what is this project?",
+    "run the tests",
+    "fix it",
+    "rename mean to average",
+    "/undo",
+)
+AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
 DESCRIPTION = """\
-Starts an agent under a client on a small project with a mistake in it and shows the turn as it
-streams. The agent is scripted: there is no model behind it and it takes any prompt for the same
-task, but the protocol, the processes, the files and the permissions are real.
+Starts the built-in agent on a small project with a mistake in it and lets you talk to it, line by
+line.  There is no model behind it and nothing leaves this machine; the project is a copy that is
+thrown away at the end.
 
-Each question is answered by y or n; Enter, the end of the input and anything unclear are a no.
-Where the input is a pipe, its lines are the answers.
+Enter alone sends the sentence that is suggested; /help shows what else you can type.  Each question
+is answered by one key.  Ctrl-C cancels what the agent does, twice it leaves, as /quit does.
+
+Where the input is not a terminal, or with --script, the suggested sentences are sent one after the
+other and every question is answered with yes.
 """
 
 
@@ -54,19 +42,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     """What `accord demo` takes."""
     parser.description = DESCRIPTION
     parser.add_argument("--yes", action="store_true", help="say yes to everything the agent asks")
-    parser.add_argument("--prompt", default=PROMPT, help="what to ask the agent for")
+    parser.add_argument("--script", action="store_true", help="play the first minute by itself")
+    parser.add_argument(
+        "--prompt", action="append", metavar="TEXT", help="say this and end; may be repeated"
+    )
 
 
 def run(arguments: Namespace) -> int:
-    """Run the demo; 0 when the turn came to its end."""
+    """Run the demo; 0 when every turn came to its end."""
     if isinstance(sys.stdout, TextIOWrapper):
         # A letter that the terminal does not know is no reason to end.
         sys.stdout.reconfigure(errors="replace")
-    with tempfile.TemporaryDirectory(prefix="accord-demo-") as folder:
-        for name, text in PROJECT.items():
-            Path(folder, name).write_text(dedent(text).lstrip())
+    with tempfile.TemporaryDirectory(prefix="accord-demo-") as scratch:
+        folder = _project(scratch)
         try:
-            code = anyio.run(_until_interrupted, folder, arguments.prompt, arguments.yes)
+            code = _talk(folder, arguments)
         finally:
             # We are leaving; Ctrl-C would now only leave the folder behind.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -76,78 +66,45 @@ def run(arguments: Namespace) -> int:
     return code
 
 
-async def _until_interrupted(folder: str, prompt: str, yes: bool) -> int | None:
-    """The exit code; None when Ctrl-C was pressed.  The agent is gone in any case.
+def _project(scratch: str) -> str:
+    from accord.builtin.demo_project import write_demo_project
 
-    Pressed once more it changes nothing: leaving is under way, and is bounded.
-    """
-    code: int | None = None
-
-    async def leave(scope: anyio.CancelScope) -> None:
-        async for _ in interrupts:
-            scope.cancel()
-
-    with anyio.open_signal_receiver(signal.SIGINT) as interrupts:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(leave, tasks.cancel_scope)
-            code = await _turn(folder, prompt, yes)
-            tasks.cancel_scope.cancel()
-    return code
+    # With its real path: what tools print is compared with what the client was told.
+    folder = Path(scratch).resolve() / "demo"
+    folder.mkdir()
+    write_demo_project(folder)
+    return str(folder)
 
 
-class _Question:
-    """A request of the agent on its way to the screen, and the answer on its way back."""
+def _talk(folder: str, arguments: Namespace) -> int | None:
+    """The exit code; None when the person left by Ctrl-C."""
+    printer = ChatPrinter(sys.stdout)
+    printer.note(f"A scratch project with a mistake in it is in {folder}")
+    command = (sys.executable, *AGENT)
+    prompts = arguments.prompt or ()
+    by_itself = arguments.script or prompts or not _is_terminal()
+    if by_itself:
+        from accord.cli.speakers import Script
 
-    def __init__(self, request: PermissionRequest) -> None:
-        self.request = request
-        self.answered = anyio.Event()
-        self.allowed = False
+        chat = Chat(printer, Script(printer, prompts or FIRST_MINUTE))
+        stayed = anyio.run(chat.run, command, folder)
+        done = all(reason == "end_turn" for reason in chat.stop_reasons)
+        return (0 if done else 1) if stayed else None
+    from accord.cli.keyboard import Keyboard
+    from accord.cli.speakers import Person
 
-
-Event: TypeAlias = Update | _Question | None
-
-
-async def _turn(folder: str, prompt: str, yes: bool) -> int:
-    view = View(sys.stdout)
-    # Updates and questions in one line, so that nobody is asked before the screen shows why.
-    events, shown = anyio.create_memory_object_stream[Event](inf)
-
-    async def decide(request: PermissionRequest) -> bool:
-        question = _Question(request)
-        events.send_nowait(question)
-        await question.answered.wait()
-        return question.allowed
-
-    permissions = Permissions.allow_all() if yes else Permissions.ask(decide)
-    command = [sys.executable, "-m", "accord.cli.demo_agent"]
-    # Outermost: the agent may speak until it is gone, and what nobody shows any more does no harm.
-    with events, shown:
-        async with Client.spawn(*command, permissions=permissions) as client:
-            info = client.agent_info
-            name = "The agent" if info is None else info.title or info.name
-            view.started(name, client.protocol_version, folder)
-            if yes:
-                view.note("Every question of the agent is answered with yes.")
-            session = await client.new_session(cwd=folder, on_update=events.send_nowait)
-            view.prompt(prompt)
-            turn = session.prompt(prompt)
-            async with anyio.create_task_group() as tasks, turn:
-                tasks.start_soon(_screen, view, shown)
-                await turn.wait()
-                events.send_nowait(None)
-            view.finished(turn.stop_reason or "unknown")
-    return 0 if turn.stop_reason == "end_turn" else 1
+    keyboard = Keyboard(sys.stdin.fileno())
+    printer.suggest("Try, one after the other:", FIRST_MINUTE)
+    printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
+    chat = Chat(printer, Person(keyboard, printer, FIRST_MINUTE, yes=arguments.yes))
+    with keyboard.watched():
+        stayed = anyio.run(chat.run, command, folder)
+    return 0 if stayed else None
 
 
-async def _screen(view: View, shown: MemoryObjectReceiveStream[Event]) -> None:
-    """Show what comes and ask what is asked, one thing at a time, until None comes."""
-    answers = Answers.of_stdin()
-    while (event := await shown.receive()) is not None:
-        if not isinstance(event, _Question):
-            view.show(event)
-            continue
-        view.question(event.request)
-        event.allowed = await answers.yes(view.ask, view.answered)
-        if not event.allowed:
-            view.declined(event.request)
-        event.answered.set()
+def _is_terminal() -> bool:
+    # None, whatever the types say, where the descriptor was closed at the start.
+    stdin = sys.stdin
+    if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
+        return False
+    return stdin.isatty() and sys.stdout.isatty()

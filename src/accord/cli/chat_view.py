@@ -1,0 +1,42 @@
+"""The screen of a conversation: everybody's printer, and the lines around the prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.cli.printing import Printer
+
+
+class ChatPrinter(Printer):
+    """Writes a conversation to a stream."""
+
+    def prompt(self, text: str) -> None:
+        """What was asked, in a conversation where nobody sees it being typed."""
+        self._plan = ()
+        super().prompt(text)
+
+    def suggest(self, title: str, sentences: Sequence[str]) -> None:
+        """What a newcomer may say."""
+        self._paragraph("", title, "dim")
+        for sentence in sentences:
+            self._verbatim("  ", sentence, "cyan")
+
+    def invite(self, suggestion: str | None) -> None:
+        """The place to write at, with what Enter alone would say; the cursor stays behind it."""
+        # A plan of the next turn is shown as a whole, even if it is the same.
+        self._plan = ()
+        self._blank()
+        if suggestion is not None:
+            self._paragraph("", f"Enter: {suggestion}", "dim")
+        self._out.write(self.paint("> ", "bold"))
+        self._out.flush()
+
+    def took(self, suggestion: str) -> None:
+        """Enter was pressed: the sentence stands where it would have been written."""
+        if self._out.isatty():
+            # One line up, behind the mark, as if it had been typed.
+            self._out.write(f"\x1b[A\r{self.paint('> ' + suggestion, 'bold')}\n")
+            self._out.flush()
+
+
+__all__ = ["ChatPrinter"]

@@ -1,0 +1,89 @@
+"""A person's keyboard: whole lines while they write, single keys while they are asked.
+
+Read on the event loop: a thread that waits for input could not be stopped.
+
+What always holds
+    * The terminal is put back as it was found.
+    * While the agent works nothing that is typed is shown, and a question is never answered by a
+      key that was pressed before it was put.
+    * Ctrl-C stays a signal.
+"""
+
+from __future__ import annotations
+
+import os
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+
+LINE_BYTES_MAX = 65536
+"""A longer line is cut; terminals send no more than 4096 bytes at once anyway."""
+
+KEY_BYTES_MAX = 64
+"""A key is one character, or a sequence that begins with Escape."""
+
+_LOCAL_FLAGS = 3
+_CHARACTERS = 6
+
+
+class Keyboard:
+    """The terminal behind a file descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._attributes = termios.tcgetattr(descriptor)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Keys are hidden and come one by one, but for the time of `line`."""
+        self._hide()
+        try:
+            yield
+        finally:
+            self._show()
+
+    def _hide(self) -> None:
+        quiet = [*self._attributes]
+        quiet[_LOCAL_FLAGS] &= ~(termios.ECHO | termios.ICANON)
+        quiet[_CHARACTERS] = [*quiet[_CHARACTERS]]
+        quiet[_CHARACTERS][termios.VMIN], quiet[_CHARACTERS][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, quiet)
+
+    def _show(self) -> None:
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._attributes)
+
+    async def line(self) -> str | None:
+        """The next line that is written, with the terminal's own editing; None at Ctrl-D."""
+        self._show()
+        try:
+            return await self._whole_line()
+        finally:
+            self._hide()
+
+    async def _whole_line(self) -> str | None:
+        data = b""
+        while not data.endswith(b"\n") and len(data) < LINE_BYTES_MAX:
+            more = await self._read(LINE_BYTES_MAX)
+            if not more:
+                return data.decode(errors="replace") if data else None
+            data += more
+        return data.decode(errors="replace").rstrip("\n")
+
+    async def key(self) -> str | None:
+        """The next key that is pressed; None when the terminal is gone."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        data = await self._read(KEY_BYTES_MAX)
+        return data.decode(errors="replace") if data else None
+
+    async def _read(self, count: int) -> bytes:
+        await anyio.wait_readable(self._descriptor)
+        try:
+            return os.read(self._descriptor, count)
+        except OSError:
+            # How Linux says that the terminal was closed.
+            return b""
+
+
+__all__ = ["Keyboard"]

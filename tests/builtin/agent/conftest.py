@@ -1,0 +1,26 @@
+"""The built-in agent in a home of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Its parts are tested on both loops where they are; the whole is what people run."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fresh folders for configuration and state; whatever the user has set up is not there."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("ACCORD_CONFIG_DIR", str(folder / "config"))
+    monkeypatch.setenv("ACCORD_STATE_DIR", str(folder / "state"))
+    monkeypatch.setenv("ACCORD_PROBE", "off")
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "OLLAMA"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    monkeypatch.delenv("ACCORD_MODEL", raising=False)
+    return folder
