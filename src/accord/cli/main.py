@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 # name -> one line of help; the module has the same name.
 COMMANDS = {
     "agent": "the built-in agent on standard input and output, for editors",
+    "run": "one prompt to an agent, for scripts, CI and pipes",
+    "permissions": "what agents were allowed for good, and how to take it back",
     "demo": "a scripted agent at work on a small project, in a folder that is thrown away",
 }
 
 # Commands whose start somebody waits for: said alone they need no parser, which takes as long to
 # load as a tenth of an agent.
 QUICK = frozenset({"agent"})
+
+# Commands that start another program, which is given after `--`.
+STARTERS = frozenset({"run"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130
@@ -75,15 +80,28 @@ def _fill_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as we are
 
 
+def _split(given: list[str]) -> tuple[list[str], list[str] | None]:
+    """What is for us, and the command after `--` that is another program's; None without one."""
+    if "--" not in given:
+        return given, None
+    at = given.index("--")
+    return given[:at], given[at + 1 :]
+
+
 def _run(given: list[str]) -> int:
     from importlib import import_module
 
     if len(given) == 1 and given[0] in QUICK:
         quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
         return quick
+    given, after = _split(given)
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)
+    # Not by argparse, which takes what stands there for arguments of ours.
+    parsed.after = after
+    if after is not None and parsed.command not in STARTERS:
+        parser.error("there is no program to be started by a command after --")
     if parsed.command is None:
         parser.print_help()
         return 2

@@ -1,0 +1,77 @@
+"""Text on its way to a file descriptor, written without ever holding up the event loop.
+
+A pipe whose reader is slow would stop everything, Ctrl-C included; so text is gathered here and
+written by `drain`, in pieces that the pipe has room for.
+
+What always holds
+    * Text is written in the order in which it came, and all of it when `drain` returns.
+    * A letter that the terminal does not know is no reason to end.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+import anyio
+
+PIECE_BYTES = 4096
+"""A pipe that is ready has room for so many bytes; more could block."""
+
+
+class Output:
+    """A text stream that is written by `drain`.  Guards: the order of what came."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """For a stream of this process, or anything else that has a descriptor."""
+        stream.flush()
+        self._descriptor = stream.fileno()
+        self._terminal = stream.isatty()
+        self._encoding = stream.encoding or "utf-8"
+        self._waiting: list[str] = []
+        self._writing = anyio.Lock()
+
+    def write(self, text: str) -> None:
+        """Take text."""
+        self._waiting.append(text)
+
+    def flush(self) -> None:
+        """Nothing: `drain` writes."""
+
+    def isatty(self) -> bool:
+        """Whether a person sees it."""
+        return self._terminal
+
+    @property
+    def encoding(self) -> str:
+        """Which letters it has."""
+        return self._encoding
+
+    async def drain(self) -> None:
+        """Write what was taken.
+
+        Raises:
+            OSError: nobody reads it any more.
+        """
+        async with self._writing:
+            data = self._take()
+            while data:
+                try:
+                    await anyio.wait_writable(self._descriptor)
+                except (OSError, ValueError):
+                    # A file: it cannot be waited for, and never has to be.
+                    pass
+                try:
+                    written = os.write(self._descriptor, data[:PIECE_BYTES])
+                except BlockingIOError:
+                    # Somebody made the pipe non-blocking; it is ready later.
+                    continue
+                data = data[written:]
+
+    def _take(self) -> memoryview:
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        return memoryview(text.encode(self._encoding, "replace"))
+
+
+__all__ = ["PIECE_BYTES", "Output"]

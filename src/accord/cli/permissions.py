@@ -1,0 +1,127 @@
+"""`accord permissions`: the user's rules and remembered answers, shown and taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from accord.cli.prose import harmless
+from accord.client.audited import shown_rule
+from accord.client.grants import Grant
+from accord.client.policy import Rule
+from accord.discovery.config import load_config
+from accord.discovery.grants_file import GrantsFile
+from accord.discovery.places import audit_file, grants_file, policy_file
+from accord.discovery.policy_file import Policy, load_policy
+from accord.errors import ConfigError
+
+DESCRIPTION = """\
+Shows the rules of permissions.toml and the answers that were remembered, and takes answers back.
+Remembered answers are in your state folder, not in the projects that they are about.
+
+exit codes: 0 done, 1 nothing to revoke, 2 wrong usage
+"""
+EPILOG = """\
+examples:
+  accord permissions list
+  accord permissions revoke grant_0011223344556677
+  accord permissions revoke --here
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord permissions` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    what = parser.add_subparsers(dest="what", required=True, metavar="list|revoke")
+    shown = what.add_parser("list", help="show rules and remembered answers")
+    shown.add_argument("--json", action="store_true", help="as one JSON object")
+    shown.add_argument("--here", action="store_true", help="only what holds in this folder")
+    revoke = what.add_parser("revoke", help="forget remembered answers")
+    revoke.add_argument("ids", nargs="*", metavar="ID", help="which, by its id in the list")
+    revoke.add_argument("--here", action="store_true", help="all that were given for this folder")
+    revoke.add_argument("--all", action="store_true", help="all there are")
+
+
+def run(arguments: Namespace) -> int:
+    """List or revoke."""
+    try:
+        return _list(arguments) if arguments.what == "list" else _revoke(arguments)
+    except ConfigError as error:
+        print(f"accord permissions: {error}", file=sys.stderr)
+        return 2
+
+
+def _list(arguments: Namespace) -> int:
+    config = load_config()
+    path = config.permissions.policy or policy_file()
+    policy = load_policy(path) or Policy()
+    grants: Sequence[Grant] = GrantsFile(grants_file()).read()
+    placed = policy.rules
+    if arguments.here:
+        here = os.path.realpath(".")
+        grants = [one for one in grants if one.workspace in (None, here)]
+        placed = tuple(one for one in placed if one.holds_in(here))
+    if arguments.json:
+        shown = {
+            "policy": str(path),
+            "otherwise": policy.otherwise,
+            "rules": [{**_plain(one.rule), "workspace": one.workspace} for one in placed],
+            "grants": [_plain_grant(one) for one in grants],
+            "grantsFile": str(grants_file()),
+            "auditLog": str(audit_file()) if config.permissions.audit else None,
+        }
+        print(json.dumps(shown, indent=2))
+        return 0
+    print(f"Rules of {path}:" if placed else f"There are no rules in {path}.")
+    for one in placed:
+        where = "" if one.workspace is None else f"  in {one.workspace}"
+        print(f"  {harmless(shown_rule(one.rule))}{where}")
+    print("Remembered answers:" if grants else "There are no remembered answers.")
+    for grant in grants:
+        where = grant.workspace or "everywhere"
+        who = f"  for {grant.agent}" if grant.agent else ""
+        print(harmless(f"  {grant.grant_id}  {shown_rule(grant.rule)}  in {where}{who}"))
+    if config.permissions.audit:
+        print(f"What agents did is in {audit_file()}")
+    return 0
+
+
+def _revoke(arguments: Namespace) -> int:
+    file = GrantsFile(grants_file())
+    known = file.read()
+    if arguments.all:
+        wanted = [grant.grant_id for grant in known]
+    elif arguments.here:
+        here = os.path.realpath(".")
+        wanted = [grant.grant_id for grant in known if grant.workspace == here]
+    else:
+        wanted = arguments.ids
+        if not wanted:
+            raise ConfigError("say which: an id, --here or --all")
+    gone = file.revoke(wanted)
+    for grant in gone:
+        print(harmless(f"forgotten: {grant.grant_id}  {shown_rule(grant.rule)}"))
+    missing = set(wanted) - {grant.grant_id for grant in gone}
+    for grant_id in sorted(missing):
+        print(f"accord permissions: there is no {grant_id}", file=sys.stderr)
+    return 1 if missing or not gone else 0
+
+
+def _plain(rule: Rule) -> dict[str, Any]:
+    values = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _plain_grant(grant: Grant) -> dict[str, Any]:
+    return {
+        "id": grant.grant_id,
+        "scope": grant.scope,
+        "workspace": grant.workspace,
+        "agent": grant.agent,
+        **_plain(grant.rule),
+    }

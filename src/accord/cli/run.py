@@ -1,0 +1,168 @@
+"""`accord run`: one prompt without a screen of its own, for scripts, CI and pipes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import anyio
+
+from accord.cli.run_job import Job, UsageError
+from accord.cli.run_outcome import ExitCode, Outcome
+from accord.cli.run_permissions import Asker, Deciding, KindError, Wishes, deciding, read_kinds
+from accord.cli.run_prompt import PromptError, read_prompt
+from accord.cli.run_report import FORMATS, Report
+from accord.cli.run_servers import servers_of
+from accord.cli.run_turn import Run
+from accord.client.audit import AuditLog
+from accord.discovery.config import AgentEntry, Config, load_config
+from accord.discovery.places import audit_file
+from accord.errors import ConfigError
+
+DESCRIPTION = """\
+Sends one prompt to an agent, shows what it does, and ends when it is done.
+
+Without --agent it is the agent of the configuration, else the built-in one; `-- COMMAND` starts any
+other.  PROMPT may name files (`@src/main.py`); `-` is standard input, which is also read where
+there is no PROMPT; `@FILE` alone is a prompt in a file.
+
+To a terminal it shows everything; to a pipe it writes the agent's messages, with what is done on
+standard error.  --format json is one event per line, --format quiet the last message only.
+
+Without --allow, --deny, --policy and --ask a person at the terminal is asked; where there is none,
+reading the session's folders is allowed and everything else is denied.
+
+exit codes: 0 done, 1 the agent failed, 2 wrong usage, 3 the agent refused, 4 a permission was
+denied, 5 a limit of the agent, 124 timeout, 130 cancelled
+"""
+EPILOG = """\
+examples:
+  accord run "what is this project?"
+  accord run "run the tests and fix what fails" --allow edit,execute
+  git diff | accord run "review this change:" - --format quiet
+  accord run "explain @src/main.py" -- codex-acp
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord run` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord run PROMPT [options] [--agent NAME | -- COMMAND]"
+    add = parser.add_argument
+    add("prompt", nargs="*", metavar="PROMPT", help="what to say; - is standard input")
+    add("--agent", metavar="NAME", help="an agent of the configuration")
+    add("--cwd", metavar="DIR", default=".", help="the folder to work in (default: this one)")
+    add("--add-dir", metavar="DIR", action="append", default=[], help="one more folder")
+    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers to hand on")
+    add("--mode", metavar="MODE", help="the agent's mode")
+    add("--model", metavar="MODEL", help="the agent's model")
+    kinds = "read, search, edit, delete, move, execute, fetch, think, other, write, run, all"
+    add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {kinds}")
+    add("--deny", metavar="KINDS", action="append", default=[], help="deny; stronger than --allow")
+    add("--policy", metavar="FILE", type=Path, help="decide by the rules of this file alone")
+    add("--ask", action="store_true", help="ask in the terminal what nothing else decides")
+    add("--format", choices=tuple(FORMATS), default="text", help="what is written (default: text)")
+    going_on = parser.add_mutually_exclusive_group()
+    going_on.add_argument("--session", metavar="ID", help="go on with this session")
+    going_on.add_argument(
+        "--continue", dest="go_on", action="store_true", help="go on with the last session here"
+    )
+    add("--timeout", metavar="SECONDS", type=_seconds, help="cancel the turn after so long")
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit code says how it ended."""
+    logging.basicConfig(format="accord: %(message)s", level=logging.ERROR, stream=sys.stderr)
+    try:
+        config = load_config()
+        for warning in config.warnings:
+            print(f"accord: {warning}", file=sys.stderr)
+        job = _job(arguments, config)
+        report: Report = FORMATS[arguments.format]()
+        decides, asker = _deciding(arguments, config, job, report)
+        log = _audit_log(config, job)
+
+        async def work() -> Outcome:
+            return await Run(job, decides, report, asker, log).run()
+
+        outcome = anyio.run(work)
+    except (UsageError, PromptError, KindError, ConfigError) as error:
+        print(f"accord run: {error}", file=sys.stderr)
+        return ExitCode.USAGE
+    sentence = outcome.sentence()
+    if sentence is not None:
+        print(f"accord: {sentence}", file=sys.stderr)
+    return outcome.code
+
+
+def _job(arguments: Namespace, config: Config) -> Job:
+    cwd = Path(arguments.cwd).expanduser()
+    for folder in (cwd, *map(Path, arguments.add_dir)):
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}")
+    agent = _agent(arguments, config)
+    here = Path.cwd()
+    return Job(
+        command=agent.command,
+        env=agent.env,
+        agent_cwd=agent.cwd,
+        prompt=read_prompt(arguments.prompt, here),
+        cwd=os.path.abspath(cwd),
+        add_dirs=tuple(map(os.path.abspath, arguments.add_dir)),
+        mcp_servers=servers_of(arguments.mcp, config, here),
+        mode=arguments.mode,
+        model=arguments.model,
+        session=arguments.session,
+        go_on=arguments.go_on,
+        timeout=arguments.timeout,
+    )
+
+
+def _agent(arguments: Namespace, config: Config) -> AgentEntry:
+    if arguments.after is not None:
+        if arguments.agent is not None:
+            raise UsageError("--agent and a command after -- are two agents; name one")
+        if not arguments.after:
+            raise UsageError("a command is missing after --")
+        return AgentEntry(command=tuple(arguments.after))
+    name = arguments.agent or config.agent
+    if name is None:
+        return AgentEntry(command=(sys.executable, "-m", "accord", "agent"))
+    if name not in config.agents:
+        known = ", ".join(sorted(config.agents)) or "none"
+        raise UsageError(f"the configuration has no agent {name!r} ({known})")
+    return config.agents[name]
+
+
+def _deciding(
+    arguments: Namespace, config: Config, job: Job, report: Report
+) -> tuple[Deciding, Asker | None]:
+    wishes = Wishes(
+        allow=read_kinds(arguments.allow),
+        deny=read_kinds(arguments.deny),
+        policy=arguments.policy,
+        ask=arguments.ask,
+    )
+    # Somebody who reads along and can type; with --ask the terminal itself is enough.
+    attended = sys.stdin.isatty() and report.asking is not None
+    asker = Asker.at_terminal(report.asking) if wishes.ask or attended else None
+    if wishes.ask and asker is None:
+        raise UsageError("--ask needs a terminal, and there is none")
+    return deciding(wishes, config, job.roots, attended=attended), asker
+
+
+def _audit_log(config: Config, job: Job) -> AuditLog | None:
+    if not config.permissions.audit:
+        return None
+    facts = {"program": job.command[0], "workspace": job.cwd}
+    return AuditLog(audit_file(), bytes_max=config.permissions.audit_bytes_max, facts=facts)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise ValueError(text)
+    return seconds

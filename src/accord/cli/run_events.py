@@ -1,0 +1,98 @@
+"""The events of `accord run --format json`: plain values, the same for every version.
+
+Must not know where they are written.  docs/reference/run.md lists them; a field may be added, none
+is taken away or changes its meaning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord import Update
+from accord.client.audited import Decided
+from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
+
+_DUMPED = ("mode", "session_info", "usage")
+
+
+def event_of(update: Update) -> dict[str, Any] | None:
+    """The event of an update; None for what has none: echoes, states, what nobody knows."""
+    item = update.item
+    if isinstance(item, Message):
+        if update.kind == "user_message" or not update.text:
+            return None
+        return {"type": update.kind, "messageId": item.message_id, "text": update.text}
+    if isinstance(item, ToolCall):
+        return tool_call_event(item)
+    if isinstance(item, Terminal):
+        return _terminal_event(item, update.text)
+    if isinstance(item, Plan):
+        return {
+            "type": "plan",
+            "entries": [
+                {"content": entry.content, "priority": entry.priority, "status": entry.status}
+                for entry in item.entries
+            ],
+            "markdown": item.markdown,
+            "uri": item.uri,
+        }
+    if isinstance(item, Notice):
+        return dict(item.dump())
+    return _setting_event(update)
+
+
+def tool_call_event(call: ToolCall) -> dict[str, Any]:
+    """A tool call as it stands: every event of a call has all of it."""
+    return {
+        "type": "tool_call",
+        "toolCallId": call.tool_call_id,
+        "title": call.title,
+        "name": call.name,
+        "kind": call.kind,
+        "status": call.status,
+        "locations": [{"path": one.path, "line": one.line} for one in call.locations],
+        "diffs": [diff.dump() for diff in call.diffs],
+        "text": call.text,
+        "rawInput": call.raw_input,
+        "rawOutput": call.raw_output,
+    }
+
+
+def permission_event(decided: Decided) -> dict[str, Any]:
+    """A decision: what about, which way, and by whom."""
+    request = decided.request
+    return {
+        "type": "permission",
+        "outcome": "allowed" if decided.allowed else "denied",
+        "by": decided.by,
+        "kind": request.kind,
+        "title": request.title,
+        "reason": request.reason,
+        "paths": list(request.paths) or None,
+        "command": request.command,
+        "toolCallId": None if request.tool_call is None else request.tool_call.tool_call_id,
+    }
+
+
+def _terminal_event(terminal: Terminal, text: str) -> dict[str, Any]:
+    ended = terminal.exit_status
+    return {
+        "type": "terminal",
+        "terminalId": terminal.terminal_id,
+        "command": terminal.command,
+        "text": text,
+        "exitCode": None if ended is None else ended.exit_code,
+        "signal": None if ended is None else ended.signal,
+    }
+
+
+def _setting_event(update: Update) -> dict[str, Any] | None:
+    dump = getattr(update.item, "dump", None)
+    if update.kind in _DUMPED and dump is not None:
+        shown: dict[str, Any] = dump()
+        shown.pop("meta", None)
+        return {"type": update.kind, **shown}
+    return None
+
+
+__all__ = ["event_of", "permission_event", "tool_call_event"]

@@ -1,0 +1,42 @@
+"""What one `accord run` is to do, as the command line and the configuration say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accord.cli.run_prompt import Prompt
+
+
+class UsageError(Exception):
+    """The command line asks for what cannot be; the sentence says what, and what could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One prompt for one agent.
+
+    `session` is the one to go on with; with `go_on` it is the last one of the folder.
+    """
+
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    agent_cwd: str | None = None
+    prompt: Prompt
+    cwd: str
+    add_dirs: tuple[str, ...] = ()
+    mcp_servers: Sequence[Any] = field(default=(), repr=False)
+    mode: str | None = None
+    model: str | None = None
+    session: str | None = None
+    go_on: bool = False
+    timeout: float | None = None
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders of the session."""
+        return (self.cwd, *self.add_dirs)
+
+
+__all__ = ["Job", "UsageError"]

@@ -1,0 +1,213 @@
+"""Who decides during `accord run`: flags, policy files, remembered answers, and perhaps a person.
+
+Must not know the connection or how rules match.
+
+What always holds
+    * Without a word from anybody, only reading beneath the session's folders is allowed.
+    * Nothing in the project can allow anything: rules are the user's, answers are in the user's
+      state folder.
+    * `--policy FILE` decides alone, with the flags beside it: a run in CI depends on nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from accord import Decision, PermissionRequest, Permissions, Rule
+from accord.cli.answers import ATTEMPTS_MAX, Answers
+from accord.cli.output import Output
+from accord.cli.printing import Printer
+from accord.client.patterns import WILD
+from accord.client.permissions import Callback
+from accord.client.policy import Effect
+from accord.discovery.config import Config
+from accord.discovery.grants_file import GrantsFile
+from accord.discovery.places import grants_file, policy_file
+from accord.discovery.policy_file import Policy, load_policy
+from accord.errors import ConfigError
+from accord.transcript.tool_call import KINDS_OF_TOOL
+
+QUESTION = "Allow it? [y]es, [a]lways here, [N]o, ne[v]er here"
+_ANSWERS = {
+    "y": ("allow_once", "once"),
+    "yes": ("allow_once", "once"),
+    "a": ("allow_once", "workspace"),
+    "always": ("allow_once", "workspace"),
+    "n": ("reject_once", "once"),
+    "no": ("reject_once", "once"),
+    "": ("reject_once", "once"),
+    "v": ("reject_once", "workspace"),
+    "never": ("reject_once", "workspace"),
+}
+# Short words of the command line for several kinds of the protocol.
+GROUPS = {
+    "all": tuple(sorted(KINDS_OF_TOOL)),
+    "write": ("edit", "delete", "move"),
+    "run": ("execute",),
+}
+_ALWAYS_READABLE = ("read", "search")
+
+
+class KindError(Exception):
+    """A word that is no kind of tool."""
+
+
+def read_kinds(words: Iterable[str]) -> tuple[str, ...]:
+    """The kinds that `--allow read,edit` names.
+
+    Raises:
+        KindError: one is none.
+    """
+    found: dict[str, None] = {}
+    for word in words:
+        for name in filter(None, (one.strip() for one in word.split(","))):
+            if name not in KINDS_OF_TOOL and name not in GROUPS:
+                known = ", ".join(sorted((*KINDS_OF_TOOL, *GROUPS)))
+                raise KindError(f"{name!r} is no kind of tool; there are {known}")
+            found.update(dict.fromkeys(GROUPS.get(name, (name,))))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line says about permissions."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    policy: Path | None = None
+    ask: bool = False
+
+    @property
+    def are_none(self) -> bool:
+        """Whether it says nothing."""
+        return not (self.allow or self.deny or self.policy or self.ask)
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The permissions of a run, before it is known how a person is asked."""
+
+    rules: tuple[Rule, ...]
+    otherwise: Effect
+    grants: GrantsFile | None
+    may_ask: bool
+
+    def permissions(self, ask: Callback | None) -> Permissions:
+        """The permissions; without a way to ask whatever needs a person is denied."""
+        return Permissions(
+            self.rules,
+            otherwise=self.otherwise,
+            ask=ask if self.may_ask else None,
+            grants=None if self.grants is None else self.grants.open(),
+        )
+
+
+def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: bool) -> Deciding:
+    """Put together who decides; `attended` means that a person sits there.
+
+    Raises:
+        ConfigError: a policy or the remembered answers cannot be read.
+    """
+    policy = _policy(wishes, config)
+    rules = [Rule(effect="reject", kind=kind) for kind in wishes.deny]
+    rules += [Rule(effect="allow", kind=kind) for kind in wishes.allow]
+    rules += policy.rules_in(roots[0])
+    if policy.otherwise is None or policy.otherwise == "ask":
+        rules += _reading(roots)
+    if policy.otherwise is not None:
+        otherwise = policy.otherwise
+    else:
+        otherwise = "ask" if wishes.ask or (wishes.are_none and attended) else "reject"
+    if wishes.ask and otherwise == "reject":
+        otherwise = "ask"
+    grants = None if wishes.policy is not None else GrantsFile(grants_file())
+    return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
+
+
+def _policy(wishes: Wishes, config: Config) -> Policy:
+    named = wishes.policy or config.permissions.policy
+    found = load_policy(named if named is not None else policy_file())
+    if found is None and named is not None:
+        raise ConfigError(f"there is no policy {named}", file=str(named))
+    return found or Policy()
+
+
+def _reading(roots: Sequence[str]) -> list[Rule]:
+    """What needs nobody: looking at files of the session, and thinking."""
+    # Relative ones are beneath the session's folder.  A folder whose own name looks like a pattern
+    # could mean others too.
+    more = [f"{os.path.realpath(one)}/**" for one in roots[1:] if not WILD & set(one)]
+    rules = [
+        Rule(effect="allow", kind=kind, path=pattern)
+        for kind in _ALWAYS_READABLE
+        for pattern in ("**", *more)
+    ]
+    return [*rules, Rule(effect="allow", kind="think")]
+
+
+class Asker:
+    """A person at a terminal, asked one question at a time.
+
+    Where neither output goes to a terminal the question is put to the controlling one.
+    """
+
+    def __init__(self, descriptor: int, printer: Printer, out: Output) -> None:
+        self._answers = Answers(descriptor, is_terminal=True)
+        self._printer = printer
+        self._out = out
+
+    @classmethod
+    def at_terminal(cls, shown: tuple[Printer, Output] | None) -> Asker | None:
+        """Somebody to ask; `shown` is where they look already.  None where nobody is."""
+        if sys.stdin is not None and sys.stdin.isatty():  # type: ignore[redundant-expr,unused-ignore]
+            descriptor = sys.stdin.fileno()
+        else:
+            try:
+                descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
+            except OSError:
+                return None
+        if shown is None:
+            try:
+                out = Output(open("/dev/tty", "w"))  # noqa: SIM115 - as long as we run
+            except OSError:
+                return None
+            shown = Printer(out), out
+        return cls(descriptor, *shown)
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        """The person's answer; silence and what is not understood are a no."""
+        self._printer.question(request)
+        remark = ""
+        kind, scope = _ANSWERS[""]
+        try:
+            for _ in range(ATTEMPTS_MAX):
+                self._printer.ask(remark, QUESTION)
+                await self._out.drain()
+                line = await self._answers.line()
+                said = None if line is None else line.strip().lower()
+                if said is None or said in _ANSWERS:
+                    kind, scope = _ANSWERS[said or ""]
+                    break
+                remark = "Please answer y, a, n or v."
+        except anyio.get_cancelled_exc_class():
+            self._out.write("\n")
+            raise
+        return _decision(request, kind, scope)
+
+
+def _decision(request: PermissionRequest, kind: str, scope: str) -> Decision:
+    """The answer in the agent's words; it is we who remember, by a narrower rule than it might."""
+    kinds = (kind, "allow_always") if kind == "allow_once" else (kind, "reject_always")
+    option = request.of_kind(*kinds)
+    if option is None:
+        return Decision(None)
+    return Decision(option.option_id, "workspace" if scope == "workspace" else "once")
+
+
+__all__ = ["GROUPS", "Asker", "Deciding", "KindError", "Wishes", "deciding", "read_kinds"]

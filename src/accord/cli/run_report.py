@@ -1,0 +1,192 @@
+"""What `accord run` writes: for a person, for a pipe, as events, or the last words only.
+
+Must not know the connection.  docs/reference/run.md has the forms.
+
+What always holds
+    * On a pipe, standard output has the agent's messages (or the events) and nothing else.
+    * Events are one JSON object per line, and the last one is `end`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from accord import Update
+from accord.cli.output import Output
+from accord.cli.printing import Printer
+from accord.cli.prose import harmless
+from accord.cli.run_events import event_of, permission_event
+from accord.cli.run_outcome import ExitCode, Outcome
+from accord.client import Client, Reply, Session
+from accord.client.audited import Decided
+from accord.schema.codec import encode
+from accord.transcript import Message
+
+
+class Report(Protocol):
+    """Where a run is told to."""
+
+    asking: tuple[Printer, Output] | None
+    """Where a question can be put so that a person sees it, if there is such a place."""
+
+    def began(self, client: Client, session: Session) -> None:
+        """The session is open."""
+        ...
+
+    def update(self, update: Update) -> None:
+        """Something came."""
+        ...
+
+    def decided(self, decided: Decided) -> None:
+        """A permission was given or denied."""
+        ...
+
+    def finished(self, outcome: Outcome, reply: Reply | None) -> None:
+        """It is over."""
+        ...
+
+    async def drain(self) -> None:
+        """Write what was told."""
+        ...
+
+
+class TextReport:
+    """For people; on a pipe the messages alone, with what is done on standard error."""
+
+    def __init__(self) -> None:
+        self._out, self._error = Output(sys.stdout), Output(sys.stderr)
+        self._together = self._out.isatty()
+        activity = self._out if self._together else self._error
+        self._printer = Printer(
+            activity, messages=self._together, thoughts=activity.isatty() or self._together
+        )
+        self.asking = (self._printer, activity) if activity.isatty() else None
+        self._speaker: Message | None = None
+        # Whether the last line of the messages is still open.
+        self._open = False
+
+    def began(self, client: Client, session: Session) -> None:
+        """Nothing: the agent's own words begin."""
+
+    def update(self, update: Update) -> None:
+        """Show it; on a pipe, messages as they are."""
+        self._printer.show(update)
+        if not self._together and update.kind == "message" and update.text:
+            if self._speaker is not None and self._speaker is not update.item:
+                self._out.write("\n\n" if self._open else "\n")
+            self._speaker = update.item
+            self._out.write(update.text)
+            self._open = not update.text.endswith("\n")
+
+    def decided(self, decided: Decided) -> None:
+        """The call is shown as declined when it ends."""
+        if not decided.allowed:
+            self._printer.declined(decided.request)
+
+    def finished(self, outcome: Outcome, reply: Reply | None) -> None:
+        """End the last line."""
+        self._printer.pause()
+        if self._open:
+            self._out.write("\n")
+
+    async def drain(self) -> None:
+        """Write."""
+        await self._out.drain()
+        if self._error is not self._out:
+            await self._error.drain()
+
+
+class QuietReport:
+    """The agent's last message, and nothing else."""
+
+    asking: tuple[Printer, Output] | None = None
+
+    def __init__(self) -> None:
+        self._out = Output(sys.stdout)
+
+    def began(self, client: Client, session: Session) -> None:
+        """Nothing."""
+
+    def update(self, update: Update) -> None:
+        """Nothing."""
+
+    def decided(self, decided: Decided) -> None:
+        """Nothing."""
+
+    def finished(self, outcome: Outcome, reply: Reply | None) -> None:
+        """Its last words."""
+        messages = () if reply is None else reply.messages
+        said = [one.text for one in messages if one.role == "agent" and one.text.strip()]
+        if said:
+            # To a terminal nothing goes that could command it.
+            text = harmless(said[-1]) if self._out.isatty() else said[-1]
+            self._out.write(text.rstrip("\n") + "\n")
+
+    async def drain(self) -> None:
+        """Write."""
+        await self._out.drain()
+
+
+class JsonReport:
+    """One event per line."""
+
+    asking: tuple[Printer, Output] | None = None
+
+    def __init__(self) -> None:
+        self._out = Output(sys.stdout)
+
+    def began(self, client: Client, session: Session) -> None:
+        """Who answers, and where."""
+        info = client.agent_info
+        self._put(
+            {
+                "type": "session",
+                "sessionId": session.id,
+                "cwd": session.cwd,
+                "protocolVersion": client.protocol_version,
+                "agent": None if info is None else {"name": info.name, "version": info.version},
+            }
+        )
+
+    def update(self, update: Update) -> None:
+        """Tell it, unless it is of a kind that has no event."""
+        event = event_of(update)
+        if event is not None:
+            self._put(event)
+
+    def decided(self, decided: Decided) -> None:
+        """Tell it."""
+        self._put(permission_event(decided))
+
+    def finished(self, outcome: Outcome, reply: Reply | None) -> None:
+        """How it ended."""
+        self._put(
+            {
+                "type": "end",
+                "exitCode": int(outcome.code),
+                "stopReason": outcome.stop_reason,
+                "text": "" if reply is None else reply.text,
+                "usage": None if reply is None else reply.usage,
+                "error": None if outcome.code is ExitCode.DONE else outcome.sentence(),
+            }
+        )
+
+    async def drain(self) -> None:
+        """Write."""
+        await self._out.drain()
+
+    def _put(self, event: dict[str, Any]) -> None:
+        given = {name: value for name, value in event.items() if value is not None}
+        self._out.write(encode(given).decode() + "\n")
+
+
+FORMATS: dict[str, Callable[[], Report]] = {
+    "text": TextReport,
+    "json": JsonReport,
+    "quiet": QuietReport,
+}
+
+
+__all__ = ["FORMATS", "JsonReport", "QuietReport", "Report", "TextReport"]

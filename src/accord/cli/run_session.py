@@ -1,0 +1,100 @@
+"""The session of a run: new, or one that goes on, with the mode and model that were asked for.
+
+Must not know the turn.
+
+What always holds: what the agent cannot do is a `UsageError` before anything is prompted.
+"""
+
+from __future__ import annotations
+
+from accord import Client, Session
+from accord.cli.run_job import Job, UsageError
+from accord.client.conversation import UpdateListener
+from accord.errors import LocalProtocolError, NotFound
+from accord.transcript import ConfigOption
+
+SESSIONS_SEEN_MAX = 10_000
+"""Sessions that are looked through for the last one."""
+
+
+async def open_session(client: Client, job: Job, on_update: UpdateListener) -> Session:
+    """The session, ready for the prompt.
+
+    Raises:
+        UsageError: the agent has no such session, mode or model, or takes no such servers.
+    """
+    try:
+        session = await _open(client, job, on_update)
+        if job.model is not None:
+            await _choose_model(session, job.model)
+        if job.mode is not None:
+            await session.set_mode(job.mode)
+    except LocalProtocolError as error:
+        raise UsageError(str(error)) from error
+    return session
+
+
+async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
+    session_id = job.session
+    if job.go_on:
+        session_id = await _last_session(client, job.cwd)
+    if session_id is None:
+        return await client.new_session(
+            job.cwd,
+            mcp_servers=job.mcp_servers,
+            additional_directories=job.add_dirs,
+            on_update=on_update,
+        )
+    capabilities = client.capabilities
+    if not (capabilities.resume or capabilities.load):
+        raise UsageError("the agent cannot go on with a session")
+    # What was said before is not shown again, so it need not be told.
+    go_on = client.resume_session if capabilities.resume else client.load_session
+    try:
+        return await go_on(
+            session_id,
+            job.cwd,
+            mcp_servers=job.mcp_servers,
+            additional_directories=job.add_dirs,
+            on_update=on_update,
+        )
+    except NotFound as error:
+        raise UsageError(f"the agent has no session {session_id}: {error.message}") from error
+
+
+async def _last_session(client: Client, cwd: str) -> str:
+    """The session of this folder that was used last."""
+    if not client.capabilities.listing:
+        raise UsageError("the agent does not list its sessions; name one with --session")
+    newest, seen = None, 0
+    async for info in client.list_sessions(cwd=cwd):
+        if newest is None or (info.updated_at or "") > (newest.updated_at or ""):
+            newest = info
+        seen += 1
+        if seen >= SESSIONS_SEEN_MAX:
+            break
+    if newest is None:
+        raise UsageError(f"there is no session to go on with in {cwd}")
+    return newest.session_id
+
+
+async def _choose_model(session: Session, wanted: str) -> None:
+    options = session.transcript.config_options
+    option = next((one for one in options if one.category == "model"), None)
+    if option is None:
+        raise UsageError("the agent offers no choice of models")
+    await session.set_option(option.option_id, _value(option, wanted))
+
+
+def _value(option: ConfigOption, wanted: str) -> str:
+    """The value that is meant by its own word or by its name."""
+    values = [choice.value for choice in option.choices]
+    if wanted in values:
+        return wanted
+    named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
+    if len(named) != 1:
+        raise UsageError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
+    return named[0]
+
+
+__all__ = ["open_session"]

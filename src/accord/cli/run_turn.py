@@ -1,0 +1,225 @@
+"""One prompt from the start of the agent to its end, with signals and a time limit.
+
+Must not know what is written where; a `Report` does.
+
+What always holds
+    * The first Ctrl-C cancels the turn and waits for its end; the second leaves at once, and so
+      does an agent that ignores the first for `CANCEL_SECONDS_MAX`.
+    * Nobody is asked before everything that came before the question is shown.
+    * A slow reader of our output slows the agent; nothing piles up.
+    * Whatever ends the run, the agent's processes are gone.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Any
+
+import anyio
+
+from accord import Client, Decision, PermissionRequest, Session, Update
+from accord.cli.run_job import Job, UsageError
+from accord.cli.run_outcome import Outcome
+from accord.cli.run_permissions import Asker, Deciding
+from accord.cli.run_prompt import Prompt
+from accord.cli.run_report import Report
+from accord.cli.run_session import open_session
+from accord.client.audit import AuditLog
+from accord.client.audited import (
+    AuditedFiles,
+    AuditedPermissions,
+    AuditedTerminals,
+    Decided,
+    record_decision,
+    record_tool_call,
+)
+from accord.client.session import UpdateStream
+from accord.client.turn import PromptTurn, Reply
+from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
+from accord.transcript import ToolCall
+
+CANCEL_SECONDS_MAX = 10.0
+"""How long an agent may take to end a turn that was cancelled."""
+
+
+class Run:
+    """One run.  Guards: the order of what is shown and asked, and what Ctrl-C means now."""
+
+    def __init__(
+        self,
+        job: Job,
+        deciding: Deciding,
+        report: Report,
+        asker: Asker | None,
+        log: AuditLog | None,
+    ) -> None:
+        self._job = job
+        self._deciding = deciding
+        self._report = report
+        self._asker = asker
+        self._log = log
+        self.outcome = Outcome()
+        self._reply: Reply | None = None
+        self._turn: PromptTurn | None = None
+        self._everything = anyio.CancelScope()
+        self._stopping = False
+        # Updates that came and that were shown, since the prompt.
+        self._came = self._shown = 0
+        self._caught_up = anyio.Event()
+        self._recorded: set[str] = set()
+
+    async def run(self) -> Outcome:
+        """Do it.
+
+        Raises:
+            UsageError: the agent cannot do what the command line says.
+        """
+        wrong: UsageError | None = None
+        with self._everything:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._listen)
+                if self._job.timeout is not None:
+                    tasks.start_soon(self._wait_for_the_end_of_time, self._job.timeout)
+                try:
+                    await self._work()
+                except UsageError as error:
+                    wrong = error
+                except AccordError as error:
+                    self.outcome.error = _sentence(error)
+                tasks.cancel_scope.cancel()
+        if wrong is not None:
+            raise wrong
+        self._report.finished(self.outcome, self._reply)
+        await self._report.drain()
+        return self.outcome
+
+    async def _work(self) -> None:
+        job = self._job
+        files: Any = True if self._log is None else AuditedFiles(self._log)
+        terminals: Any = True if self._log is None else AuditedTerminals(self._log)
+        grants = self._deciding.grants
+        permissions = AuditedPermissions.of(
+            self._deciding.permissions(None if self._asker is None else self._ask),
+            self._decided,
+            None if grants is None else grants.refresh,
+        )
+        async with Client.spawn(
+            *job.command,
+            cwd=job.agent_cwd,
+            env=job.env,
+            permissions=permissions,
+            files=files,
+            terminals=terminals,
+        ) as client:
+            session = await open_session(client, job, self._update_came)
+            self._report.began(client, session)
+            await self._take_turn(session)
+
+    async def _take_turn(self, session: Session) -> None:
+        stream = session.updates()
+        self._came = self._shown = 0
+        async with anyio.create_task_group() as readers:
+            readers.start_soon(self._read, session, stream)
+            try:
+                turn = _prompt(session, self._job.prompt)
+                try:
+                    async with turn:
+                        self._turn = turn
+                        if self._stopping:
+                            await turn.cancel()
+                        await turn.wait()
+                finally:
+                    self._reply = turn.reply
+                    self.outcome.stop_reason = turn.stop_reason
+            except UsageError:
+                stream.close()
+                raise
+            except AccordError as error:
+                self.outcome.error = _sentence(error)
+            await self._until_shown(self._came)
+            stream.close()
+
+    async def _read(self, session: Session, stream: UpdateStream) -> None:
+        async for update in stream:
+            self._report.update(update)
+            self._record(session, update)
+            self._shown += 1
+            if self._shown >= self._came:
+                await self._report.drain()
+            self._caught_up.set()
+            self._caught_up = anyio.Event()
+
+    def _record(self, session: Session, update: Update) -> None:
+        call = update.item
+        if self._log is None or not isinstance(call, ToolCall) or not call.is_final:
+            return
+        if call.tool_call_id not in self._recorded:
+            self._recorded.add(call.tool_call_id)
+            record_tool_call(self._log, session.id, call)
+
+    def _update_came(self, update: Update) -> None:
+        self._came += 1
+
+    async def _until_shown(self, count: int) -> None:
+        while self._shown < count:
+            await self._caught_up.wait()
+
+    # ---- permissions
+
+    async def _ask(self, request: PermissionRequest) -> Decision:
+        assert self._asker is not None
+        await self._until_shown(self._came)
+        return await self._asker.ask(request)
+
+    def _decided(self, decided: Decided, agent: str | None) -> None:
+        if self._log is not None:
+            record_decision(self._log, decided, agent)
+        if not decided.allowed:
+            self.outcome.denied.append(decided)
+        self._report.decided(decided)
+
+    # ---- the end before the end
+
+    async def _listen(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                self.outcome.interrupted = True
+                if self._turn is not None and not self._stopping:
+                    print("accord: cancelling; Ctrl-C again leaves at once", file=sys.stderr)
+                await self._stop()
+
+    async def _wait_for_the_end_of_time(self, seconds: float) -> None:
+        await anyio.sleep(seconds)
+        if not self.outcome.interrupted:
+            self.outcome.timed_out = True
+        await self._stop()
+
+    async def _stop(self) -> None:
+        """Cancel the turn; leave where there is none, or where that was tried."""
+        if self._turn is None or self._stopping:
+            self._everything.cancel()
+            return
+        self._stopping = True
+        self._everything.deadline = anyio.current_time() + CANCEL_SECONDS_MAX
+        try:
+            await self._turn.cancel()
+        except AccordError:
+            # The agent is gone, which ends the turn too.
+            pass
+
+
+def _prompt(session: Session, prompt: Prompt) -> PromptTurn:
+    try:
+        return session.prompt(prompt.blocks(session.client.capabilities, session.roots))
+    except LocalProtocolError as error:
+        raise UsageError(str(error)) from error
+
+
+def _sentence(error: AccordError) -> str:
+    if isinstance(error, AuthenticationRequired):
+        return f"the agent wants a login first: {error.message}"
+    return str(error)
+
+
+__all__ = ["Run"]
