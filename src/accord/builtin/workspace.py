@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
     from accord.builtin.journal import Journal
+    from accord.mcp.servers import McpServers
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Workspace:
     seen: dict[str, str] = field(default_factory=dict)
     # The offline brain's last test run, restored by that brain from `kept("last_run")`.
     last_run: Any = None
-    # An `accord.mcp.servers.McpServers` once the session's servers are connected.
-    mcp: Any = None
+    # Once the session's servers are being connected.
+    mcp: McpServers | None = None
 
 
 async def open_workspace(

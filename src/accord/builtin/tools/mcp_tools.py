@@ -18,6 +18,7 @@ from accord.builtin.tools.showing import ToolFailed, permit, shown
 
 if TYPE_CHECKING:
     from accord.builtin.tools.toolbox import Toolbox
+    from accord.mcp.results import McpResult, McpTool
 
 ARGUMENTS_SHOWN_MAX = 500
 PROGRESS_CHARACTERS_MAX = 200
@@ -27,9 +28,9 @@ async def call_tool(
     box: Toolbox, server: str, tool: str, arguments: Mapping[str, Any]
 ) -> ToolResult:
     """Call a tool of a server as a tool call."""
-    found = _find(box, server, tool)
-    kind = "other" if found is None else kind_of(found)
-    title = f"{server}: {getattr(found, 'title', None) or tool}"
+    found = await _find(box, server, tool)
+    kind = "other" if found is None else found.kind
+    title = f"{server}: {tool if found is None else found.title or tool}"
     call = box.turn.tool_call(
         title,
         kind=kind,
@@ -53,13 +54,14 @@ async def call_tool(
             subject=f"mcp:{server}:{tool}",
         )
         await call.start()
+        assert box.workspace.mcp is not None
         result = await box.workspace.mcp.call(
             server,
             tool,
             dict(arguments),
             on_progress=_Progress(call, title).told,
         )
-        text = box.redactor.text(str(result.text))
+        text = box.redactor.text(result.text)
         for block in result.blocks:
             await call.show(block)
         if result.ok:
@@ -71,27 +73,13 @@ async def call_tool(
     return await shown(call, work)
 
 
-def kind_of(tool: Any) -> str:
-    """The kind to show, by what the server says about the tool."""
-    hints = getattr(tool, "annotations", None)
-    if _hint(hints, "readOnlyHint", "read_only_hint") is not True:
-        return "other"
-    is_open = _hint(hints, "openWorldHint", "open_world_hint") is True
-    return "fetch" if is_open else "read"
-
-
-def _hint(hints: Any, *names: str) -> object:
-    for name in names:
-        value = hints.get(name) if isinstance(hints, Mapping) else getattr(hints, name, None)
-        if value is not None:
-            return value
-    return None
-
-
-def _find(box: Toolbox, server: str, tool: str) -> Any:
+async def _find(box: Toolbox, server: str, tool: str) -> McpTool | None:
+    """The tool, once the servers that are being connected had their time."""
     servers = box.workspace.mcp
-    tools = () if servers is None else servers.tools
-    return next((one for one in tools if one.server == server and one.name == tool), None)
+    if servers is None:
+        return None
+    await servers.settled()
+    return servers.tool(server, tool)
 
 
 def _unknown(box: Toolbox, server: str, tool: str) -> str:
@@ -108,9 +96,9 @@ def _unknown(box: Toolbox, server: str, tool: str) -> str:
     return f"This session has no MCP server {server}. It has: {names}."
 
 
-def _raw_output(result: Any) -> object:
-    structured = getattr(result, "structured", None)
-    return structured if structured is not None else {"text": str(result.text)[:4000]}
+def _raw_output(result: McpResult) -> object:
+    structured = result.structured
+    return structured if structured is not None else {"text": result.text[:4000]}
 
 
 class _Progress:
