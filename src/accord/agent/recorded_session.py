@@ -72,12 +72,11 @@ class RecordedSession:
 
     async def touch(self) -> None:
         """The session was used now, and no turn is under way."""
-        await self._put(replace(self._record, turn_open=False))
+        await self._use(turn_open=False)
 
-    async def _put(self, record: SessionRecord) -> None:
+    async def _use(self, **about: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._record = replace(record, updated_at=now)
-        await self._store.put(self._record)
+        await self.amend(**about, updated_at=now)
 
     async def keep(self, name: str, value: bytes) -> None:
         """Keep a value beside the log: it outlives the process where the store does."""

@@ -13,7 +13,6 @@ import itertools
 import os
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +130,11 @@ class AgentSession(RecordedSession):
         return f"{kind}_{self._id_prefix}_{next(self._ids)}"
 
     # ---- saying
+
+    @property
+    def is_not_plain(self) -> bool:
+        """Whether an update must wait for its past to be told, or can no longer be sent."""
+        return self._replayed is not None or self.closed
 
     async def emit(self, update: Any) -> None:
         """Log an update and send it.  Waits while the client is slow."""
@@ -259,7 +263,7 @@ class AgentSession(RecordedSession):
         if not option.accepts(value):
             raise LocalProtocolError(f"{value!r} is no value of option {option_id!r}")
         self._options[option_id] = value
-        await self._put(replace(self._record, options=dict(self._options)))
+        await self._use(options=dict(self._options))
         if announce:
             await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
 
@@ -290,7 +294,7 @@ class AgentSession(RecordedSession):
         check_update(v2.SessionInfoUpdate(title=title))
         if self._record.titled_by_user:
             return
-        await self._put(replace(self._record, title=title))
+        await self._use(title=title)
         at = self._record.updated_at or UNSET
         await self.emit(v2.SessionInfoUpdate(title=title, updated_at=at))
 

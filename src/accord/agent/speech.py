@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import CancelScope
 
 from accord.agent.conforming import checked_block
+from accord.agent.pieces import Sender, text_sender
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET, UnsetType
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
 
 Emit = Callable[[Any], Awaitable[None]]
 
@@ -28,12 +32,13 @@ class MessageStream:
 
     def __init__(
         self,
-        emit: Emit,
+        session: AgentSession,
         message_id: str,
         chunk: type[v2.AgentMessageChunk | v2.AgentThoughtChunk],
     ) -> None:
-        self._emit = emit
+        self._session = session
         self._chunk = chunk
+        self._send: Sender | None = None
         self._open = True
         self.message_id = message_id
 
@@ -41,9 +46,16 @@ class MessageStream:
         """Send the next piece; an empty text sends nothing."""
         if not self._open:
             raise LocalProtocolError("this message has ended")
-        if part == "":
-            return
-        await self._emit(self._chunk(message_id=self.message_id, content=as_block(part)))
+        if not isinstance(part, str):
+            await self._session.emit(
+                self._chunk(message_id=self.message_id, content=as_block(part))
+            )
+        elif part:
+            if self._send is None:
+                self._send = text_sender(self._session, self._chunk, self.message_id)
+            sending = self._send(part)
+            if sending is not None:
+                await sending
 
     def close(self) -> None:
         """Nothing more can be written."""

@@ -148,7 +148,7 @@ class Turn(UnstableTurn):
         """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
         if self._over:
             raise LocalProtocolError("this turn is over; nothing more can be said in it")
-        stream = MessageStream(self._session.emit, self._session.new_id(kind), chunk)
+        stream = MessageStream(self._session, self._session.new_id(kind), chunk)
         self._streams.append(stream)
         return stream
 

@@ -84,18 +84,26 @@ class Sending:
     def poster(self, method: str) -> Callable[[bytes], None]:
         """`post` for one method, with everything looked up once: for what is sent very often."""
         frame_of = notification_framer(method)
+        post_frame = self.frame_poster(method)
+
+        def post(params: bytes) -> None:
+            post_frame(frame_of(params))
+
+        return post
+
+    def frame_poster(self, method: str) -> Callable[[bytes], None]:
+        """The same for frames of that method that are made already."""
         write, encode_frame = self._transport.write, self._splitter.encode
         frame_bytes_max, checked = self.limits.frame_bytes, self.peer.checked
 
-        def post(params: bytes) -> None:
+        def post_frame(frame: bytes) -> None:
             if self.error is not None:
                 raise self.error
-            frame = frame_of(params)
             if len(frame) > frame_bytes_max:
                 checked(frame, method)
             write(encode_frame(frame))
 
-        return post
+        return post_frame
 
     def gather(self, method: str) -> "Gathered":
         """Notifications of one method that go out together: for a past that is told again."""

@@ -62,7 +62,8 @@ class PipeTransport:
         self._on_end = on_end
         self._receiver: Receiver | None = None
         self._waiting: deque[memoryview] = deque()
-        self._waiting_bytes = 0
+        # Bytes that wait because the pipe is full.
+        self.backlog = 0
         self._taken_bytes = 0
         # Writes since the loop last came round, as far as that counts, and what they held back.
         self._burst = 0
@@ -78,11 +79,6 @@ class PipeTransport:
         self._write_open = True
         self._ended = False
         self._driver: Driver | None = None
-
-    @property
-    def backlog(self) -> int:
-        """Bytes that wait because the pipe is full."""
-        return self._waiting_bytes
 
     @property
     def is_paused(self) -> bool:
@@ -186,7 +182,7 @@ class PipeTransport:
             return
         if self._waiting or self._driver is None:
             self._waiting.append(memoryview(data))
-            self._waiting_bytes += len(data)
+            self.backlog += len(data)
             return
         try:
             taken = os.write(self._write_fd, data)
@@ -197,7 +193,7 @@ class PipeTransport:
             return
         if taken < len(data):
             self._waiting.append(memoryview(data)[taken:])
-            self._waiting_bytes = len(data) - taken
+            self.backlog = len(data) - taken
             self._watch_write()
 
     def _watch_write(self) -> None:
@@ -219,7 +215,7 @@ class PipeTransport:
                 piece = waiting[0]
                 taken = os.write(self._write_fd, piece)
                 self._taken_bytes += taken
-                self._waiting_bytes -= taken
+                self.backlog -= taken
                 if taken < len(piece):
                     waiting[0] = piece[taken:]
                     break
@@ -229,7 +225,7 @@ class PipeTransport:
         except OSError:
             self._deafened()
             return
-        if self._waiting_bytes <= BACKLOG_BYTES_LOW and self._drained is not None:
+        if self.backlog <= BACKLOG_BYTES_LOW and self._drained is not None:
             self._drained.set()
         if not waiting:
             assert self._driver is not None
@@ -258,7 +254,7 @@ class PipeTransport:
         if self._waiting and self._driver is not None:
             self._driver.unwatch_write(self._write_fd)
         self._waiting.clear()
-        self._waiting_bytes = 0
+        self.backlog = 0
         self._gathered.clear()
         self._gathered_bytes = 0
         for event in (self._drained, self._flushed):
@@ -267,7 +263,7 @@ class PipeTransport:
 
     async def drain(self) -> None:
         """Wait until most of the backlog is taken, or nothing will ever be."""
-        while self._waiting_bytes > BACKLOG_BYTES_LOW and self._write_open:
+        while self.backlog > BACKLOG_BYTES_LOW and self._write_open:
             # Several may wait at once: they share one event, or only the last would be woken.
             if self._drained is None or self._drained.is_set():
                 self._drained = anyio.Event()

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import LocalProtocolError
 from accord.transport.pipes import PipeTransport
-from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
+from accord.transport.transport import STALL_SECONDS_MAX, Receiver
 
 
 def _private(fd: int, mode: int) -> int:
@@ -51,19 +51,14 @@ def _flush_stdout() -> None:
         sys.stdout.flush()
 
 
-class StdioTransport:
+class StdioTransport(PipeTransport):
     """The transport of an agent that an editor started."""
 
     def __init__(self, *, stall_seconds: float = STALL_SECONDS_MAX) -> None:
-        self._stall_seconds = stall_seconds
-        self._pipes: PipeTransport | None = None
+        # The descriptors are taken over when it starts.
+        super().__init__(-1, -1, stall_seconds=stall_seconds)
         self._saved: tuple[int, int] | None = None
         self._blocking = (True, True)
-
-    @property
-    def backlog(self) -> int:
-        """Bytes that the client has not taken yet."""
-        return 0 if self._pipes is None else self._pipes.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Take over the descriptors and begin to read.
@@ -79,7 +74,7 @@ class StdioTransport:
                 )
         _flush_stdout()
         self._blocking = (os.get_blocking(0), os.get_blocking(1))
-        wire_in, wire_out = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
+        self._read_fd, self._write_fd = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
         self._saved = (os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
@@ -88,44 +83,13 @@ class StdioTransport:
             os.dup2(2, 1)
         else:
             _to_nowhere(1)
-        self._pipes = PipeTransport(wire_in, wire_out, stall_seconds=self._stall_seconds)
-        await self._pipes.start(receiver, tasks)
-
-    def write(self, data: bytes) -> None:
-        """Send to the client."""
-        assert self._pipes is not None
-        self._pipes.write(data)
-
-    async def drain(self) -> None:
-        """Wait until the client has taken most of what was written."""
-        assert self._pipes is not None
-        await self._pipes.drain()
-
-    async def flush(self) -> None:
-        """Wait until the client has taken everything."""
-        assert self._pipes is not None
-        await self._pipes.flush()
-
-    def pause(self) -> None:
-        """Stop reading."""
-        if self._pipes is not None:
-            self._pipes.pause()
-
-    def resume(self) -> None:
-        """Read again."""
-        if self._pipes is not None:
-            self._pipes.resume()
-
-    def end(self, why: Ended) -> None:
-        """End from our side with a reason."""
-        if self._pipes is not None:
-            self._pipes.end(why)
+        await super().start(receiver, tasks)
 
     async def aclose(self) -> None:
         """Close the wire and give the process its stdin and stdout back."""
-        if self._pipes is None or self._saved is None:
+        if self._saved is None:
             return
-        await self._pipes.aclose()
+        await super().aclose()
         _flush_stdout()
         for saved, fd, blocking in zip(self._saved, (0, 1), self._blocking, strict=True):
             os.set_blocking(saved, blocking)
