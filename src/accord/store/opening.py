@@ -8,6 +8,8 @@ What always holds
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sqlite3
 import stat
@@ -47,13 +49,14 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         connection.execute("PRAGMA page_size = 8192")
         # Reads first: what is no database, or not ours, must not be changed by the next line.
         bring_up_to_date(connection, str(path))
+        _make_private(path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute(f"PRAGMA journal_size_limit = {LOG_FILE_BYTES_MAX}")
     except StoreError:
         connection.close()
         raise
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         connection.close()
         raise explained(error, path) from None
     return connection
@@ -64,9 +67,17 @@ def _make(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     except FileExistsError:
-        mode = stat.S_IMODE(os.stat(path).st_mode)
-        if mode & ~FILE_MODE and os.stat(path).st_uid == os.getuid():
-            os.chmod(path, FILE_MODE)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
+
+
+def _make_private(path: Path) -> None:
+    """Close a file of ours that others can read, such as one that was copied here."""
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            about = os.stat(name)
+            if stat.S_IMODE(about.st_mode) & ~FILE_MODE and about.st_uid == os.getuid():
+                os.chmod(name, FILE_MODE)
 
 
 def explained(error: Exception, path: Path) -> StoreError:

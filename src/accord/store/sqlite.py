@@ -111,6 +111,11 @@ class SqliteStore:
         # How often each session is open here: the last one who releases it gives it back.
         self._holders: dict[str, int] = {}
 
+    @property
+    def commits(self) -> int:
+        """How many transactions wrote so far: updates that come together share one."""
+        return self._writer.commits
+
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session and open its log."""
         number = await self._writer.submit(partial(tables.insert, record=record, owner=self._owner))

@@ -77,7 +77,7 @@ class Writer:
     def __init__(self, path: Path, synchronous: Synchronous = "NORMAL") -> None:
         self._path = path
         self._synchronous: Synchronous = synchronous
-        self._queue: SimpleQueue[Pending[Any] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Pending[Any]] = SimpleQueue()
         self._connection: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -106,10 +106,7 @@ class Writer:
             return
         self._closing = True
         with anyio.CancelScope(shield=True):
-            last = self.submit(_nothing, reads=True)
-            self._queue.put(None)
-            await last
-        # It has only the file left to close.
+            await self.submit(_end)
         self._thread.join()
         self._thread = None
         self._closing = False
@@ -120,28 +117,30 @@ class Writer:
 
     def _run(self) -> None:
         while True:
-            group, ends = self._gather()
+            group, end = self._gather()
             if group:
                 self._do(group)
                 tell(group)
-            if ends:
+            if end is not None:
                 if self._connection is not None:
                     self._connection.close()
                     self._connection = None
+                end.settle(None, None)
+                tell((end,))
                 return
 
-    def _gather(self) -> tuple[list[Pending[Any]], bool]:
+    def _gather(self) -> tuple[list[Pending[Any]], Pending[Any] | None]:
         group: list[Pending[Any]] = []
         next_one = self._queue.get()
-        while next_one is not None:
+        while next_one.work is not _end:
             group.append(next_one)
             if len(group) == GROUP_MAX:
-                return group, False
+                return group, None
             try:
                 next_one = self._queue.get_nowait()
             except Empty:
-                return group, False
-        return group, True
+                return group, None
+        return group, next_one
 
     def _do(self, group: Sequence[Pending[Any]]) -> None:
         try:
@@ -178,8 +177,8 @@ class Writer:
         return explained(error, self._path) if isinstance(error, sqlite3.Error) else error
 
 
-def _nothing(connection: sqlite3.Connection) -> None:
-    """The last work of a thread."""
+def _end(connection: sqlite3.Connection) -> None:
+    """Stands for the end of the thread in its queue; is never done."""
 
 
 def tell(group: Sequence[Pending[Any]]) -> None:
