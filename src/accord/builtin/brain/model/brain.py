@@ -1,0 +1,71 @@
+"""`ModelBrain`: answers prompts with a language model.
+
+Light: the model library is imported with the first prompt, in a thread.
+
+What always holds
+    * A turn that is cancelled ends at once; what was said until then is remembered.
+    * Whatever a model does, the session goes on: a failure is a sentence in the client's error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from accord.builtin.brain.model.patience import Patience
+from accord.builtin.models.choice import ModelChoice
+from accord.builtin.models.credentials import Credentials
+from accord.builtin.models.loading import LoadedModel, load_model
+from accord.errors import ConfigError, RequestError
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
+
+LOAD_FAILED = -32603
+
+
+class ModelBrain:
+    """Answers with one model; the session's options say how long it thinks, and its limits."""
+
+    def __init__(
+        self,
+        choice: ModelChoice,
+        *,
+        load: Callable[[ModelChoice], Awaitable[LoadedModel]] = load_model,
+        patience: Patience | None = None,
+    ) -> None:
+        self.choice = choice
+        self._load = load
+        self._patience = patience or Patience()
+
+    async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
+        """Answer a prompt; the result is the stop reason.
+
+        Raises:
+            RequestError: the model could not be asked; the message says why and what to do.
+        """
+        choice = self.choice
+        if not choice.is_usable:
+            # A login in a terminal is another process; it may have happened since.
+            choice = replace(choice, key=Credentials().key(choice.provider), found="login")
+        if not choice.is_usable:
+            name, variable = choice.group, choice.about.key_variables[0]
+            raise RequestError.authentication_required(
+                f"{name} needs a key: log in, or set {variable}."
+            )
+        try:
+            loaded = await self._load(choice)
+        except ConfigError as error:
+            data = {"reason": "model_missing"}
+            raise RequestError(LOAD_FAILED, f"{error}.", data) from None
+        from accord.builtin.brain.model.running import Run
+
+        async with loaded.model:
+            run = await Run.open(turn, tools, loaded, self._patience)
+            return await run.answer()
+
+
+__all__ = ["ModelBrain"]

@@ -1,0 +1,105 @@
+"""A model that the user can choose, and what its provider is called and needs.
+
+It must not know how models are found or talked to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from accord.builtin.models.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who serves models.  `models` are offered where nobody says which there are."""
+
+    id: str
+    name: str
+    key_variables: tuple[str, ...]
+    address_variables: tuple[str, ...]
+    needs_key: bool
+    models: tuple[str, ...] = ()
+    # Where a person gets a key.
+    key_page: str | None = None
+    # What follows the address in a server that is compatible.
+    path: str = ""
+
+
+PROVIDERS: Final[dict[str, Provider]] = {
+    provider.id: provider
+    for provider in (
+        Provider(
+            "anthropic",
+            "Anthropic",
+            ("ANTHROPIC_API_KEY",),
+            ("ANTHROPIC_BASE_URL",),
+            True,
+            ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"),
+            "https://platform.claude.com/settings/keys",
+        ),
+        Provider(
+            "openai",
+            "OpenAI",
+            ("OPENAI_API_KEY",),
+            ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+            True,
+            ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna"),
+            "https://platform.openai.com/api-keys",
+        ),
+        Provider(
+            "google",
+            "Google Gemini",
+            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            ("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
+            True,
+            ("gemini-4-argon", "gemini-3.8-flash", "gemini-2.5-pro"),
+            "https://aistudio.google.com/apikey",
+        ),
+        Provider(
+            "ollama", "Ollama", ("OLLAMA_API_KEY",), ("OLLAMA_HOST",), needs_key=False, path="/v1"
+        ),
+    )
+}
+"""In the order in which one is preferred when several have a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """One model.  `value` names it in options, configuration and on the command line."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    key: Secret | None = field(default=None, repr=False)
+    # Where it was found, in a few words for the user.
+    found: str = ""
+    context_window: int | None = None
+    # The server's address, where it is one of several of the same provider.
+    server: str | None = None
+    # OpenAI has two ways to be spoken to; None is the one that fits the server.
+    api: str | None = None
+
+    @property
+    def value(self) -> str:
+        """What it is chosen by."""
+        return f"{self.provider}{f'@{self.server}' if self.server else ''}:{self.model}"
+
+    @property
+    def about(self) -> Provider:
+        """Its provider."""
+        return PROVIDERS[self.provider]
+
+    @property
+    def group(self) -> str:
+        """Under which heading it is listed."""
+        return f"{self.about.name} ({self.server})" if self.server else self.about.name
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether nothing is missing; a server of the user's own may want no key."""
+        return self.key is not None or not self.about.needs_key or self.base_url is not None
+
+
+__all__ = ["PROVIDERS", "ModelChoice", "Provider"]
