@@ -73,11 +73,8 @@ class HttpServer:
     def __init__(self, *, sse: bool = False, token: str | None = None, port: int = 0) -> None:
         import uvicorn
 
-        sys.path.insert(0, str(SERVERS))
-        try:
-            from workshop import make_server
-        finally:
-            sys.path.remove(str(SERVERS))
+        from tests.mcp.servers.workshop import make_server
+
         shop = make_server()
         app: Any = shop.sse_app() if sse else shop.streamable_http_app()
         self._path = "/sse" if sse else "/mcp"

@@ -65,7 +65,7 @@ _log = logging.getLogger("accord.mcp")
 class Surroundings:
     """What the links of a session need of it."""
 
-    start_soon: Callable[..., None]
+    start_soon: Callable[..., object]
     cwd: str
     roots: tuple[str, ...] = ()
     elicit: Elicit | None = None

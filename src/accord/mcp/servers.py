@@ -63,7 +63,7 @@ class McpServers:
         cls,
         specs: Iterable[ServerSpec],
         *,
-        start_soon: Callable[..., None],
+        start_soon: Callable[..., object],
         cwd: str,
         roots: Iterable[str] = (),
         elicit: Elicit | None = None,
@@ -98,7 +98,7 @@ class McpServers:
             tool
             for link in self._links.values()
             # A server that was lost is connected again by the next call.
-            if link.state in ("connected", "lost")
+            if link.state != "closed"
             for tool in link.tools
         ]
 

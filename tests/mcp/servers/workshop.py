@@ -115,7 +115,7 @@ def make_server() -> MCPServer:
     @server.tool()
     async def roots(ctx: Context) -> str:
         """The folders that the client says it works in."""
-        listed = await ctx.session.list_roots()
+        listed = await ctx.session.list_roots()  # pyright: ignore[reportDeprecated]
         return " ".join(str(one.uri) for one in listed.roots)
 
     @server.tool()
