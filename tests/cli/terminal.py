@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,14 +91,19 @@ def is_running(pid: int) -> bool:
 
 @contextmanager
 def in_terminal(
-    *arguments: str, width: int = 80, env: Mapping[str, str] | None = None
+    *arguments: str,
+    width: int = 80,
+    env: Mapping[str, str] | None = None,
+    program: Sequence[str] = ACCORD,
+    cwd: Path | None = None,
 ) -> Iterator[TerminalProgram]:
-    """Run `accord` with these arguments in a terminal of this width."""
+    """Run `accord`, or another program, with these arguments in a terminal of this width."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     own = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
     process = subprocess.Popen(
-        (*ACCORD, *arguments),
+        (*program, *arguments),
+        cwd=cwd,
         stdin=slave,
         stdout=slave,
         stderr=slave,

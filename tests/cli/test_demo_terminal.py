@@ -4,65 +4,87 @@ from __future__ import annotations
 
 import re
 import time
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import CTRL_C, CTRL_D, SECONDS_MAX, in_terminal, is_running
+from accord.cli.demo import FIRST_MINUTE
+from tests.cli.terminal import CTRL_C, CTRL_D, SECONDS_MAX, TerminalProgram, in_terminal, is_running
 
-QUESTION = "Allow it? [y/N] "
+QUESTION = "Allow it? y = yes, a = always, n = no "
+PROMPT = "\n> "
 
 
-def test_yes_to_all_mends_the_project() -> None:
-    """Issue 2: the demo runs an agent under a client and shows the turn."""
+def offered(demo: TerminalProgram, sentence: str) -> None:
+    """Wait until the demo suggests a sentence and waits for it."""
+    demo.wait_for(f"Enter: {sentence}{PROMPT}")
+
+
+def test_the_first_minute_by_pressing_enter() -> None:
+    """Issue 3: the conversation of the first minute, interactively, as a line-mode chat."""
     with in_terminal("demo") as demo:
-        for number in (1, 2, 3):
-            demo.wait_for(QUESTION, number)
-            demo.press("y\n")
+        questions = 0
+        for sentence, asked in zip(FIRST_MINUTE, (0, 1, 2, 2, 1), strict=True):
+            offered(demo, sentence)
+            demo.press("\n")
+            for _ in range(asked):
+                questions += 1
+                demo.wait_for(QUESTION, questions)
+                demo.press("y")
+        demo.wait_for(PROMPT, len(FIRST_MINUTE) + 1)
+        demo.press("/quit\n")
         assert demo.exit_code() == 0
-        assert "FAILED: add(2, 3) is -1, not 5" in demo.text
-        assert "+    return a + b" in demo.text
-        assert "ok: add(2, 3) is 5" in demo.text
-        assert "The tests pass, which failed before." in demo.text
+        assert "name 'value' is not defined" in demo.text
+        assert re.search(r"^ +\+ +return sum\(values\)", demo.text, re.MULTILINE)
+        assert "Traceback (most recent call last):\n  File" not in demo.text
 
 
-@pytest.mark.parametrize("no", ["n\n", "no\n", "\n", CTRL_D])
-def test_a_declined_step_is_shown_as_declined_and_never_ticked(no: str) -> None:
-    """Newcomers: after `n` the plan was ticked all the same; the end of the input is a no too."""
+def test_what_is_typed_is_said_and_one_key_declines() -> None:
+    """Issue 3: permissions by one key; a no is a no."""
     with in_terminal("demo") as demo:
+        offered(demo, FIRST_MINUTE[0])
+        demo.press("run the tests\n")
         demo.wait_for(QUESTION)
-        demo.press("y\n")
-        demo.wait_for(QUESTION, 2)
-        demo.press(no)
+        demo.press("n")
+        demo.wait_for("declined")
+        # What was skipped is not suggested again.
+        offered(demo, "fix it")
+        demo.press(CTRL_D)
         assert demo.exit_code() == 0
-        assert "declined" in demo.text
-        assert "Mend it (dropped)" in demo.text
-        assert "I left sums.py as it is." in demo.text
         assert "Traceback" not in demo.text
 
 
-def test_an_unclear_answer_is_asked_for_again() -> None:
-    """Newcomers: any other word counted as no without a hint."""
+def test_a_key_that_means_nothing_is_asked_for_again() -> None:
+    """Newcomers: any other key counted as no without a hint."""
     with in_terminal("demo") as demo:
+        offered(demo, FIRST_MINUTE[0])
+        demo.press("$ echo hello\n")
         demo.wait_for(QUESTION)
-        demo.press("maybe\n")
-        demo.wait_for("Please answer y or n.")
+        demo.press("x")
+        demo.wait_for("Please press y, a or n.")
         demo.wait_for(QUESTION, 2)
-        demo.press("y\n")
-        demo.wait_for("FAILED")
+        demo.press("a")
+        demo.wait_for(PROMPT, 2)
+        demo.press("$ echo again\n")
+        demo.wait_for(PROMPT, 3)
+        assert demo.text.count(QUESTION) == 2, "always is not asked again"
 
 
-@pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize("moment", ["speaks ACP", QUESTION])
-def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(
-    moment: str, times: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("moment", ["prompt", "question", "command"])
+def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: Path) -> None:
     """Newcomers: Ctrl-C hung until Enter, or showed where Python was."""
     with in_terminal("demo", env={"TMPDIR": str(tmp_path)}) as demo:
-        demo.wait_for(moment)
+        offered(demo, FIRST_MINUTE[0])
         children = demo.children()
-        demo.press(CTRL_C * times)
+        if moment != "prompt":
+            demo.press("$ echo started; sleep 1000\n")
+            demo.wait_for(QUESTION)
+        if moment == "command":
+            demo.press("y")
+            demo.wait_for("      started")
+        demo.press(CTRL_C)
+        demo.wait_for("Ctrl-C once more leaves" if moment == "prompt" else "It ended: cancelled.")
+        demo.press(CTRL_C)
         assert demo.exit_code() == 130
         assert not re.search("Traceback|Error|Loop", demo.text)
         assert list(tmp_path.iterdir()) == []
@@ -71,40 +93,44 @@ def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(
             assert time.monotonic() < deadline, "a process of the demo is left"
 
 
-def test_ctrl_c_in_the_middle_of_a_command_ends_the_command_too() -> None:
-    """Ours: no orphan, whatever runs."""
+def test_after_a_cancelled_turn_the_talk_goes_on() -> None:
+    """Issue 3: Ctrl-C cancels the turn, no more."""
     with in_terminal("demo") as demo:
+        offered(demo, FIRST_MINUTE[0])
+        demo.press("$ sleep 1000\n")
         demo.wait_for(QUESTION)
-        demo.press("y\n" + CTRL_C)
-        assert demo.exit_code() == 130
-        assert "Traceback" not in demo.text
+        demo.press("y")
+        demo.wait_for("$ sleep 1000\n", 2)
+        demo.press(CTRL_C)
+        demo.wait_for("It ended: cancelled.")
+        demo.wait_for(PROMPT, 2)
+        demo.press("explain calc.py\n")
+        demo.wait_for("spread")
+        demo.wait_for(PROMPT, 3)
+        demo.press("/quit\n")
+        assert demo.exit_code() == 0
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     """Newcomers: words were cut at the edge of narrow terminals."""
-    with in_terminal("demo", "--yes", width=width) as demo:
+    with in_terminal("demo", "--script", width=width) as demo:
         assert demo.exit_code() == 0
         assert max(map(len, demo.text.splitlines())) <= width
-        # The words are whole: the thought reads the same when its lines are joined.
-        lines = demo.text.splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith("The tests will"))
-        thought = " ".join(takewhile(bool, lines[start:]))
-        assert thought.endswith("I run them first, then read the code.")
 
 
 @pytest.mark.parametrize(
-    ("env", "code"),
+    ("env", "coloured"),
     [
-        ({"NO_COLOR": "", "TERM": "xterm"}, "\x1b[36madd\x1b[0m in \x1b[1msums.py\x1b[0m"),
-        ({"NO_COLOR": "1", "TERM": "xterm"}, "add in sums.py"),
-        ({"NO_COLOR": "", "TERM": "dumb"}, "add in sums.py"),
+        ({"NO_COLOR": "", "TERM": "xterm"}, True),
+        ({"NO_COLOR": "1", "TERM": "xterm"}, False),
+        ({"NO_COLOR": "", "TERM": "dumb"}, False),
     ],
 )
-def test_markdown_is_styled_where_there_are_colours(env: dict[str, str], code: str) -> None:
+def test_markdown_is_styled_where_there_are_colours(env: dict[str, str], coloured: bool) -> None:
     """Newcomers: raw Markdown on the screen."""
-    with in_terminal("demo", "--yes", env=env) as demo:
+    with in_terminal("demo", "--prompt", "what is this project?", env=env) as demo:
         assert demo.exit_code() == 0
-        assert code in demo.text
+        assert ("\x1b[36m" in demo.text) is coloured
         assert "`" not in demo.text
         assert "**" not in demo.text

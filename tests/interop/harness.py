@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,8 +86,16 @@ class Run(NamedTuple):
         return found
 
 
-def run_pair(client: Sequence[str], agent: Sequence[str], log: Path) -> Run:
-    """Run the client, with its steps, on the agent behind the tap, in the folder of the log.
+def run_pair(
+    client: Sequence[str],
+    agent: Sequence[str],
+    log: Path,
+    *,
+    folder: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Run:
+    """Run the client, with its steps, on the agent behind the tap; in the folder of the log, or
+    in another one.
 
     The client starts what follows `--` as its agent and prints one line of JSON.  Both are gone
     when this returns; a pair that takes longer than RUN_SECONDS is killed and fails the test.
@@ -95,8 +103,8 @@ def run_pair(client: Sequence[str], agent: Sequence[str], log: Path) -> Run:
     tap = [sys.executable, str(HERE / "tap.py"), str(log), "--", *agent]
     process = subprocess.Popen(
         [*client, "--", *tap],
-        cwd=log.parent,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        cwd=folder or log.parent,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -80,6 +80,12 @@ class Inbox:
                 # Not by a strong reference, which would keep it from being garbage.
                 self._connection.run(partial(_look_after, weakref.ref(self), items[0]))
 
+    def take(self) -> Update | None:
+        """The next one if it can be had without further ado; else ask `get`."""
+        if not self._items or self._holding or self._taken is not None:
+            return None
+        return self._items.popleft()
+
     async def get(self) -> Update | None:
         """The next one; None when the inbox is closed and empty."""
         items = self._items

@@ -109,7 +109,7 @@ class PromptTurn:
         return self
 
     async def __anext__(self) -> Update:
-        update = await self._inbox.get()
+        update = self._inbox.take() or await self._inbox.get()
         if update is None:
             self._require_entered()
             await self._exchange.raise_error()

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
+from anyio import to_thread
 
 from accord.agent.guard import sole
 from accord.errors import AccordError
@@ -132,7 +133,7 @@ class Link:
 
     async def _serve(self, settled: anyio.Event, stop: anyio.Event) -> None:
         # In a thread: it takes most of a second, and a client waits for an answer.
-        await anyio.to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
+        await to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
         seconds = self._around.connect_seconds
         with anyio.move_on_after(seconds) as within:
             async with open_channel(self.spec, self._around.cwd) as channel:

@@ -4,12 +4,10 @@
 `isinstance(update, ToolCallChanged)` both tell a type checker what `update.item` is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from accord.schema.struct import UnknownVariant
+from accord.schema.struct import LightStruct, UnknownVariant
 from accord.transcript.message import Message, SessionMessage
 from accord.transcript.notice import Compaction, Notice
 from accord.transcript.options import Command, ConfigOption, Modes
@@ -59,7 +57,7 @@ Item: TypeAlias = (
 ItemT = TypeVar("ItemT")
 
 
-class Change(Generic[ItemT]):
+class Change(LightStruct, Generic[ItemT]):
     """One change: its kind, the entity that it changed, the text that it brought.
 
     `item` is the entity itself, not a copy: it goes on changing.  `text` is what a chunk added,
@@ -70,12 +68,9 @@ class Change(Generic[ItemT]):
     Every subclass has its `kind`, a word of `KINDS`.
     """
 
-    __slots__ = ("item", "text", "wire")
-
-    def __init__(self, item: ItemT, text: str, wire: object) -> None:
-        self.item = item
-        self.text = text
-        self.wire = wire
+    item: ItemT
+    text: str
+    wire: object
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.item!r}, {self.text!r})"
@@ -84,119 +79,102 @@ class Change(Generic[ItemT]):
 class UserMessageChanged(Change[Message]):
     """The user said something, here or elsewhere."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["user_message"]] = "user_message"
 
 
 class MessageChanged(Change[Message]):
     """The agent said something."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["message"]] = "message"
 
 
 class ThoughtChanged(Change[Message]):
     """The agent thought something."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["thought"]] = "thought"
 
 
 class ToolCallChanged(Change[ToolCall]):
     """A tool call began, went on or ended."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["tool_call"]] = "tool_call"
 
 
 class PlanChanged(Change[Plan]):
     """A plan was made, changed or removed."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["plan"]] = "plan"
 
 
 class TerminalChanged(Change[Terminal]):
     """A command started, printed or ended; `text` is what it printed."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["terminal"]] = "terminal"
 
 
 class CommandsChanged(Change[Sequence[Command]]):
     """There are other slash commands."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["commands"]] = "commands"
 
 
 class ModeChanged(Change[Modes]):
     """The agent works in another mode."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["mode"]] = "mode"
 
 
 class ConfigOptionsChanged(Change[Sequence[ConfigOption]]):
     """The options or their values are others."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["config_options"]] = "config_options"
 
 
 class SessionInfoChanged(Change[SessionInfo]):
     """The session has another title or date."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["session_info"]] = "session_info"
 
 
 class UsageChanged(Change[Usage]):
     """The context is fuller, or emptier."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["usage"]] = "usage"
 
 
 class NoticeCame(Change[Notice]):
     """The agent has something to tell about itself."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["notice"]] = "notice"
 
 
 class CompactionChanged(Change[Compaction]):
     """The agent shortens what it remembers."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["compaction"]] = "compaction"
 
 
 class StateChanged(Change[State]):
     """The agent works, waits or is done."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["state"]] = "state"
 
 
 class SubagentChanged(Change[Subagent]):
     """A child session began or changed."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["subagent"]] = "subagent"
 
 
 class SessionMessageChanged(Change[SessionMessage]):
     """Sessions wrote to each other."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["session_message"]] = "session_message"
 
 
 class UnknownCame(Change[UnknownVariant]):
     """Something that we do not know."""
 
-    __slots__ = ()
     kind: ClassVar[Literal["unknown"]] = "unknown"
 
 

@@ -178,7 +178,7 @@ class Run:
             for call in calls:
                 card = speaker.card(call.tool_call_id)
                 # What came back must be there when the next call is cut short.
-                results.append(await caller.call(call, card))  # noqa: PERF401
+                results.append(await caller.call(call, card))
         finally:
             with anyio.CancelScope(shield=True):
                 self._history.add_results(calls, results)

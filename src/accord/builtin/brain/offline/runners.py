@@ -88,12 +88,13 @@ def _wants_pytest(files: Mapping[str, str], paths: Collection[str], tests: list[
 
 
 def _pytest(python: str, target: str | None) -> str:
-    line = f"{shlex.quote(python)} -m pytest -q -l --tb=short --color=no"
+    # -B: what is changed within a second of a run must not meet the bytecode of before.
+    line = f"{shlex.quote(python)} -B -m pytest -q -l --tb=short --color=no"
     return f"{line} {shlex.quote(target)}" if target else line
 
 
 def _unittest(python: str, paths: Collection[str], tests: list[str], target: str | None) -> str:
-    line = f"{shlex.quote(python)} -m unittest"
+    line = f"{shlex.quote(python)} -B -m unittest"
     if target is not None:
         return f"{line} {shlex.quote(target)}"
     folders = {path.rpartition("/")[0] for path in tests}
