@@ -1,0 +1,65 @@
+"""The offline brain: from a prompt to an intent, and from the intent to who acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from accord.builtin.brain.offline import changing, looking, talking, testing, unknown
+from accord.builtin.brain.offline.commands import COMMANDS, CommandSpec
+from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.intents import parse
+from accord.builtin.brain.offline.work import Work
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
+
+Action = Callable[[Work, Intent], Awaitable[None]]
+
+ACTIONS: Mapping[str, Action] = {
+    "map": looking.show_map,
+    "files": looking.show_files,
+    "show": looking.show_file,
+    "explain": looking.explain,
+    "where": looking.where,
+    "callers": looking.callers,
+    "find": looking.find,
+    "rename": changing.rename_symbol,
+    "change": changing.change_text,
+    "move": changing.move,
+    "delete": changing.delete,
+    "undo": changing.undo,
+    "test": testing.test,
+    "why": testing.why,
+    "fix": testing.fix,
+    "run": talking.run,
+    "mcp": talking.show_mcp,
+    "call": talking.call,
+    "plan": talking.show_plan,
+    "hello": talking.hello,
+    "thanks": talking.thanks,
+    "help": talking.show_help,
+    "model": talking.show_model,
+    "usage": talking.usage,
+    "no_such_command": talking.no_such_command,
+    "unknown": unknown.unknown,
+}
+
+
+class OfflineBrain:
+    """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
+
+    async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
+        """Answer one prompt; None is a turn that came to its end."""
+        work = Work(turn, tools, workspace)
+        intent = parse(turn.text)
+        if not turn.text.strip() and work.mentioned():
+            # A file without a word: what else could be wanted?
+            intent = Intent("explain", {"target": work.mentioned()[0]})
+        await ACTIONS[intent.name](work, intent)
+        return None
+
+
+__all__ = ["ACTIONS", "COMMANDS", "CommandSpec", "OfflineBrain"]

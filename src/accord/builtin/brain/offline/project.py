@@ -1,0 +1,127 @@
+"""The texts of a project, read from the disk within bounds, past links.
+
+What a client has unsaved is not seen here; whoever changes a file reads that one anew.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from anyio import to_thread
+
+from accord.builtin.brain.offline.runners import ENVIRONMENT_PYTHONS
+from accord.builtin.brain.offline.symbols import language_of
+from accord.builtin.tools.listing import project_files
+
+FILE_BYTES_MAX = 1024 * 1024
+"""A larger file is data; it is listed and not read."""
+
+PROJECT_BYTES_MAX = 48 * 1024 * 1024
+PROJECT_FILES_MAX = 10_000
+"""How much of a project is read for one question."""
+
+_NAMED = frozenset({"Makefile", "makefile", "GNUmakefile", "Dockerfile", "README", "LICENSE"})
+_ENDINGS = frozenset({"txt", "cfg", "ini", "in", "xml", "svelte", "vue", "gradle"})
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The files of a project: all their paths, relative to the root, and the texts among them."""
+
+    root: str
+    paths: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Whether there was more than could be read.
+    is_cut: bool = False
+    # The interpreters of environments in the project, which are no files of it.
+    pythons: tuple[str, ...] = ()
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The root as it was given and as the system calls it."""
+        return (self.root, os.path.realpath(self.root))
+
+    @property
+    def python_files(self) -> dict[str, str]:
+        """The Python files among the texts."""
+        return {path: text for path, text in self.files.items() if path.endswith((".py", ".pyi"))}
+
+    def with_texts(self, texts: Mapping[str, str]) -> Project:
+        """The same project with some texts as somebody else knows them."""
+        paths = tuple(sorted({*self.paths, *texts}))
+        return Project(self.root, paths, {**self.files, **texts}, self.is_cut, self.pythons)
+
+    def with_only_python(self) -> Project:
+        """The same project, where only Python counts."""
+        return Project(self.root, self.paths, self.python_files, self.is_cut, self.pythons)
+
+    def find(self, target: str) -> tuple[str, ...]:
+        """The files that a person may mean by a name: the very one, else those that end so."""
+        bare = target.replace("\\", "/").removeprefix("./")
+        for root in self.roots:
+            bare = bare.removeprefix(root.rstrip("/") + "/")
+        if bare in self.paths:
+            return (bare,)
+        return tuple(path for path in self.paths if path.endswith(f"/{bare}"))
+
+    def below(self, folder: str) -> tuple[str, ...]:
+        """The files in a folder."""
+        bare = folder.removeprefix("./").strip("/")
+        return tuple(path for path in self.paths if path.startswith(f"{bare}/"))
+
+
+async def read_project(root: str) -> Project:
+    """The project in a folder."""
+    listing = await project_files(root)
+    files, is_cut = await to_thread.run_sync(_read, root, listing.paths, abandon_on_cancel=True)
+    pythons = await to_thread.run_sync(_pythons, root)
+    return Project(root, listing.paths, files, is_cut or listing.is_cut, pythons)
+
+
+def _pythons(root: str) -> tuple[str, ...]:
+    return tuple(one for one in ENVIRONMENT_PYTHONS if os.path.exists(os.path.join(root, one)))
+
+
+def _read(root: str, paths: Iterable[str]) -> tuple[dict[str, str], bool]:
+    files: dict[str, str] = {}
+    total = 0
+    for path in paths:
+        if not _is_text_name(path):
+            continue
+        text = read_regular(os.path.join(root, path))
+        if text is None:
+            continue
+        total += len(text)
+        if total > PROJECT_BYTES_MAX or len(files) == PROJECT_FILES_MAX:
+            return files, True
+        files[path] = text
+    return files, False
+
+
+def _is_text_name(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    if language_of(path) is not None or name in _NAMED:
+        return True
+    return name.rpartition(".")[2].lower() in _ENDINGS
+
+
+def read_regular(path: str) -> str | None:
+    """The text of a regular file; None for anything else, or too much."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(opened, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES_MAX:
+            return None
+        data = file.read(FILE_BYTES_MAX + 1)
+    if b"\0" in data or len(data) > FILE_BYTES_MAX:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

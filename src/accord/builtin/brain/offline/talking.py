@@ -1,0 +1,233 @@
+"""Commands, MCP tools, plans, help: what the offline brain says and hands on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from accord.agent.own_terminals import Done
+from accord.builtin.brain.offline.arguments import values_of
+from accord.builtin.brain.offline.commands import COMMANDS
+from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.intents import SLASH
+from accord.builtin.brain.offline.planning import plan_for
+from accord.builtin.brain.offline.runs import run_of
+from accord.builtin.brain.offline.unknown import search_words
+from accord.builtin.brain.offline.wording import bullets, fenced, listed
+from accord.builtin.brain.offline.work import Work
+
+if TYPE_CHECKING:
+    from accord.mcp.results import McpTool
+    from accord.mcp.servers import McpServers
+
+OUTPUT_LINES_SHOWN = 30
+
+HELP = """\
+I work without a language model: what you type is matched, looked up in the code, and done.
+
+| type | to |
+|---|---|
+| `what is this project?` | see languages, entry points, tests and the largest modules |
+| `explain calc.py`, `explain Session.load` | read what a file or a symbol is |
+| `where is NAME`, `who calls NAME`, `find TEXT` | find definitions, uses, texts |
+| `show FILE` | see a file |
+| `run the tests` | have them found and run |
+| `fix it` | have small mistakes repaired after a failing run |
+| `rename OLD to NEW` | rename a symbol in all Python files |
+| `change 'OLD' to 'NEW' in FILE` | replace a text exactly |
+| `$ COMMAND` | run a command |
+| `undo` | take back what I changed last |
+| `/mcp`, `/call SERVER.TOOL {"a": 1}` | use the tools of MCP servers |
+
+Files that you attach with `@` are used as they are. Before a change or a command I ask, unless \
+the mode says otherwise."""
+
+MODEL = """\
+This session works without a language model. To use one:
+
+1. Install the support for it: `pip install 'accord[models]'`.
+2. Let it be found: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` before the agent \
+starts, or run a server such as Ollama on this machine, or name one in Accord's `config.toml`:
+
+```toml
+[model]
+provider = "openai"
+name = "NAME OF THE MODEL"
+base_url = "http://127.0.0.1:8080/v1"
+```
+
+3. Choose it in your editor's picker of models for this session.
+
+Until then, `/help` shows what I do by myself."""
+
+
+async def hello(work: Work, intent: Intent) -> None:
+    """A greeting."""
+    await work.say(
+        "Hello! I am Accord's own agent, at work without a language model. Try "
+        "`what is this project?`, `run the tests`, `fix it`, or `help`."
+    )
+
+
+async def thanks(work: Work, intent: Intent) -> None:
+    """A word that asks for nothing."""
+    await work.say("Good. What next? `help` shows what I understand.")
+
+
+async def show_help(work: Work, intent: Intent) -> None:
+    """What can be typed."""
+    lines = [
+        f"`/{one.name}{f' {one.hint}' if one.hint else ''}`: {one.description}" for one in COMMANDS
+    ]
+    await work.say(HELP, "As commands:", bullets(lines))
+
+
+async def show_model(work: Work, intent: Intent) -> None:
+    """How to set a model."""
+    await work.say(MODEL)
+
+
+async def usage(work: Work, intent: Intent) -> None:
+    """A slash command without what it needs."""
+    spec = next((one for one in COMMANDS if one.name == intent["command"]), None)
+    hint = "a file" if spec is None or spec.hint is None else spec.hint
+    about = "Show a file" if spec is None else spec.description
+    await work.say(f"`/{intent['command']}` needs more: {hint}. {about}.")
+
+
+async def no_such_command(work: Work, intent: Intent) -> None:
+    """A slash command that is none."""
+    name = intent.get("command") or ""
+    near = difflib.get_close_matches(name.lower(), SLASH, n=1)
+    meant = f" Did you mean `/{near[0]}`?" if near else ""
+    names = listed([f"/{one.name}" for one in COMMANDS], len(COMMANDS))
+    await work.say(f"There is no command `/{name}`.{meant}", f"There are {names}.")
+
+
+async def run(work: Work, intent: Intent) -> None:
+    """Run a command."""
+    line = intent["command"]
+    result = await work.tools.run(line)
+    if result.denied is not None or not isinstance(result.data, Done):
+        await work.refused(result.text, f"`{line}` did not run", result.denied)
+        return
+    ended = result.data
+    tail = ended.output.rstrip().split("\n")[-OUTPUT_LINES_SHOWN:]
+    output = fenced("\n".join(tail)) if ended.output.strip() else ""
+    if ended.exit_code == 0:
+        await work.say(output or f"`{line}` ended well and printed nothing.")
+        return
+    seen = run_of(line, ended.exit_code, ended.output)
+    hint = ""
+    if seen.failures:
+        await work.remember_run(seen)
+        hint = "Type `fix it` and I look for a repair."
+    how = (
+        "did not end in time and was stopped"
+        if ended.timed_out
+        else (
+            f"was ended by {ended.signal}" if ended.signal else f"ended with code {ended.exit_code}"
+        )
+    )
+    await work.say(f"`{line}` {how}.", output, hint)
+
+
+# ---- MCP
+
+
+def _servers(work: Work) -> McpServers | None:
+    servers: McpServers | None = work.workspace.mcp
+    return servers
+
+
+async def show_mcp(work: Work, intent: Intent) -> None:
+    """The servers of this session and their tools."""
+    servers = _servers(work)
+    if servers is None or not servers.status:
+        await work.say(
+            "No MCP servers are connected to this session. Add them in your editor's settings, "
+            "or in Accord's `config.toml`."
+        )
+        return
+    parts: list[str] = []
+    for status in servers.status:
+        tools = [one for one in servers.tools if one.server == status.name]
+        problem = f" ({status.error})" if status.error else ""
+        lines = bullets(f"`{status.name}.{one.name}`{_about(one)}" for one in tools)
+        parts.append(f"**{status.name}**: {status.state}{problem}\n\n{lines}".rstrip())
+    await work.say(*parts, 'Call one with `/call SERVER.TOOL {"name": "value"}`.')
+
+
+def _about(tool: McpTool) -> str:
+    known = tool.input_schema.get("properties")
+    names = f" takes {listed(list(known), 8)}." if isinstance(known, dict) and known else ""
+    text = " ".join(tool.description.split())
+    about = f": {text[:200]}" if text else ""
+    return f"{about}{names}"
+
+
+async def call(work: Work, intent: Intent) -> None:
+    """Call a tool of an MCP server."""
+    named, given = intent["tool"], intent.get("values") or ""
+    servers = _servers(work)
+    tools: Sequence[McpTool] = () if servers is None else servers.tools
+    found = matching(tools, named)
+    if not found:
+        if not intent.slash and not tools:
+            await search_words(work, f"{named} {given}", f"I know no tool `{named}`.")
+            return
+        every = [f"{one.server}.{one.name}" for one in tools]
+        near = difflib.get_close_matches(named, [*every, *(one.name for one in tools)], n=1)
+        meant = f" Did you mean `{near[0]}`?" if near else ""
+        there = f"There are {listed(every, 12)}." if every else "No MCP servers are connected."
+        await work.say(f"There is no tool `{named}`.{meant} {there}")
+        return
+    if len(found) > 1:
+        labels = [f"{one.server}.{one.name}" for one in found]
+        chosen = await work.choose(f"Which {named}?", labels)
+        if chosen is None:
+            await work.say(f"Several servers have it: {listed(labels)}. Name the server too.")
+            return
+        found = [found[labels.index(chosen)]]
+    values = values_of(given)
+    if values is None:
+        await work.say(
+            f"I cannot read `{given}` as arguments. Write a JSON object, or `name=value` pairs."
+        )
+        return
+    tool = found[0]
+    result = await work.tools.mcp(tool.server, tool.name, values)
+    if result.denied is not None:
+        await work.refused(result.text, f"`{named}` was not called", result.denied)
+        return
+    head = f"`{tool.server}.{tool.name}` " + ("answered:" if result.ok else "failed:")
+    await work.say(head, fenced(result.text) if result.text.strip() else "(nothing)")
+
+
+def matching(tools: Sequence[McpTool], named: str) -> list[McpTool]:
+    """The tools that a name means: `server.tool` exactly, else the tool of any server."""
+    whole = [one for one in tools for mark in "./:" if f"{one.server}{mark}{one.name}" == named]
+    return whole or [one for one in tools if one.name == named]
+
+
+# ---- plans
+
+
+async def show_plan(work: Work, intent: Intent) -> None:
+    """A plan for a change, from a template and from what the project has."""
+    text = intent["text"]
+    project = await work.project()
+    command = await work.test_command()
+    steps, found = plan_for(text, project.files, None if command is None else command.line)
+    places = [(one.path, one.symbol.line) for one in found]
+    if places:
+        shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)
+        await work.looked("Look for what it touches", "symbols", {"text": text}, places, shown)
+    await work.tools.plan([*steps])
+    await work.say(
+        f"A plan for “{text}”:",
+        "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+        "It is a template filled with what I found here, to be ticked off by hand; thinking it "
+        "through takes you, or a model (`/model`).",
+    )

@@ -1,0 +1,97 @@
+"""What the offline brain does with what it does not understand: it searches, and says so.
+
+Never a dead end, and never an invention: what it found, where, and what can be typed instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.project import Project
+from accord.builtin.brain.offline.references import definitions_of
+from accord.builtin.brain.offline.wording import bullets, counted
+from accord.builtin.brain.offline.work import Work
+from accord.builtin.tools.searching import Match
+
+FILES_SHOWN_MAX = 8
+
+NO_MODEL = (
+    "No language model is set, so I only do what I can look up or work out exactly. "
+    "`/model` tells how to set one; `/help` shows what I understand."
+)
+
+
+async def unknown(work: Work, intent: Intent) -> None:
+    """A sentence that no row of the table fits."""
+    words = intent.get("words") or ""
+    await search_words(work, words, "I did not understand that as something I can do by myself.")
+
+
+async def search_words(work: Work, words: str, head: str) -> None:
+    """Search for words and tell what was found, and what to do about it."""
+    every = [word for word in re.split(r"[\s]+", words) if word]
+    if not every:
+        await work.say(head, _hints(work.turn.text), NO_MODEL)
+        return
+    project = await work.project()
+    pattern = "|".join(re.escape(word) for word in every)
+    result = await work.tools.grep(pattern, ignore_case=True)
+    data = result.data if result.ok and isinstance(result.data, list) else []
+    matches = [one for one in data if isinstance(one, Match)]
+    defined = [one for word in every for one in definitions_of(dict(project.files), word)]
+    found = ""
+    quoted = ", ".join(f"“{word}”" for word in every)
+    if defined:
+        lines = bullets(
+            f"`{one.place}` `{one.symbol.signature}`" for one in defined[:FILES_SHOWN_MAX]
+        )
+        found = f"Defined here:\n\n{lines}"
+    files = _by_file(project, matches, every)
+    listing = ""
+    if files:
+        number = counted(len(files), "file")
+        listing = (
+            f"I searched for {quoted}; {number} have that:\n\n{bullets(files, FILES_SHOWN_MAX)}"
+        )
+    elif not defined:
+        listing = f"I searched for {quoted} and found nothing."
+    await work.say(head, found, listing, _hints(work.turn.text), NO_MODEL)
+
+
+def _by_file(project: Project, matches: list[Match], words: list[str]) -> list[str]:
+    """A line for each file, those with most of the words first."""
+    lines: dict[str, list[Match]] = defaultdict(list)
+    for match in matches:
+        path = match.path
+        for root in project.roots:
+            path = path.removeprefix(root.rstrip("/") + "/")
+        lines[path].append(match)
+
+    def rank(path: str) -> tuple[int, int, str]:
+        text = "\n".join(match.text.lower() for match in lines[path])
+        return (-sum(word.lower() in text for word in words), -len(lines[path]), path)
+
+    return [
+        f"`{path}:{lines[path][0].line}`: `{lines[path][0].text.strip()[:160]}`"
+        + (
+            f" and {counted(len(lines[path]) - 1, 'more line', 'more lines')}"
+            if len(lines[path]) > 1
+            else ""
+        )
+        for path in sorted(lines, key=rank)
+    ]
+
+
+def _hints(text: str) -> str:
+    """What to type instead, by what the sentence seems to be about."""
+    lowered = text.lower()
+    if re.search(r"\b(add|write|create|implement|build|make|support|refactor|improve)\b", lowered):
+        first = " ".join(text.split())[:120]
+        return f"For a change that needs thought I can draw up a plan to tick off: `/plan {first}`."
+    if re.search(r"\b(bug|error|fail|broken|crash|wrong)", lowered):
+        return "If something fails: `run the tests`, then `fix it`."
+    return (
+        "Things that work: `what is this project?`, `explain NAME`, `who calls NAME`, `find TEXT`."
+    )

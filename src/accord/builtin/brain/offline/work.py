@@ -1,0 +1,143 @@
+"""What the actions of one turn share: the tools, the project as read once, what was handed over."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from accord.agent.elicitation import FormField
+from accord.agent.paths import relative
+from accord.builtin.brain.offline.project import Project, read_project
+from accord.builtin.brain.offline.runners import (
+    TestCommand,
+    find_command,
+    python_of,
+)
+from accord.builtin.brain.offline.runs import TestRun
+from accord.schema import v2
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
+
+LOCATIONS_MAX = 50
+"""Places that one tool call names."""
+
+LAST_RUN = "last_run"
+"""Under what name a session keeps its last test run."""
+
+Place = tuple[str, int]
+
+
+class Work:
+    """One turn at work."""
+
+    def __init__(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> None:
+        self.turn = turn
+        self.tools = tools
+        self.workspace = workspace
+        self._project: Project | None = None
+
+    # ---- saying
+
+    async def say(self, *paragraphs: str) -> None:
+        """One message; what is empty is left out."""
+        text = "\n\n".join(one for one in paragraphs if one)
+        async with self.turn.message() as message:
+            for line in text.splitlines(keepends=True):
+                await message.write(line)
+
+    async def refused(self, text: str, what: str, denied: str | None) -> None:
+        """Say that something was not done, and who decided that."""
+        if denied == "user":
+            await self.say(f"All right, {what}: you said no.")
+        else:
+            await self.say(text)
+
+    # ---- looking
+
+    def embedded(self) -> dict[str, str]:
+        """The texts that came with the prompt, by path in the project, or else by their URI."""
+        found: dict[str, str] = {}
+        for block in self.turn.prompt:
+            if isinstance(block, v2.EmbeddedResource) and block.resource.text is not UNSET:
+                found[self._path(block.resource.uri)] = block.resource.text
+        return found
+
+    def mentioned(self) -> list[str]:
+        """The files that the prompt points at, with their text or without."""
+        links = [
+            self._path(block.uri)
+            for block in self.turn.prompt
+            if isinstance(block, v2.ResourceLink)
+        ]
+        return [*self.embedded(), *links]
+
+    def _path(self, uri: str) -> str:
+        parts = urlsplit(uri)
+        if parts.scheme != "file":
+            return uri
+        return relative(self.turn.session, unquote(parts.path))
+
+    async def project(self, *, fresh: bool = False) -> Project:
+        """The project, read once a turn; with what the prompt brought instead of the disk's."""
+        if self._project is None or fresh:
+            found = await read_project(str(self.turn.cwd))
+            self._project = found.with_texts(self.embedded())
+        return self._project
+
+    def forget_project(self) -> None:
+        """Files were changed: the next question reads them again."""
+        self._project = None
+
+    async def looked(
+        self, title: str, name: str, given: dict[str, object], places: Sequence[Place], text: str
+    ) -> None:
+        """Show a lookup in the code as a tool call, with the places it found."""
+        call = self.turn.tool_call(title, kind="search", name=name, raw_input=given)
+        async with call:
+            await call.start()
+            if places:
+                await call.set_locations(*places[:LOCATIONS_MAX])
+            await call.show(text)
+            await call.complete(raw_output={"count": len(places)})
+
+    async def choose(self, question: str, choices: Sequence[str]) -> str | None:
+        """Which of several the user means, where the client can ask; else None."""
+        answer = await self.turn.ask(
+            question, choice=FormField(title="Which one?", choices=tuple(choices))
+        )
+        chosen = answer.values.get("choice") if answer.accepted else None
+        return chosen if isinstance(chosen, str) else None
+
+    # ---- tests
+
+    async def test_command(self, target: str | None = None) -> TestCommand | None:
+        """How the tests of this project are run: as the session says, or as found."""
+        configured = self.turn.options.get("test_command")
+        if isinstance(configured, str) and configured.strip():
+            line = configured.strip()
+            return TestCommand(f"{line} {target}" if target else line, "set", "the session says so")
+        project = await self.project()
+        otherwise = "python3" if shutil.which("python3") else sys.executable
+        python = python_of(project.pythons, otherwise)
+        return find_command(project.files, project.paths, python, target)
+
+    async def last_run(self) -> TestRun | None:
+        """The last run of this session, also after a restart."""
+        known = self.workspace.last_run
+        if known is None:
+            kept = await self.turn.session.kept(LAST_RUN)
+            known = None if kept is None else TestRun.from_bytes(kept)
+            self.workspace.last_run = known
+        return known if isinstance(known, TestRun) else None
+
+    async def remember_run(self, run: TestRun) -> None:
+        """Keep a run for `fix it`."""
+        self.workspace.last_run = run
+        await self.turn.session.keep(LAST_RUN, run.to_bytes())
