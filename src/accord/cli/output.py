@@ -25,6 +25,8 @@ class Output:
     def __init__(self, stream: TextIO) -> None:
         """For a stream of this process, or anything else that has a descriptor."""
         stream.flush()
+        # Held, or its descriptor would be closed, and soon be that of another file.
+        self._stream = stream
         self._descriptor = stream.fileno()
         self._terminal = stream.isatty()
         self._encoding = stream.encoding or "utf-8"

@@ -1,0 +1,84 @@
+"""An agent for the tests of `accord run`: the prompt says what it does.
+
+`write FILE`, `read FILE`, `run COMMAND`, `delete FILE`, `stop REASON`, `wait`, `fail`, `flood N`
+and others; several are separated by `;`.  With `v1` as argument it speaks the older version, so
+that files and terminals go through the client; with `plain` it takes nothing but text and links.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import anyio
+
+from accord import Agent, Choice, Turn
+from accord.agent.agent import PromptType
+
+VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
+ACCEPTS: tuple[PromptType, ...] = () if "plain" in sys.argv else ("embedded_context",)
+agent = Agent("tester", version="1.0.0", versions=VERSIONS, accepts=ACCEPTS)
+agent.add_mode("ask", "Ask", "Asks")
+agent.add_mode("free", "Free", "Does not ask", allow=("edit", "execute"))
+agent.add_option(
+    "model",
+    "Model",
+    [Choice("small", "Small one"), Choice("large", "Large one")],
+    category="model",
+)
+
+
+@agent.on_prompt
+async def work(turn: Turn) -> str | None:
+    """Do what is said, one thing after the other."""
+    for part in turn.text.split(";"):
+        word, _, rest = part.strip().partition(" ")
+        stop = await _do(turn, word, rest)
+        if stop is not None:
+            return stop
+    return None
+
+
+async def _do(turn: Turn, word: str, rest: str) -> str | None:
+    if word == "write":
+        wrote = await turn.edit(rest, "new text\n", reason="because of the test")
+        await turn.say(f"wrote={wrote}")
+    elif word == "read":
+        await turn.say((await turn.read_text(rest)).strip())
+    elif word == "delete":
+        await turn.say(f"deleted={await turn.delete(rest)}")
+    elif word == "run":
+        done = await turn.run(*rest.split(), timeout=10)
+        await turn.say(f"exit={done.exit_code} denied={done.denied}")
+    elif word == "stop":
+        return rest
+    elif word == "fail":
+        raise RuntimeError("something broke")
+    elif word == "die":
+        os._exit(7)
+    elif word == "wait":
+        await turn.say("waiting\n")
+        await anyio.sleep_forever()
+    elif word == "deaf":
+        await turn.say("deaf now\n")
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep_forever()
+    elif word == "flood":
+        async with turn.message() as message:
+            for number in range(int(rest)):
+                await message.write(f"line {number}\n")
+    elif word == "twice":
+        await turn.say("first")
+        await turn.edit("twice.txt", "x\n")
+        await turn.say("second")
+    elif word == "blocks":
+        await turn.say(" ".join(type(block).__name__ for block in turn.prompt))
+    elif word == "state":
+        await turn.say(f"mode={turn.mode} model={turn.options['model']}")
+    else:
+        await turn.say(f"echo: {word} {rest}".strip())
+    return None
+
+
+if __name__ == "__main__":
+    agent.run()
