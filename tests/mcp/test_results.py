@@ -1,0 +1,84 @@
+"""Results of MCP in our words: block by block, nothing left out without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp_types import CallToolResult, ReadResourceResult, TextContent
+
+from accord.mcp import results
+from accord.mcp.results import McpTool, block_of, contents_of, result_of, text_of
+from accord.schema import v2
+
+
+def test_a_block_keeps_what_both_protocols_know() -> None:
+    """Issue: mapped block by block."""
+    hints = {"audience": ["user"], "priority": 0.5}
+    block = block_of({"type": "text", "text": "hi", "annotations": hints})
+    assert isinstance(block, v2.TextContent)
+    assert isinstance(block.annotations, v2.Annotations)
+    assert (block.annotations.audience, block.annotations.priority) == (["user"], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        ({"type": "hologram", "light": 1}, "[hologram that cannot be shown]"),
+        ({"type": "image", "data": "!!"}, "[image that cannot be shown: "),
+    ],
+)
+def test_a_block_that_cannot_be_shown_is_said_in_text(members: dict[str, Any], text: str) -> None:
+    """Issue: bad input gives something that a person understands."""
+    block = block_of(members)
+    assert isinstance(block, v2.TextContent)
+    assert block.text.startswith(text)
+
+
+def test_a_block_that_is_too_large_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """House rule: everything has a bound."""
+    monkeypatch.setattr(results, "BLOCK_BYTES_MAX", 100)
+    block = block_of({"type": "text", "text": "x" * 200})
+    assert isinstance(block, v2.TextContent)
+    assert "left out: too large" in block.text
+
+
+def test_structured_content_alone_is_shown_as_json() -> None:
+    """A model reads text, so there must be some."""
+    result = result_of(CallToolResult(content=[], structured_content={"a": 1}))
+    assert result.text == '{\n  "a": 1\n}'
+    assert result.blocks == [v2.TextContent(text=result.text)]
+    both = result_of(CallToolResult(content=[TextContent(text="one")], structured_content={"a": 1}))
+    assert (both.text, both.structured) == ("one", {"a": 1})
+
+
+def test_bytes_of_a_resource_are_named() -> None:
+    """What is no text is named in the text."""
+    answer = ReadResourceResult.model_validate(
+        {"contents": [{"uri": "x://a", "blob": "AAAA"}, {"uri": "x://b", "text": "words"}]}
+    )
+    read = contents_of(answer)
+    assert read.text == "[resource x://a, 3 bytes]\nwords"
+    assert all(isinstance(one, v2.EmbeddedResource) for one in read.blocks)
+
+
+def test_a_block_that_nobody_knows_is_named_by_its_tag() -> None:
+    """An unknown variant of a peer's."""
+    from accord.schema.struct import UnknownVariant
+
+    assert text_of([UnknownVariant("type", "hologram", b"{}")]) == "[hologram]"
+
+
+@pytest.mark.parametrize(
+    ("hints", "kind"),
+    [
+        ({}, "other"),
+        ({"readOnlyHint": True}, "read"),
+        ({"readOnlyHint": True, "openWorldHint": True}, "fetch"),
+        ({"readOnlyHint": "yes"}, "other"),
+        ({"destructiveHint": False}, "other"),
+    ],
+)
+def test_the_kind_of_a_tool_comes_from_its_hints(hints: dict[str, Any], kind: str) -> None:
+    """Contract: kind from annotations; what nobody vouches for is `other`."""
+    assert McpTool(server="s", name="t", annotations=hints).kind == kind
