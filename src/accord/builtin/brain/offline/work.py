@@ -120,7 +120,7 @@ class Work:
     async def test_command(self, target: str | None = None) -> TestCommand | None:
         """How the tests of this project are run: as the session says, or as found."""
         configured = self.turn.options.get("test_command")
-        if isinstance(configured, str) and configured.strip():
+        if isinstance(configured, str) and configured.strip() not in ("", "auto"):
             line = configured.strip()
             return TestCommand(f"{line} {target}" if target else line, "set", "the session says so")
         project = await self.project()
