@@ -75,7 +75,7 @@ def command(agent: Agent) -> list[list[str]] | str:
     what = f"{agent.package}=={agent.version}"
     return [
         [python, "-m", "venv", str(agent.folder)],
-        [str(agent.folder / "bin" / "python"), "-m", "pip", "install", "--quiet", what],
+        [str(agent.folder / "bin" / "python"), "-m", "pip", "install", "-qq", what],
     ]
 
 
