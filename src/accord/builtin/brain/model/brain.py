@@ -9,9 +9,12 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import anyio
 
 from accord.builtin.brain.model.patience import Patience
 from accord.builtin.models.choice import ModelChoice
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from accord.builtin.tools.toolbox import Toolbox
     from accord.builtin.workspace import Workspace
 
-LOAD_FAILED = -32603
+LOAD_FAILED: Final = -32603
+CLOSE_SECONDS: Final = 2.0
 
 
 class ModelBrain:
@@ -63,9 +67,20 @@ class ModelBrain:
             raise RequestError(LOAD_FAILED, f"{error}.", data) from None
         from accord.builtin.brain.model.running import Run
 
-        async with loaded.model:
+        async with _connected(loaded):
             run = await Run.open(turn, tools, loaded, self._patience)
             return await run.answer()
+
+
+@asynccontextmanager
+async def _connected(loaded: LoadedModel) -> AsyncIterator[None]:
+    """With the model's connections open.  They are closed also when the turn is cancelled."""
+    await loaded.model.__aenter__()
+    try:
+        yield
+    finally:
+        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+            await loaded.model.__aexit__(None, None, None)
 
 
 __all__ = ["ModelBrain"]

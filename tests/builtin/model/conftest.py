@@ -1,0 +1,48 @@
+"""The model brain against a fake model; one server and one import of the library for all tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fake_llm import FakeLLM, serve
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The providers' libraries know one loop only."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[FakeLLM]:
+    """The fake model, for all tests."""
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def llm(server: FakeLLM) -> FakeLLM:
+    """The fake model, with nothing asked yet."""
+    server.requests.clear()
+    return server
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fresh folders for what the user has set up."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("ACCORD_CONFIG_DIR", str(folder / "config"))
+    monkeypatch.setenv("ACCORD_STATE_DIR", str(folder / "state"))
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder to work in."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "calc.py").write_text("def mean(values):\n    return sum(values) / len(value)\n")
+    return folder
