@@ -25,6 +25,7 @@ from accord.store import MemoryStore
 from tests.agent.raw_client import Message, RawClient, raw_client
 
 T = TypeVar("T")
+Work = Callable[[Toolbox], Awaitable[ToolResult]]
 OFFERS = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
 VARIANTS = ("v1", "client", "v2")
 everywhere = pytest.mark.parametrize("variant", VARIANTS)
@@ -89,7 +90,7 @@ class Bench:
         """As the user does in a picker."""
         params = {"sessionId": self.session_id, "configId": "mode", "value": mode}
         if self.variant == "v2":
-            params["type"] = "select"
+            params["type"] = "id"
         await self.client.result("session/set_config_option", params)
 
     def calls(self) -> list[Message]:

@@ -8,15 +8,15 @@ import pytest
 
 from accord.builtin.tools.result import ToolResult
 from accord.builtin.tools.toolbox import Toolbox
-from tests.builtin.tools.bench import Bench, bench, everywhere, text
+from tests.builtin.tools.bench import Bench, Work, bench, everywhere, text
 
 
-async def edit(b: Bench, *what: str, **more: bool) -> ToolResult:
+async def edit(b: Bench, path: str, old: str, new: str) -> ToolResult:
     """Read and edit in one turn."""
 
     async def work(tools: Toolbox) -> ToolResult:
-        await tools.read(what[0])
-        return await tools.edit(*what, **more)
+        await tools.read(path)
+        return await tools.edit(path, old, new)
 
     return await b.use(work)
 
@@ -63,11 +63,12 @@ async def test_a_file_is_read_before_it_is_changed(tmp_path: Path, variant: str)
     file = tmp_path / "a.txt"
     file.write_text("old")
     async with bench(tmp_path, variant) as b:
-        for work in (
+        works: list[Work] = [
             lambda t: t.edit("a.txt", "old", "new"),
             lambda t: t.write("a.txt", "new"),
             lambda t: t.edit_many({"a.txt": "new"}, "why", "title"),
-        ):
+        ]
+        for work in works:
             assert "was not read yet" in text(await b.use(work), ok=False)
             assert b.last()["status"] == "failed"
         await b.use(lambda t: t.read("a.txt"))
@@ -132,7 +133,7 @@ async def test_nothing_outside_the_root_is_written_moved_or_deleted(
     (root / "link").symlink_to(outside)
     (root / "dir").symlink_to(tmp_path)
     async with bench(root, variant) as b:
-        for work in (
+        works: list[Work] = [
             lambda t: t.write("link", "x"),
             lambda t: t.write("../new.txt", "x"),
             lambda t: t.write("dir/new.txt", "x"),
@@ -142,7 +143,8 @@ async def test_nothing_outside_the_root_is_written_moved_or_deleted(
             lambda t: t.move("in.txt", "../in.txt"),
             lambda t: t.move("in.txt", "dir/in.txt"),
             lambda t: t.run("ls", cwd=".."),
-        ):
+        ]
+        for work in works:
             assert "outside the session's folders" in text(await b.use(work), ok=False)
         assert outside.read_text() == "out"
         assert sorted(one.name for one in tmp_path.iterdir()) == ["outside.txt", "root"]

@@ -3,7 +3,8 @@
 A pattern without a slash is for names, in whatever folder they are, as in a .gitignore.
 
 What always holds
-    * Matching cannot run away: within a name each star is settled as soon as what follows it fits.
+    * Matching cannot run away: each star is settled as soon as what stands between it and the
+      next one fits, which is where it fits best.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ def _path(pattern: str) -> str:
     pattern = pattern.removeprefix("./")
     if "/" not in pattern.rstrip("/"):
         pattern = f"**/{pattern.rstrip('/')}" if pattern.rstrip("/") != "**" else "**"
-    segments: list[str] = []
+    groups: list[list[str]] = [[]]
     for segment in pattern.strip("/").split("/"):
-        # Two in a row mean what one means, and would only cost.
-        if not (segment == "**" and segments[-1:] == ["**"]):
-            segments.append(segment)
-    parts: list[str] = []
-    for index, segment in enumerate(segments):
-        is_last = index == len(segments) - 1
         if segment == "**":
-            parts.append(".+" if is_last else "(?:[^/]+/)*")
+            groups.append([])
         else:
-            parts.append(_name(segment) + ("" if is_last else "/"))
-    return "".join(parts)
+            groups[-1].append(_name(segment))
+    first, *rest = ["/".join(group) for group in groups]
+    if not rest:
+        return first
+    *middle, last = rest
+    start = f"{first}/" if first else ""
+    settled = "".join(f"(?>(?:[^/]+/)*?{group}/)" for group in middle if group)
+    return start + settled + (f"(?:[^/]+/)*{last}" if last else ".+")
 
 
 def _name(segment: str) -> str:
