@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "agent": "the built-in agent on standard input and output, for editors",
     "run": "one prompt to an agent, for scripts, CI and pipes",
+    "sessions": "what was said before: list, show, export, resume, delete, prune",
     "permissions": "what agents were allowed for good, and how to take it back",
     "demo": "a scripted agent at work on a small project, in a folder that is thrown away",
 }

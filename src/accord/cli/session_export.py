@@ -1,0 +1,129 @@
+"""A stored session as Markdown for people, and as JSON for programs.
+
+What always holds: the JSON has every update as it was stored; the Markdown says what was said and
+done, and nothing in it can end its own code blocks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from accord.schema.codec import encode, to_python
+from accord.store.interface import SessionRecord
+from accord.transcript import Transcript
+from accord.transcript.message import Message
+from accord.transcript.plan import Plan
+from accord.transcript.tool_call import FileDiff, ToolCall
+
+# What one tool call shows of its text in Markdown; the JSON has all of it.
+SHOWN_CHARACTERS_MAX = 4000
+_SPEAKERS = {"user": "You", "agent": "Agent", "thought": "Thought"}
+_TICKS = {"completed": "x"}
+
+
+def described(record: SessionRecord) -> dict[str, Any]:
+    """What is known of a session, for JSON."""
+    return {
+        "sessionId": record.session_id,
+        "cwd": record.cwd,
+        "additionalDirectories": list(record.additional_directories),
+        "title": record.title,
+        "updatedAt": record.updated_at,
+        "archived": record.archived,
+        "interrupted": record.turn_open,
+    }
+
+
+def as_json(record: SessionRecord, updates: Sequence[Any]) -> dict[str, Any]:
+    """Everything: the record, and the updates in the form of v2, oldest first."""
+    plain: list[Any] = to_python(encode(list(updates)))
+    return {**described(record), "updates": plain}
+
+
+def as_markdown(record: SessionRecord, updates: Sequence[Any]) -> Iterator[str]:
+    """The lines of a page."""
+    transcript = Transcript("v2")
+    for update in updates:
+        transcript.apply(update)
+    yield f"# {_line(record.title or 'A session without a title')}"
+    yield ""
+    yield f"Session {record.session_id} in {_line(record.cwd)}"
+    if record.updated_at:
+        yield f"Last used {record.updated_at}"
+    for entry in transcript.timeline:
+        if isinstance(entry, Message):
+            yield from _message(entry)
+        elif isinstance(entry, ToolCall):
+            yield from _tool_call(entry)
+        elif isinstance(entry, Plan) and not entry.removed:
+            yield from _plan(entry)
+
+
+def _message(message: Message) -> Iterator[str]:
+    if not message.text:
+        return
+    yield ""
+    yield f"## {_SPEAKERS[message.role]}"
+    yield ""
+    if message.role == "thought":
+        yield from (f"> {line}".rstrip() for line in message.text.splitlines())
+    else:
+        yield from message.text.splitlines()
+
+
+def _tool_call(call: ToolCall) -> Iterator[str]:
+    yield ""
+    yield f"### {_line(call.title or call.tool_call_id)} ({call.kind}, {call.status})"
+    for diff in call.diffs:
+        yield ""
+        yield from _fenced("\n".join(_diff(diff)), "diff")
+    if call.text:
+        yield ""
+        text = call.text
+        if len(text) > SHOWN_CHARACTERS_MAX:
+            left = len(text) - SHOWN_CHARACTERS_MAX
+            text = f"{text[:SHOWN_CHARACTERS_MAX]}\n… {left} characters more"
+        yield from _fenced(text, "")
+
+
+def _diff(diff: FileDiff) -> Iterator[str]:
+    if diff.patch is not None:
+        yield from diff.patch.splitlines()
+    elif diff.new_text is None:
+        yield f"{diff.operation} {diff.path}"
+    else:
+        old = (diff.old_text or "").splitlines()
+        name = diff.old_path or diff.path
+        new = diff.new_text.splitlines()
+        yield from difflib.unified_diff(old, new, name, diff.path, lineterm="")
+
+
+def _plan(plan: Plan) -> Iterator[str]:
+    yield ""
+    yield "### Plan"
+    yield ""
+    for entry in plan.entries:
+        yield f"- [{_TICKS.get(entry.status, ' ')}] {_line(entry.content)}"
+    if plan.markdown:
+        yield from plan.markdown.splitlines()
+    if plan.uri:
+        yield plan.uri
+
+
+def _fenced(text: str, language: str) -> Iterator[str]:
+    """A code block with a fence that is longer than any in the text."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    yield f"{fence}{language}"
+    yield from text.splitlines()
+    yield fence
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+__all__ = ["as_json", "as_markdown", "described"]

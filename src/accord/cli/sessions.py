@@ -1,0 +1,275 @@
+"""`accord sessions`: the stored sessions of the built-in agent, shown, exported, thrown away.
+
+What always holds
+    * Reading disturbs nobody: a session may be open in an editor meanwhile.
+    * What is open elsewhere is not deleted.
+    * Asking makes nothing: without a store there are no sessions, and still no store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import AsyncIterator, Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import anyio
+
+from accord.cli.prose import harmless
+from accord.cli.session_export import as_json, as_markdown, described
+from accord.discovery.places import store_file
+from accord.errors import AccordError, StoreError
+from accord.store.interface import SessionRecord
+from accord.store.sqlite import SqliteStore
+
+DESCRIPTION = """\
+Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of
+a session or the beginning of it that no other has.
+
+exit codes: 0 done, 1 no such session, or it is open elsewhere or damaged, 2 wrong usage
+"""
+EPILOG = """\
+examples:
+  accord sessions list --here
+  accord sessions show 3f2a
+  accord sessions export 3f2a --format json > session.json
+  accord sessions prune --older-than 90
+"""
+# A hundred years; a date cannot be much further away.
+DAYS_MAX = 36_500
+TITLE_CHARACTERS_MAX = 60
+
+Command: TypeAlias = Callable[[SqliteStore, Namespace], Coroutine[Any, Any, int]]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord sessions` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    what = parser.add_subparsers(
+        dest="what", required=True, metavar="list|show|export|resume|delete|prune"
+    )
+    listed = what.add_parser("list", help="the sessions, newest first")
+    listed.add_argument("--here", action="store_true", help="only those of this folder")
+    listed.add_argument("--cwd", metavar="FOLDER", help="only those of that folder")
+    listed.add_argument("--json", action="store_true", help="one JSON object per line")
+    shown = what.add_parser("show", help="what was said and done in a session")
+    shown.add_argument("id", metavar="ID")
+    shown.add_argument("--json", action="store_true", help="the same as export --format json")
+    export = what.add_parser("export", help="a session as a page or for a program")
+    export.add_argument("id", metavar="ID")
+    export.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    export.add_argument("--output", metavar="FILE", help="where to; default: standard output")
+    resume = what.add_parser("resume", help="go on with a session in its folder")
+    resume.add_argument("id", metavar="ID")
+    resume.add_argument("prompt", nargs="*", metavar="PROMPT", help="say this and end")
+    delete = what.add_parser("delete", help="forget sessions for good")
+    delete.add_argument("ids", nargs="+", metavar="ID")
+    prune = what.add_parser("prune", help="throw away sessions that were not used for long")
+    prune.add_argument("--older-than", metavar="DAYS", type=_days, required=True)
+    prune.add_argument("--keep", metavar="N", type=_count, default=0, help="but not the N newest")
+    prune.add_argument("--json", action="store_true", help="the ids as one JSON object")
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = -1.0
+    if not 0 <= days <= DAYS_MAX:
+        raise ArgumentTypeError(f"a number of days, not {text!r}")
+    return days
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise ArgumentTypeError(f"a number, not {text!r}")
+    return int(text)
+
+
+def run(arguments: Namespace) -> int:
+    """Do what was asked for."""
+    commands: dict[str, Command] = {
+        "list": _list,
+        "show": _show,
+        "export": _export,
+        "resume": _find_resumed,
+        "delete": _delete,
+        "prune": _prune,
+    }
+    try:
+        code = anyio.run(_with_store, commands[arguments.what], arguments)
+    except StoreError as error:
+        print(f"accord sessions: {error}", file=sys.stderr)
+        return 1
+    if arguments.what == "resume" and code == 0:
+        from accord.cli.session_resume import resume
+
+        # The store is closed: from here on the session is the agent's.
+        return resume(arguments.record, " ".join(arguments.prompt))
+    return code
+
+
+async def _with_store(command: Command, arguments: Namespace) -> int:
+    path = store_file()
+    if not path.exists():
+        return _without_store(arguments)
+    store = SqliteStore(path)
+    try:
+        return await command(store, arguments)
+    finally:
+        await store.aclose()
+
+
+def _without_store(arguments: Namespace) -> int:
+    if arguments.what == "list":
+        if not arguments.json:
+            print("There are no sessions.")
+        return 0
+    if arguments.what == "prune":
+        print(json.dumps({"pruned": []}) if arguments.json else "There is nothing to throw away.")
+        return 0
+    raise AccordError(f"there are no sessions in {store_file()}")
+
+
+async def _all(store: SqliteStore, cwd: str | None = None) -> AsyncIterator[SessionRecord]:
+    cursor = None
+    while True:
+        page = await store.list(cwd, cursor)
+        for record in page.sessions:
+            yield record
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+async def _list(store: SqliteStore, arguments: Namespace) -> int:
+    count = 0
+    async for record in _all(store, _folder(arguments)):
+        count += 1
+        holder = await store.holder(record.session_id)
+        if arguments.json:
+            pid = None if holder is None else holder.pid
+            print(json.dumps({**described(record), "openIn": pid}))
+            continue
+        title = harmless(" ".join((record.title or "(no title)").split()))
+        marks = [
+            "" if holder is None else f"open in process {holder.pid}",
+            "archived" if record.archived else "",
+            "interrupted" if record.turn_open and holder is None else "",
+        ]
+        notes = ", ".join(filter(None, marks))
+        print(
+            f"{record.session_id[:12]}  {(record.updated_at or '')[:16].replace('T', ' ')}"
+            f"  {title[:TITLE_CHARACTERS_MAX]}  {harmless(record.cwd)}"
+            f"{f'  ({notes})' if notes else ''}"
+        )
+    if not count and not arguments.json:
+        print("There are no sessions.")
+    return 0
+
+
+def _folder(arguments: Namespace) -> str | None:
+    folder = "." if arguments.here else arguments.cwd
+    return None if folder is None else os.path.realpath(os.path.expanduser(folder))
+
+
+async def _find(store: SqliteStore, wanted: str) -> SessionRecord:
+    """The session of this id, or of the only one that begins so."""
+    exact = await store.get(wanted) if wanted else None
+    if exact is not None:
+        return exact
+    found = [one async for one in _all(store) if wanted and one.session_id.startswith(wanted)]
+    if len(found) == 1:
+        record = await store.get(found[0].session_id)
+        assert record is not None
+        return record
+    if found:
+        raise StoreError("session_missing", f"{len(found)} sessions begin with {wanted!r}")
+    raise StoreError("session_missing", f"there is no session {wanted!r}")
+
+
+async def _read(store: SqliteStore, wanted: str) -> tuple[SessionRecord, list[Any]]:
+    record = await _find(store, wanted)
+    log = await store.read(record.session_id)
+    assert log is not None
+    return record, [update async for update in log.replay()]
+
+
+async def _show(store: SqliteStore, arguments: Namespace) -> int:
+    record, updates = await _read(store, arguments.id)
+    if arguments.json:
+        print(json.dumps(as_json(record, updates)))
+    else:
+        print(harmless("\n".join(as_markdown(record, updates))))
+    return 0
+
+
+async def _export(store: SqliteStore, arguments: Namespace) -> int:
+    record, updates = await _read(store, arguments.id)
+    if arguments.format == "json":
+        text = json.dumps(as_json(record, updates), indent=2, ensure_ascii=False)
+    else:
+        text = "\n".join(as_markdown(record, updates))
+    if arguments.output is None:
+        sys.stdout.write(f"{text}\n")
+        return 0
+    _write(Path(arguments.output), f"{text}\n")
+    return 0
+
+
+def _write(target: Path, text: str) -> None:
+    """As private as what it came from, unless the file was there before."""
+    target.touch(mode=0o600)
+    target.write_text(text, encoding="utf-8")
+
+
+async def _find_resumed(store: SqliteStore, arguments: Namespace) -> int:
+    record = await _find(store, arguments.id)
+    holder = await store.holder(record.session_id)
+    if holder is not None:
+        text = f"session {record.session_id} is open in another process (pid {holder.pid})"
+        raise StoreError("session_in_use", text)
+    arguments.record = record
+    return 0
+
+
+async def _delete(store: SqliteStore, arguments: Namespace) -> int:
+    failed = 0
+    for wanted in arguments.ids:
+        try:
+            session_id = await _id_of(store, wanted)
+            await store.delete(session_id)
+        except StoreError as error:
+            print(f"accord sessions: {error}", file=sys.stderr)
+            failed = 1
+        else:
+            print(f"deleted: {session_id}")
+    return failed
+
+
+async def _id_of(store: SqliteStore, wanted: str) -> str:
+    """The same as `_find`, for a session that may be damaged or pruned."""
+    try:
+        return (await _find(store, wanted)).session_id
+    except StoreError as error:
+        named = error.details.get("sessionId")
+        if error.reason in ("session_damaged", "session_pruned") and isinstance(named, str):
+            return named
+        raise
+
+
+async def _prune(store: SqliteStore, arguments: Namespace) -> int:
+    before = datetime.now(UTC) - timedelta(days=arguments.older_than)
+    gone = await store.prune(before, keep=arguments.keep)
+    if arguments.json:
+        print(json.dumps({"pruned": list(gone)}))
+        return 0
+    for session_id in gone:
+        print(f"thrown away: {session_id}")
+    if not gone:
+        print("There is nothing to throw away.")
+    return 0
