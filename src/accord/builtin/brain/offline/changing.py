@@ -27,7 +27,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
     project = await work.project()
     plan = await work.turn.plan(f"Find `{old}`", f"Rename it to `{new}`", "Run the tests")
     await plan.start(0)
-    if not definitions_of(project.python_files, old):
+    if not await work.compute(definitions_of, project.python_files, old):
         await plan.drop(0)
         await plan.drop(1)
         await plan.drop(2)
@@ -40,7 +40,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
         await plan.drop(2)
         return
     project = await _as_open(work, project, definition.symbol.name)
-    renaming = rename(project.files, definition, new)
+    renaming = await work.compute(rename, project.files, definition, new)
     if renaming.refused is not None:
         await plan.complete(0)
         await plan.drop(1)
@@ -100,7 +100,7 @@ async def _as_open(work: Work, project: Project, name: str) -> Project:
 
 async def _cannot_rename(work: Work, project: Project, old: str) -> None:
     """Names of other languages are shown, not changed."""
-    uses = all_uses(project, old)
+    uses = await work.compute(all_uses, project, old)
     places: list[Place] = [(path, use.line) for path, use in uses]
     await work.looked(f"Find {old}", "references", {"name": old}, places, f"{len(uses)} found")
     if not uses:

@@ -41,7 +41,8 @@ async def show_map(work: Work, intent: Intent) -> None:
     await plan.start(2)
     command = await work.test_command()
     name = project.root.rstrip("/").rpartition("/")[2] or project.root
-    text = overview(name, project.paths, project.files, None if command is None else command.line)
+    line = None if command is None else command.line
+    text = await work.compute(overview, name, project.paths, project.files, line)
     await plan.complete(2)
     cut = "There is more than I read; this is about the first part." if project.is_cut else ""
     tips = "Ask me to `explain` a file or a name, to `run the tests`, or `help`."
@@ -137,7 +138,7 @@ async def _explain_file(work: Work, project: Project, path: str) -> None:
         # What the client has unsaved counts, not what is on the disk.
         text = await work.tools.text(path) or text
     project = project.with_texts({path: text or ""})
-    await work.say(describe_file(path, dict(project.files)))
+    await work.say(await work.compute(describe_file, path, dict(project.files)))
 
 
 async def _explain_folder(
@@ -145,7 +146,7 @@ async def _explain_folder(
 ) -> None:
     await work.tools.glob(f"{folder.strip('/')}/**")
     texts = {path: project.files[path] for path in inside if path in project.files}
-    await work.say(overview(folder.strip("/"), inside, texts, None))
+    await work.say(await work.compute(overview, folder.strip("/"), inside, texts, None))
 
 
 async def _explain_symbol(work: Work, project: Project, definition: Definition) -> None:
@@ -153,13 +154,13 @@ async def _explain_symbol(work: Work, project: Project, definition: Definition) 
     length = min(symbol.end_line - symbol.line + 1, SHOWN_LINES_MAX)
     if definition.path not in work.embedded():
         await work.tools.read(definition.path, symbol.line, length)
-    uses = all_uses(project, symbol.name)
+    uses = await work.compute(all_uses, project, symbol.name)
     await work.say(describe_symbol(definition, project.files[definition.path], uses))
 
 
 async def one_definition(work: Work, project: Project, name: str) -> Definition | None:
     """The definition that is meant; where there are several the user is asked, or told of them."""
-    found = definitions_of(dict(project.files), name)
+    found = await work.compute(definitions_of, dict(project.files), name)
     places: list[Place] = [(one.path, one.symbol.line) for one in found]
     lines = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found[:ITEMS])
     title = f"Look up {name}"
@@ -190,7 +191,7 @@ async def where(work: Work, intent: Intent) -> None:
     name = intent["name"]
     project = await work.project()
     paths = project.find(name)
-    found = definitions_of(dict(project.files), name)
+    found = await work.compute(definitions_of, dict(project.files), name)
     if paths and not found:
         await work.looked(f"Find {name}", "glob", {"name": name}, [(p, 1) for p in paths], name)
         await work.say(f"It is {listed(paths)}.")
@@ -243,7 +244,8 @@ async def callers(work: Work, intent: Intent) -> None:
     """Who calls or uses a name?"""
     name = intent["name"]
     project = await work.project()
-    uses = [(path, use) for path, use in all_uses(project, name) if use.kind != "definition"]
+    every = await work.compute(all_uses, project, name)
+    uses = [(path, use) for path, use in every if use.kind != "definition"]
     calls = [(path, use) for path, use in uses if use.kind == "call"]
     shown = calls or uses
     places: list[Place] = [(path, use.line) for path, use in shown]

@@ -1,23 +1,19 @@
-"""Where a name is used: exact for Python by its tokens, by whole words for all other files.
+"""Where a name is used: exact for Python by its syntax tree, by whole words for all other files.
 
 Pure: texts in, places out.
 """
 
 from __future__ import annotations
 
-import io
-import keyword
+import ast
 import re
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.builtin.brain.offline.symbols import Module, Symbol, language_of, module_of
+from accord.builtin.brain.offline.symbols import Module, Symbol, language_of, module_of, parsed
 
-UseKind = Literal["call", "use", "import", "definition", "string"]
-
-TokenList = list[tokenize.TokenInfo]
+UseKind = Literal["call", "use", "import", "definition"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +21,10 @@ class Use:
     """One place where a name stands."""
 
     line: int
-    column: int
     kind: UseKind
     text: str
     # The definition that the place is inside of; empty at the top of a file.
     inside: str = ""
-
-
-def tokens_of(text: str) -> TokenList | None:
-    """The tokens of a Python text; None where it has none to the end."""
-    try:
-        return list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError, IndentationError, ValueError):
-        return None
 
 
 def has_word(text: str, name: str) -> bool:
@@ -50,34 +37,37 @@ def uses_of(path: str, text: str, name: str) -> tuple[Use, ...]:
     if not has_word(text, name):
         return ()
     module = module_of(path, text)
-    tokens = tokens_of(text) if language_of(path) == "Python" else None
-    if tokens is None:
+    tree = parsed(text) if language_of(path) == "Python" else ""
+    if isinstance(tree, str):
         return tuple(_by_word(text, name, module))
-    return tuple(_by_token(tokens, name, module))
+    found = dict.fromkeys(_in_tree(tree, name))
+    lines = text.split("\n")
+    return tuple(
+        Use(line, kind, lines[line - 1].strip()[:200], _inside(module, line, kind))
+        for line, kind in sorted(found)
+        if 0 < line <= len(lines)
+    )
 
 
-def _by_token(tokens: TokenList, name: str, module: Module) -> Iterator[Use]:
-    statement: TokenList = []
-    for index, token in enumerate(tokens):
-        if token.type in (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
-            if token.type == tokenize.NEWLINE:
-                statement = []
-            continue
-        statement.append(token)
-        if token.type != tokenize.NAME or token.string != name:
-            continue
-        before = statement[-2].string if len(statement) > 1 else ""
-        after = tokens[index + 1].string if index + 1 < len(tokens) else ""
-        first = statement[0].string
-        kind: UseKind = "use"
-        if before in ("def", "class"):
-            kind = "definition"
-        elif first in ("import", "from"):
-            kind = "import"
-        elif after == "(":
-            kind = "call"
-        line = token.start[0]
-        yield Use(line, token.start[1], kind, token.line.strip(), _inside(module, line, kind))
+def _in_tree(tree: ast.Module, name: str) -> Iterator[tuple[int, UseKind]]:
+    """The lines of a name, and how it stands there; names inside f-strings too."""
+    called: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called.add(node.func)
+        if isinstance(node, ast.Name) and node.id == name:
+            yield node.lineno, "call" if node in called else "use"
+        elif isinstance(node, ast.Attribute) and node.attr == name:
+            yield node.end_lineno or node.lineno, "call" if node in called else "use"
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name == name:
+                yield node.lineno, "definition"
+        elif isinstance(node, ast.alias) and name in (node.name, node.asname):
+            yield node.lineno, "import"
+        elif isinstance(node, ast.arg) and node.arg == name:
+            yield node.lineno, "definition"
+        elif isinstance(node, ast.keyword) and node.arg == name:
+            yield node.lineno, "use"
 
 
 def _by_word(text: str, name: str, module: Module) -> Iterator[Use]:
@@ -88,7 +78,7 @@ def _by_word(text: str, name: str, module: Module) -> Iterator[Use]:
             kind: UseKind = "call" if match["call"] else "use"
             if number in defined:
                 kind = "definition"
-            yield Use(number, match.start(), kind, line.strip()[:200])
+            yield Use(number, kind, line.strip()[:200])
 
 
 def _inside(module: Module, line: int, kind: UseKind) -> str:
@@ -153,8 +143,3 @@ def is_test(path: str) -> bool:
         or ".test." in name
         or ".spec." in name
     )
-
-
-def is_name(text: str) -> bool:
-    """Whether a text can be a name in Python."""
-    return text.isidentifier() and not keyword.iskeyword(text)

@@ -162,6 +162,7 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
     ),
     (
         _p(
+            r"why|(?:tell me )?more|details|"
             rf"{_ASK}(?:why|what)(?:'s| is| does| do| did| are)? {_THE}"
             r"(?:(?:tests? )?(?:fail(?:s|ed|ing|ures?)?|wrong|broken|errors?)|"
             r"(?:it|tests?|that) (?:fail(?:s|ed|ing)?|broken|red|wrong)|tests? wrong)"

@@ -93,7 +93,7 @@ async def usage(work: Work, intent: Intent) -> None:
     spec = next((one for one in COMMANDS if one.name == intent["command"]), None)
     hint = "a file" if spec is None or spec.hint is None else spec.hint
     about = "Show a file" if spec is None else spec.description
-    await work.say(f"`/{intent['command']}` needs more: {hint}. {about}.")
+    await work.say(f"`/{intent['command']}` needs to be told more: {hint}. {about}.")
 
 
 async def no_such_command(work: Work, intent: Intent) -> None:
@@ -175,7 +175,7 @@ async def call(work: Work, intent: Intent) -> None:
     found = matching(tools, named)
     if not found:
         if not intent.slash and not tools:
-            await search_words(work, f"{named} {given}", f"I know no tool `{named}`.")
+            await search_words(work, named, f"I know no tool `{named}`.")
             return
         every = [f"{one.server}.{one.name}" for one in tools]
         near = difflib.get_close_matches(named, [*every, *(one.name for one in tools)], n=1)
@@ -219,7 +219,8 @@ async def show_plan(work: Work, intent: Intent) -> None:
     text = intent["text"]
     project = await work.project()
     command = await work.test_command()
-    steps, found = plan_for(text, project.files, None if command is None else command.line)
+    line = None if command is None else command.line
+    steps, found = await work.compute(plan_for, text, project.files, line)
     places = [(one.path, one.symbol.line) for one in found]
     if places:
         shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)

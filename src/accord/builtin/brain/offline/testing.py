@@ -90,11 +90,16 @@ async def failures_listed(work: Work, run: TestRun) -> str:
         ours = within(failure, project.roots, project.files)
         place = f" at `{ours.frames[-1].path}:{ours.frames[-1].line}`" if ours.frames else ""
         message = failure.message.split("\n")[0]
-        name = f"`{failure.test}`: " if failure.test else ""
+        name = f"`{short(failure.test)}`: " if failure.test else ""
         lines.append(f"{name}{failure.error or 'failed'}: {message}{place}".replace(": :", ":"))
     if lines:
         return bullets(lines, 10)
     return fenced("\n".join(run.tail.rstrip().split("\n")[-20:])) if run.tail.strip() else ""
+
+
+def short(test_name: str) -> str:
+    """A test's name without what unittest adds to it."""
+    return test_name.partition(" (")[0]
 
 
 async def why(work: Work, intent: Intent) -> None:
@@ -115,7 +120,8 @@ async def _about_first(work: Work, run: TestRun) -> str:
         return await failures_listed(work, run)
     ours = [within(one, project.roots, project.files) for one in run.failures]
     failure = next((one for one in ours if one.frames), ours[0])
-    parts = [f"`{failure.test or run.command}` fails with **{failure.error}**: {failure.message}"]
+    name = short(failure.test) or run.command
+    parts = [f"`{name}` fails with **{failure.error}**: {failure.message}"]
     # A test that compares fails in the test; what it called before is the code that is wrong.
     for frame in dict.fromkeys(
         (failure.frames[:1] + failure.frames[-1:]) if failure.frames else ()
@@ -197,13 +203,14 @@ async def _look(work: Work, run: TestRun) -> Repair | None:
     project = await work.project(fresh=True)
     for failure in run.failures:
         ours = within(failure, project.roots, project.files)
-        repair = find_repair(project.python_files, ours)
+        repair = await work.compute(find_repair, project.python_files, ours)
         if repair is None:
             continue
         # The client may have the file open and changed.
         now = await work.tools.text(repair.path)
         if now is not None and now != project.files.get(repair.path):
-            repair = find_repair({**project.python_files, repair.path: now}, ours)
+            files = {**project.python_files, repair.path: now}
+            repair = await work.compute(find_repair, files, ours)
         if repair is not None:
             await _tell(work, ours, repair)
             return repair
@@ -211,7 +218,7 @@ async def _look(work: Work, run: TestRun) -> Repair | None:
 
 
 async def _tell(work: Work, failure: Failure, repair: Repair) -> None:
-    test_name = f"{failure.test} fails: " if failure.test else ""
+    test_name = f"{short(failure.test)} fails: " if failure.test else ""
     await work.turn.think(f"{test_name}{failure.error}: {failure.message}. {repair.why}")
     await work.tools.read(repair.path, max(repair.line - 5, 1), 11)
 

@@ -36,11 +36,15 @@ async def search_words(work: Work, words: str, head: str) -> None:
         await work.say(head, _hints(work.turn.text), NO_MODEL)
         return
     project = await work.project()
-    pattern = "|".join(re.escape(word) for word in every)
+    pattern = "|".join(_pattern(word) for word in every)
     result = await work.tools.grep(pattern, ignore_case=True)
     data = result.data if result.ok and isinstance(result.data, list) else []
     matches = [one for one in data if isinstance(one, Match)]
-    defined = [one for word in every for one in definitions_of(dict(project.files), word)]
+    defined = [
+        one
+        for word in every
+        for one in await work.compute(definitions_of, dict(project.files), word)
+    ]
     found = ""
     quoted = ", ".join(f"“{word}”" for word in every)
     if defined:
@@ -58,6 +62,11 @@ async def search_words(work: Work, words: str, head: str) -> None:
     elif not defined:
         listing = f"I searched for {quoted} and found nothing."
     await work.say(head, found, listing, _hints(work.turn.text), NO_MODEL)
+
+
+def _pattern(word: str) -> str:
+    """A short word is in too many others to be looked for within them."""
+    return re.escape(word) if len(word) > 2 else rf"\b{re.escape(word)}\b"
 
 
 def _by_file(project: Project, matches: list[Match], words: list[str]) -> list[str]:

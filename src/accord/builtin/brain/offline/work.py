@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from urllib.parse import unquote, urlsplit
+
+from anyio import to_thread
 
 from accord.agent.elicitation import FormField
 from accord.agent.paths import relative
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.builtin.tools.toolbox import Toolbox
     from accord.builtin.workspace import Workspace
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LOCATIONS_MAX = 50
 """Places that one tool call names."""
@@ -90,6 +96,10 @@ class Work:
             found = await read_project(str(self.turn.cwd))
             self._project = found.with_texts(self.embedded())
         return self._project
+
+    async def compute(self, function: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+        """Work something out in a thread: a large project must not hold up a cancellation."""
+        return await to_thread.run_sync(partial(function, *args, **more), abandon_on_cancel=True)
 
     def forget_project(self) -> None:
         """Files were changed: the next question reads them again."""
