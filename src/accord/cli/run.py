@@ -13,6 +13,7 @@ import anyio
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import Asker, Deciding, KindError, Wishes, deciding, read_kinds
+from accord.cli.run_project import project_servers
 from accord.cli.run_prompt import PromptError, read_prompt
 from accord.cli.run_report import FORMATS, Report
 from accord.cli.run_servers import servers_of
@@ -113,6 +114,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
         cwd=os.path.abspath(cwd),
         add_dirs=tuple(map(os.path.abspath, arguments.add_dir)),
         mcp_servers=servers_of(arguments.mcp, config, here),
+        project_servers=project_servers(Path(os.path.abspath(cwd))),
         mode=arguments.mode,
         model=arguments.model,
         session=arguments.session,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.cli.run_prompt import Prompt
+
+if TYPE_CHECKING:
+    from accord.mcp.specs import Entry
 
 
 class UsageError(Exception):
@@ -27,6 +30,8 @@ class Job:
     cwd: str
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Sequence[Any] = field(default=(), repr=False)
+    # Of the project's own file; left out where the agent cannot take them.
+    project_servers: Mapping[str, Entry] = field(default_factory=dict, repr=False)
     mode: str | None = None
     model: str | None = None
     session: str | None = None

@@ -5,14 +5,13 @@ Must not know how a server is reached.
 The file is JSON with `mcpServers`, as many programs have it, or TOML with `mcp_servers` as our
 configuration has it.
 
-What always holds: naming a file on the command line is the user's consent to what is in it; no file
-is looked for in the project.
+What always holds: naming a file on the command line is the user's consent to what is in it; the
+project's own file is the matter of `run_project.py`.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 from accord.discovery.config import Config, McpEntry, mcp_entry
 from accord.discovery.tables import FILE_BYTES_MAX, Table, read_toml
 from accord.errors import ConfigError
-from accord.schema import v1, v2
+from accord.mcp.handing_on import wire_of
 
 
 def servers_of(named: Iterable[str], config: Config, folder: Path) -> list[Any]:
@@ -41,7 +40,7 @@ def servers_of(named: Iterable[str], config: Config, folder: Path) -> list[Any]:
                 f"--mcp {name}: neither a file nor a server of the configuration ({known})"
             )
         found.update(read_servers(path))
-    return [_wire(name, entry) for name, entry in found.items()]
+    return [wire_of(name, entry) for name, entry in found.items()]
 
 
 def read_servers(path: Path) -> Mapping[str, McpEntry]:
@@ -66,30 +65,6 @@ def _read_json(path: Path) -> Table:
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: must be an object", file=str(path))
     return Table(path, value)
-
-
-def _wire(name: str, entry: McpEntry) -> Any:
-    if entry.type == "stdio":
-        return v2.McpServerStdio(
-            name=name,
-            command=_program(name, entry.command or ""),
-            args=list(entry.args),
-            env=[v2.EnvVariable(name=key, value=value) for key, value in entry.env.items()],
-        )
-    url = entry.url or ""
-    if entry.type == "http":
-        headers = [v2.HttpHeader(name=key, value=value) for key, value in entry.headers.items()]
-        return v2.McpServerHttp(name=name, url=url, headers=headers)
-    older = [v1.HttpHeader(name=key, value=value) for key, value in entry.headers.items()]
-    return v1.McpServer(type="sse", name=name, url=url, headers=older)
-
-
-def _program(name: str, command: str) -> str:
-    """The protocol wants the whole path; the agent's search path may be another than ours."""
-    found = shutil.which(command)
-    if found is None:
-        raise ConfigError(f"the program of the MCP server {name} is not found: {command}")
-    return str(Path(found).absolute())
 
 
 __all__ = ["read_servers", "servers_of"]

@@ -7,10 +7,14 @@ What always holds: what the agent cannot do is a `UsageError` before anything is
 
 from __future__ import annotations
 
+from typing import Any
+
 from accord import Client, Session
 from accord.cli.run_job import Job, UsageError
+from accord.cli.run_project import tell
 from accord.client.conversation import UpdateListener
 from accord.errors import LocalProtocolError, NotFound
+from accord.mcp.handing_on import hand_on
 from accord.transcript import ConfigOption
 
 SESSIONS_SEEN_MAX = 10_000
@@ -35,13 +39,14 @@ async def open_session(client: Client, job: Job, on_update: UpdateListener) -> S
 
 
 async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
+    servers = _servers(client, job)
     session_id = job.session
     if job.go_on:
         session_id = await _last_session(client, job.cwd)
     if session_id is None:
         return await client.new_session(
             job.cwd,
-            mcp_servers=job.mcp_servers,
+            mcp_servers=servers,
             additional_directories=job.add_dirs,
             on_update=on_update,
         )
@@ -54,12 +59,22 @@ async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
         return await go_on(
             session_id,
             job.cwd,
-            mcp_servers=job.mcp_servers,
+            mcp_servers=servers,
             additional_directories=job.add_dirs,
             on_update=on_update,
         )
     except NotFound as error:
         raise UsageError(f"the agent has no session {session_id}: {error.message}") from error
+
+
+def _servers(client: Client, job: Job) -> list[Any]:
+    """What the user named, and of the project's own what the agent can take."""
+    named = {server.name for server in job.mcp_servers}
+    others = {name: one for name, one in job.project_servers.items() if name not in named}
+    handed = hand_on(client.capabilities, others, required=False)
+    for warning in handed.warnings:
+        tell(warning)
+    return [*job.mcp_servers, *handed.servers]
 
 
 async def _last_session(client: Client, cwd: str) -> str:

@@ -1,0 +1,56 @@
+"""MCP servers of the project's own file for `accord run`: asked about once, at a terminal.
+
+What always holds
+    * Without a person at the terminal no server is used that was not agreed to before; what is
+      left out is said on standard error.
+    * What comes from the file is shown without anything that a terminal would act on.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from accord.cli.prose import harmless
+from accord.discovery.places import state_folder
+from accord.errors import ConfigError
+from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
+
+CONSENTS = "mcp_consents.json"
+
+
+def project_servers(folder: Path) -> dict[str, ProjectServer]:
+    """The servers of the folder's `.mcp.json` that the user agrees to."""
+    if not (folder / FILE_NAME).is_file():
+        return {}
+    try:
+        found = read_project_file(folder)
+    except ConfigError as error:
+        # Not the user's own file, so it does not keep them from their work.
+        tell(str(error))
+        return {}
+    attended = sys.stdin.isatty() and sys.stderr.isatty()
+    allowed, left_out = consented(
+        found, Consents(state_folder() / CONSENTS), ask if attended else None
+    )
+    for sentence in left_out:
+        tell(sentence)
+    return allowed
+
+
+def ask(server: ProjectServer) -> bool | None:
+    """Ask the person; only a clear yes is one, and no answer is remembered as none."""
+    tell(f"This project wants the MCP server {server.name}: it {server.described}.")
+    print("Use it, now and later? [y/n] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline().strip().lower()
+    if answer in ("y", "yes"):
+        return True
+    return False if answer in ("n", "no") else None
+
+
+def tell(sentence: str) -> None:
+    """One line for the person, beside the output."""
+    print(f"accord: {' '.join(harmless(sentence).split())}", file=sys.stderr)
+
+
+__all__ = ["project_servers", "tell"]
