@@ -25,6 +25,9 @@ TERMINAL_BYTES_STEP = 4096
 
 _STATUSES = {"paused": "in_progress", "cancelled": "failed"}
 _ENTRY_STATUSES = {"cancelled": "completed"}
+# What both versions say of a task.
+_ALIKE = frozenset({"pending", "in_progress", "completed"})
+_PRIORITIES = frozenset({"high", "medium", "low"})
 
 
 class V1Wire:
@@ -159,8 +162,12 @@ class V1Wire:
         if isinstance(patch.content, list):
             fields["content"] = self._contents(session_id, patch.tool_call_id, shown.content)
         if isinstance(patch.locations, list):
+            # The same to the letter in both versions, but for metadata.
             fields["locations"] = [
-                v1.ToolCallLocation(path=place.path, line=place.line) for place in patch.locations
+                place
+                if place.meta is UNSET
+                else v1.ToolCallLocation(path=place.path, line=place.line)
+                for place in patch.locations
             ]
         return fields
 
@@ -224,13 +231,14 @@ class V1Wire:
             return self._chunk(v1.AgentMessageChunk)(session_id, update)
         if update is None:
             return ()
-        return (v1.Plan(entries=[_entry(entry) for entry in update.plan.entries]),)
+        entries: list[Any] = [_entry(entry) for entry in update.plan.entries]
+        return (v1.Plan(entries=entries),)
 
     def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
         """One of several plans, for clients that said `plan`."""
         if not isinstance(update.plan, v2.PlanItems):
             return self._same(v1.PlanUpdate)(session_id, update)
-        entries = [_entry(entry) for entry in update.plan.entries]
+        entries: list[Any] = [_entry(entry) for entry in update.plan.entries]
         return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=update.plan.plan_id, entries=entries)),)
 
     def _commands(self, _session_id: str, update: Any) -> Sequence[Any]:
@@ -328,7 +336,10 @@ def _known(word: str, otherwise: str) -> str:
     return otherwise if word.startswith("_") else word
 
 
-def _entry(entry: v2.PlanEntry) -> v1.PlanEntry:
+def _entry(entry: v2.PlanEntry) -> v1.PlanEntry | v2.PlanEntry:
+    if entry.status in _ALIKE and entry.priority in _PRIORITIES:
+        # The same to the letter in both versions.
+        return entry
     return v1.PlanEntry(
         content=entry.content,
         priority=_known(entry.priority, "medium"),

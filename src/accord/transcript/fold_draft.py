@@ -162,7 +162,7 @@ def _plan(view: View, update: draft.Plan) -> Update:
     view.open = None
     plan = view.plan(update.plan_id)
     plan.show_items(
-        PlanEntry(step.description, DEFAULT_PRIORITY, step.status) for step in update.steps
+        [PlanEntry(step.description, DEFAULT_PRIORITY, step.status) for step in update.steps]
     )
     return PlanChanged(plan, "", update)
 

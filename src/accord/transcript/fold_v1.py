@@ -14,7 +14,7 @@ from accord.schema.struct import UNSET, Omit, Patch, Raw, UnknownVariant
 from accord.transcript import fold_v1_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
-from accord.transcript.plan import MAIN_PLAN_ID, PlanEntry
+from accord.transcript.plan import MAIN_PLAN_ID
 from accord.transcript.tool_call import FileDiff, Location
 from accord.transcript.update import (
     MessageChanged,
@@ -99,7 +99,7 @@ def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
 def _plan(view: View, update: v1.Plan) -> Update:
     view.open = None
     plan = view.plan(MAIN_PLAN_ID)
-    plan.show_items(_entries(update.entries))
+    plan.show_items(update.entries)
     return PlanChanged(plan, "", update)
 
 
@@ -115,7 +115,7 @@ def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
         return PlanChanged(plan, "", update)
     plan = view.plan(content.plan_id)
     if isinstance(content, v1.PlanItems):
-        plan.show_items(_entries(content.entries))
+        plan.show_items(content.entries)
     elif isinstance(content, v1.PlanMarkdown):
         plan.show_markdown(content.content)
     else:
@@ -127,10 +127,6 @@ def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
     view.open = None
     plan = view.remove_plan(update.plan_id)
     return None if plan is None else PlanChanged(plan, "", update)
-
-
-def _entries(entries: Iterable[v1.PlanEntry]) -> Iterable[PlanEntry]:
-    return [PlanEntry(entry.content, entry.priority, entry.status) for entry in entries]
 
 
 # In a tool call of v1, null means the same as leaving the field out.

@@ -13,7 +13,6 @@ from accord.schema.struct import UNSET, Patch, UnknownVariant
 from accord.transcript import fold_v2_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.message import Message, Role
-from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus, TerminalSize
 from accord.transcript.tool_call import FileDiff, Location, text_of_item
 from accord.transcript.update import (
@@ -209,9 +208,7 @@ def _plan_update(view: View, update: v2.PlanUpdate) -> Update:
         return PlanChanged(plan, "", update)
     plan = view.plan(content.plan_id)
     if isinstance(content, v2.PlanItems):
-        plan.show_items(
-            PlanEntry(entry.content, entry.priority, entry.status) for entry in content.entries
-        )
+        plan.show_items(content.entries)
     elif isinstance(content, v2.PlanMarkdown):
         plan.show_markdown(content.content)
     else:

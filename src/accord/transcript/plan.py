@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 # The id of the only plan where the protocol has no ids.
 MAIN_PLAN_ID = "main"
@@ -12,11 +12,22 @@ PlanForm: TypeAlias = Literal["items", "markdown", "file"] | str
 
 
 class PlanEntry(NamedTuple):
-    """One task.  A tuple, since plans come whole and often, and nothing is made sooner."""
+    """One task."""
 
     content: str
     priority: str
     status: str
+
+
+class Task(Protocol):
+    """A task as any version reports it."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def priority(self) -> str: ...
+    @property
+    def status(self) -> str: ...
 
 
 class Plan:
@@ -26,13 +37,13 @@ class Plan:
     `uri` to "file"; a form that we do not know leaves them empty and is kept in `received`.
     """
 
-    __slots__ = ("entries", "form", "markdown", "plan_id", "received", "removed", "uri")
+    __slots__ = ("_entries", "form", "markdown", "plan_id", "received", "removed", "uri")
 
     def __init__(self, plan_id: str) -> None:
         self.plan_id = plan_id
         self.removed = False
         self.form: PlanForm = "items"
-        self.entries: tuple[PlanEntry, ...] = ()
+        self._entries: Sequence[Task] = ()
         self.markdown: str | None = None
         self.uri: str | None = None
         self.received: Any = None
@@ -40,10 +51,15 @@ class Plan:
     def __repr__(self) -> str:
         return f"Plan({self.plan_id!r}, {self.form!r}, {len(self.entries)} entries)"
 
-    def show_items(self, entries: Iterable[PlanEntry]) -> None:
-        """Be a list of tasks."""
+    @property
+    def entries(self) -> tuple[PlanEntry, ...]:
+        """The tasks."""
+        return tuple(PlanEntry(one.content, one.priority, one.status) for one in self._entries)
+
+    def show_items(self, entries: Sequence[Task]) -> None:
+        """Be a list of tasks; they are kept as they came, since most are replaced unseen."""
         self._become("items")
-        self.entries = tuple(entries)
+        self._entries = entries
 
     def show_markdown(self, text: str) -> None:
         """Be free text."""
@@ -62,7 +78,7 @@ class Plan:
 
     def _become(self, form: PlanForm) -> None:
         self.form = form
-        self.entries = ()
+        self._entries = ()
         self.markdown = self.uri = self.received = None
 
     def dump(self) -> dict[str, object]:

@@ -79,6 +79,10 @@ class FileDiff(NamedTuple):
 DiffReader: TypeAlias = Callable[[ContentItem], Iterable[FileDiff]]
 
 
+def _none_of(_item: ContentItem) -> Iterable[FileDiff]:
+    return ()
+
+
 def text_of_item(item: ContentItem) -> str:
     """The text of a content item that is text, and nothing of any other."""
     return text_of(getattr(item, "content", item))
@@ -100,10 +104,11 @@ class ToolCall:
     """
 
     __slots__ = (
+        "_diffs",
+        "_diffs_of",
         "cancellable",
         "cancelled",
         "content",
-        "diffs",
         "kind",
         "locations",
         "meta",
@@ -124,7 +129,9 @@ class ToolCall:
         self.kind = self.reported_kind = DEFAULT_KIND
         self.status = self.reported_status = DEFAULT_STATUS
         self.content: list[ReceivedItem] = []
-        self.diffs: list[FileDiff] = []
+        # Read out of the content when somebody looks: most diffs are replaced before that.
+        self._diffs: list[FileDiff] | None = []
+        self._diffs_of: DiffReader = _none_of
         self.locations: list[Location] = []
         self.raw_input: Raw | None = None
         self.raw_output: Raw | None = None
@@ -136,6 +143,13 @@ class ToolCall:
 
     def __repr__(self) -> str:
         return f"ToolCall({self.tool_call_id!r}, {self.title!r}, {self.status!r})"
+
+    @property
+    def diffs(self) -> list[FileDiff]:
+        """What the content says was changed, or would be."""
+        if self._diffs is None:
+            self._diffs = [diff for item in self.content for diff in self._diffs_of(item)]
+        return self._diffs
 
     @property
     def is_final(self) -> bool:
@@ -205,12 +219,12 @@ class ToolCall:
         if items is UNSET:
             return
         self.content = list(items or ())
-        self.diffs = [diff for item in self.content for diff in diffs_of(item)]
+        self._diffs, self._diffs_of = None, diffs_of
 
     def append_content(self, item: ContentItem, diffs_of: DiffReader) -> None:
         """Put one item at the end."""
         self.content.append(item)
-        self.diffs.extend(diffs_of(item))
+        self._diffs, self._diffs_of = None, diffs_of
 
     def dump(self) -> dict[str, object]:
         """Plain values and wire structs."""
