@@ -187,9 +187,9 @@ def _check_turns_v1(frames: Sequence[Frame], served: Sequence[Call]) -> None:
             assert any(call.asked < place < call.answered for call in (*prompts, *loads))
         if update["sessionUpdate"].endswith("_chunk"):
             assert update["messageId"]
-    [cancelled] = _cancels(frames)
-    running = next(call for call in prompts if call.asked < cancelled < call.answered)
-    assert running.result["stopReason"] == "cancelled"
+    for cancelled in _cancels(frames):
+        running = next(call for call in prompts if call.asked < cancelled < call.answered)
+        assert running.result["stopReason"] == "cancelled"
 
 
 def _check_terminals_v1(frames: Sequence[Frame], served: Sequence[Call]) -> None:
@@ -229,16 +229,16 @@ def _check_turns_v2(frames: Sequence[Frame], served: Sequence[Call]) -> None:
     for _, update in updates(frames):
         if "message" in update["sessionUpdate"] or "thought" in update["sessionUpdate"]:
             assert update["messageId"]
-    [cancelled] = _cancels(frames)
     prompts = [call for call in served if call.method == "session/prompt"]
-    running = max(call.answered for call in prompts if call.asked < cancelled)
-    assert running < cancelled, "a prompt is answered when it is part of the conversation"
-    ends = [
-        update.get("stopReason")
-        for place, update in updates(frames)
-        if place > cancelled and update.get("state") == "idle"
-    ]
-    assert ends[0] == "cancelled"
+    for cancelled in _cancels(frames):
+        running = max(call.answered for call in prompts if call.asked < cancelled)
+        assert running < cancelled, "a prompt is answered when it is part of the conversation"
+        ends = [
+            update.get("stopReason")
+            for place, update in updates(frames)
+            if place > cancelled and update.get("state") == "idle"
+        ]
+        assert ends[0] == "cancelled"
 
 
 def _cancels(frames: Sequence[Frame]) -> list[int]:

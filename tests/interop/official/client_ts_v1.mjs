@@ -38,10 +38,11 @@ const app = client({ name: "official-ts-v1" })
   .onRequest(methods.client.terminal.create, ({ params }) => {
     const child = spawn(params.command, params.args ?? [], {
       cwd: params.cwd ?? process.cwd(),
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     const terminal = { child, output: "", closed: once(child, "close") };
-    child.stdout.on("data", (data) => (terminal.output += data));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (data) => (terminal.output += data));
     const terminalId = `terminal-${terminals.size + 1}`;
     terminals.set(terminalId, terminal);
     return { terminalId };
