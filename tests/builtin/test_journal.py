@@ -73,7 +73,9 @@ async def test_it_is_bounded_in_turns_and_in_text(monkeypatch: pytest.MonkeyPatc
     turn = object()
     await book.record(turn, "big", Change("/a", "x" * 60, "y" * 60))
     assert book.last is None
-    await book.record(turn, "small", Change("/a", "x", "y"))
+    await book.record(turn, "rest of it", Change("/b", "x", "y"))
+    assert book.last is None
+    await book.record(object(), "small", Change("/a", "x", "y"))
     assert book.last is not None
 
 

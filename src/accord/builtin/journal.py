@@ -57,6 +57,8 @@ class Journal:
         self._turns = turns or []
         self._current: TurnChanges | None = None
         self._turn: object = None
+        # A turn that changed more than is kept: it can be taken back whole or not at all.
+        self._too_large: object = None
         self._paused = False
 
     @classmethod
@@ -72,7 +74,7 @@ class Journal:
 
     async def record(self, turn: object, title: str, *changes: Change) -> None:
         """Note what a turn has changed; a file that it changed before keeps its first text."""
-        if self._paused:
+        if self._paused or turn is self._too_large:
             return
         if self._current is None or self._turn is not turn:
             self._turn, self._current = turn, TurnChanges(title)
@@ -106,6 +108,7 @@ class Journal:
         while self._turns and total > CHARACTERS_MAX:
             total -= self._turns.pop(0).characters
         if not self._turns:
+            self._too_large = self._turn
             self._current = self._turn = None
 
     async def _keep(self) -> None:

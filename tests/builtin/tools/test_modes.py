@@ -52,6 +52,19 @@ async def test_auto_edit_asks_for_commands_only_and_full_access_for_nothing(
         assert len(b.asked) == 1
 
 
+async def test_what_git_would_run_is_asked_for_like_a_command(tmp_path: Path) -> None:
+    """A hook that is written unasked would be a command that is run unasked."""
+    (tmp_path / ".git").mkdir()
+    async with bench(tmp_path) as b:
+        await b.set_mode("auto-edit")
+        b.answer = "reject_once"
+        for path in (".git/hooks/pre-commit", ".git/config"):
+            refused = await b.use(lambda t, p=path: t.write(p, "x"))  # type: ignore[misc]
+            assert refused.denied == "user"
+        assert (await b.use(lambda t: t.write(".gitignore", "x"))).ok
+        assert len(b.asked) == 2
+
+
 async def test_the_switch_approves_what_would_be_asked(tmp_path: Path) -> None:
     """Issue: config options include auto-approval."""
     async with bench(tmp_path) as b:

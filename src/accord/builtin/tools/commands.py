@@ -31,8 +31,11 @@ TIMEOUT_SECONDS_MAX = 3600.0
 OUTPUT_BYTES = 256 * 1024
 """Output that is kept of a command, the newest."""
 
-TOLD_BYTES = 256 * 1024
-"""Output of a process of ours that the client is told, the oldest."""
+TOLD_BYTES = {1: 64 * 1024, 2: 256 * 1024}
+"""Output of a process of ours that the client is told, the oldest, by the protocol's version.
+
+v1 has no terminals of the agent's: there the text is sent again and again as it grows.
+"""
 
 TITLE_CHARACTERS_MAX = 200
 
@@ -77,7 +80,7 @@ async def run_line(
             {},
             seconds,
             OUTPUT_BYTES,
-            TOLD_BYTES,
+            TOLD_BYTES[session.wire.version],
             box.redactor.stream,
             (*SECRET_PATTERNS, *KNOWN_NAMES),
         )

@@ -99,7 +99,8 @@ async def edit_text(
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "edit", f"Editing {name}", reason or f"Change {name}")
+        why = reason or f"Change {name}"
+        await permit(box, call, "edit", f"Editing {name}", why, paths=[full])
         await call.start()
         await _unchanged(box, full, before)
         await store(box, full, before, made.text)
@@ -134,7 +135,7 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "edit", f"Writing {name}", reason or title)
+        await permit(box, call, "edit", f"Writing {name}", reason or title, paths=[full])
         await call.start()
         await _unchanged(box, full, before)
         await store(box, full, before, text)
@@ -197,7 +198,7 @@ async def edit_many(
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "edit", title, reason)
+        await permit(box, call, "edit", title, reason, paths=list(real))
         await call.start()
         for path in real:
             await _unchanged(box, path, before[path])

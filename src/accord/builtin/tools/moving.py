@@ -45,10 +45,12 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "delete", f"Deleting {name}", reason or f"Delete {name}")
+        why = reason or f"Delete {name}"
+        await permit(box, call, "delete", f"Deleting {name}", why, paths=[full])
         await call.start()
         await remove(box, full, before)
-        return done(f"Deleted {name}.")
+        lost = "" if before is not None else " It was no text, so undo does not bring it back."
+        return done(f"Deleted {name}.{lost}")
 
     return await shown(call, work)
 
@@ -75,7 +77,8 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
         text = await load(box, full) if is_small else None
         if (await look_at(session, goal)).kind != "missing":
             raise ToolFailed(f"{relative(session, goal)} is there already.")
-        await permit(box, call, "move", f"Moving {names}", reason or f"Move {names}")
+        why = reason or f"Move {names}"
+        await permit(box, call, "move", f"Moving {names}", why, paths=[full, goal])
         await call.start()
         with OwnFiles(box) as files:
             await files.move(full, goal)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.tool_call import STANDARD_OPTIONS, ToolCallHandle
-from accord.builtin.policy import decision, refusal
+from accord.builtin.policy import decision, is_guarded, refusal
 from accord.builtin.tools.result import Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
 from accord.machine.failures import (
@@ -127,17 +127,22 @@ async def permit(
     *,
     subject: str | None = None,
     options: Sequence[PermissionOption] = STANDARD_OPTIONS,
+    paths: Sequence[str] = (),
     **command: Any,
 ) -> PermissionOption | None:
     """Go on only with consent: the mode's, an earlier `always`, or the user's now.
 
-    `subject` is what an `always` counts for, by default the kind.  Returns what the user chose,
-    None when nobody had to be asked.
+    `subject` is what an `always` counts for, by default the kind.  `paths` are the files that
+    would change: some are programs in disguise and are asked for like commands.
+
+    Returns what the user chose, None when nobody had to be asked.
 
     Raises:
         ToolFailed: the mode or the user refused.
     """
     session = box.turn.session
+    if any(map(is_guarded, paths)):
+        subject, kind = subject or f"{kind}:guarded", "execute"
     auto = box.turn.options.get("auto_approve") is True
     verdict = decision(box.mode, kind, auto_approve=auto)
     if verdict == "refuse":
