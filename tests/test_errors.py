@@ -97,12 +97,39 @@ def test_the_wait_that_the_peer_asked_for_is_read_where_it_is_one(
         ({"reason": "no"}, "no"),
         ({"path": "$.x"}, "at $.x"),
         ({"path": 5, "reason": []}, ""),
+        ({"details": "the disk is full"}, "the disk is full"),
+        ("the disk is full", "the disk is full"),
         (None, ""),
     ],
 )
 def test_the_place_of_a_mistake_is_told_in_words(data: Any, detail: str) -> None:
     """Issue 4: the path and reason of the bad field."""
     assert RequestFailed("x", -32602, "Invalid params", data).detail == detail
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "text"),
+    [
+        ("Internal error", {"details": "no such model: x"}, ": no such model: x"),
+        ("Internal error", "no such model: x", ": no such model: x"),
+        ("Invalid params: not so", {"reason": "not so", "path": "$.cwd"}, ": at $.cwd"),
+        ("Log in", {"reason": "auth_required"}, ""),
+        ("Internal error", {"details": 5}, ""),
+        ("Internal error", [{"loc": "x"}], ""),
+    ],
+)
+def test_the_text_has_the_cause_that_agents_put_beside_their_message(
+    message: str, data: Any, text: str
+) -> None:
+    """Agents of the official SDKs say `Internal error` to everything and the cause in `data`."""
+    assert str(RequestFailed("x", -32603, message, data)) == f"x: {message} (code -32603){text}"
+    assert len(str(RequestFailed("x", -32603, "no", {"details": "a b" * 100_000}))) < 600
+
+
+def test_too_many_open_requests_are_a_rate_limit() -> None:
+    """LIM-02: what a connection of ours answers; docs/how-to/limits.md: a client can try again."""
+    error = request_failed("session/list", -32603, "Too many", {"reason": "too_many_requests"})
+    assert isinstance(error, RateLimited)
 
 
 def test_a_lost_connection_tells_the_last_words() -> None:

@@ -22,6 +22,8 @@ from typing import Any
 _SECONDS_MAX = 86_400
 # An id that is longer is no id; the text of an error is for people.
 _ID_CHARACTERS_MAX = 100
+# What a peer says about its error is for people too, and a stack trace is not.
+_DETAIL_CHARACTERS_MAX = 500
 # What a process said last, as far as it is shown; `stderr_tail` has all that was kept.
 _LAST_WORDS_MAX = 4096
 # HTTP's word for it, which agents pass on from their model's server.
@@ -72,6 +74,10 @@ class RequestFailed(AccordError):
 
     def __str__(self) -> str:
         text = super().__str__()
+        # Many agents have the same message for everything, and the cause beside it.
+        words = [part for part in self._details() if " " in part and part not in self.message]
+        if words:
+            text += f": {' '.join(words)[:_DETAIL_CHARACTERS_MAX]}"
         if self.correlation_id is not None:
             text += f"; correlation id {self.correlation_id[:_ID_CHARACTERS_MAX]}"
         return f"{text}\nit said on stderr:\n{self.stderr}" if self.stderr else text
@@ -98,9 +104,16 @@ class RequestFailed(AccordError):
 
     @property
     def detail(self) -> str:
-        """What the peer said about the place of the mistake, for a person."""
-        path, reason = _text_of(self.data, "path"), _text_of(self.data, "reason")
-        return " ".join(part for part in (reason, path and f"at {path}") if part)
+        """What the peer said about the cause and the place of the mistake, for a person."""
+        return " ".join(self._details())
+
+    def _details(self) -> list[str]:
+        """Where peers put it: `data` is that text itself, or has it by one of these names."""
+        if isinstance(self.data, str):
+            return [self.data]
+        path = _text_of(self.data, "path")
+        said = (_text_of(self.data, "reason"), _text_of(self.data, "details"))
+        return [text for text in (*said, path and f"at {path}") if text]
 
 
 def _text_of(data: object, key: str) -> str | None:
@@ -269,6 +282,8 @@ class RequestError(AccordError):
         return cls(-32058, message, data)
 
 
+# The second is what a connection of ours answers when too many of the peer's requests are open.
+_RATE_REASONS = ("rate_limited", "too_many_requests")
 _BY_CODE: dict[int, type[RequestFailed]] = {
     -32000: AuthenticationRequired,
     -32002: NotFound,
@@ -281,7 +296,7 @@ _BY_CODE: dict[int, type[RequestFailed]] = {
 
 def request_failed(method: str, code: int, message: str, data: Any = None) -> RequestFailed:
     """The most telling class for an error answer: by `data.reason` first, then by code."""
-    if _text_of(data, "reason") == "rate_limited":
+    if _text_of(data, "reason") in _RATE_REASONS:
         return RateLimited(method, code, message, data)
     return _BY_CODE.get(code, RequestFailed)(method, code, message, data)
 
