@@ -143,6 +143,95 @@ async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
 
 
 @VERSIONS
+async def test_values_of_wrong_types_are_named_before_anything_is_sent(version: int) -> None:
+    """Issue 2, bad input: the agent would refuse them, and say it in its own words."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+
+    async with connected(script, version) as (client, agent):
+        session = await client.new_session()
+        no: Any = 5
+        wrong: list[tuple[Any, str]] = [
+            (lambda: client.new_session(no), "a path is text or a Path, not 5"),
+            (lambda: client.new_session(b"/tmp"), "a path is text"),  # type: ignore[arg-type]
+            (lambda: client.new_session(additional_directories="/tmp"), "list of folders"),
+            (lambda: client.new_session(mcp_servers=no), "list of servers"),
+            (lambda: client.load_session(no), "named by its id"),
+            (lambda: client.resume_session(""), "named by its id"),
+            (lambda: client.delete_session(no), "named by its id"),
+            (lambda: session.ask(v1.TextContent(text=no)), r"got `int` \(at \$.text\)"),
+            (lambda: session.ask(v2.ResourceLink(name="x", uri=no)), r"at \$.uri"),
+        ]
+        for attempt, words in wrong:
+            with pytest.raises(LocalProtocolError, match=words):
+                await attempt()
+        assert len(agent.received) == 2
+
+
+@VERSIONS
+@pytest.mark.rule("V1-GEN-06")
+async def test_the_program_of_an_mcp_server_is_sent_by_its_whole_path(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N1 McpServerStdio: absolute; people write `npx`, which is looked up here."""
+    program = tmp_path / "serve"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def script(agent: ScriptedAgent) -> None:
+        request = await agent.open_session()
+        commands = [server["command"] for server in request["params"]["mcpServers"]]
+        assert commands == [str(program), str(program), r"C:\serve.exe"]
+        assert request["params"]["mcpServers"][0]["args"] == ["-v"]
+
+    able: Json = (
+        {"protocolVersion": 1, "agentCapabilities": {}}
+        if version == 1
+        else {
+            "protocolVersion": 2,
+            "info": {"name": "able", "version": "0"},
+            "capabilities": {"session": {"mcp": {"stdio": {}}}},
+        }
+    )
+    async with playing_with(able, script, version) as (client, agent):
+        for command in ("no-such-program", "./serve", ""):
+            with pytest.raises(LocalProtocolError, match="'mine' is neither an absolute path nor"):
+                await client.new_session(
+                    mcp_servers=[v2.McpServerStdio(name="mine", command=command)]
+                )
+        no: Any = 5
+        with pytest.raises(LocalProtocolError, match=r"got `int` \(at \$.command\)"):
+            await client.new_session(mcp_servers=[v2.McpServerStdio(name="mine", command=no)])
+        assert len(agent.received) == 1
+        await client.new_session(
+            mcp_servers=[
+                v2.McpServerStdio(name="a", command="serve", args=["-v"]),
+                v1.McpServer(name="b", command="serve"),
+                v2.McpServerStdio(name="c", command=r"C:\serve.exe"),
+            ]
+        )
+
+
+async def test_nobody_watches_a_session_that_is_closed() -> None:
+    """Issue 2: it would wait for ever."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        request = await agent.expect("session/close")
+        agent.result(request, {})
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        seen = session.updates()
+        await session.close()
+        assert [update async for update in seen] == []
+        with pytest.raises(LocalProtocolError, match="cannot watch: the session 's1' is closed"):
+            session.updates()
+
+
+@VERSIONS
 @pytest.mark.rule("V1-PROMPT-02", "V2-PROMPT-01")
 async def test_blocks_go_out_in_the_form_of_the_version(version: int) -> None:
     """D1 prompt-turn: what the agent takes is sent, in order."""

@@ -4,13 +4,16 @@ Each check raises `LocalProtocolError` with a sentence that names the mistake.
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accord.client.capabilities import AgentCapabilities
+from accord.client.encoding import blaming_caller
 from accord.client.options import Options
 from accord.client.wire import Setup
 from accord.errors import LocalProtocolError, SpawnFailed
+from accord.schema.codec import conform
 
 # Which capability a content block needs; text and links need none.
 _BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
@@ -21,6 +24,8 @@ _SERVER_NEEDS = {
     "sse": "mcp_sse",
     "acp": "mcp_acp",
 }
+# POSIX, drive letter or UNC: the agent need not run on a machine like ours.
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
 def prompt_items(content: Iterable[Any]) -> list[Any]:
@@ -51,6 +56,8 @@ def check_blocks(items: Sequence[Any], capabilities: AgentCapabilities) -> None:
             raise LocalProtocolError(f"{tag!r} is no content type that may be sent")
         if not getattr(capabilities, need):
             raise LocalProtocolError(f"the agent takes no {tag} content in prompts")
+    for item in items:
+        _check_fields(item)
 
 
 def tag_of(value: Any) -> str | None:
@@ -73,24 +80,34 @@ def make_setup(
     """Where and with what a session works; relative paths become absolute."""
     root = _folder(cwd)
     others: list[str] = []
-    for directory in additional_directories:
+    for directory in _several(additional_directories, "additional_directories", "folders"):
         folder = _folder(directory)
         if folder != root and folder not in others:
             others.append(folder)
     if others and not capabilities.additional_directories:
         raise LocalProtocolError("the agent takes no additional directories")
-    servers = tuple(mcp_servers)
-    for server in servers:
-        _check_server(server, capabilities)
+    servers = tuple(
+        _checked_server(server, capabilities)
+        for server in _several(mcp_servers, "mcp_servers", "servers")
+    )
     if system_prompt is not None:
         unstable = options.unstable
         _check_system_prompt(system_prompt, system_prompt_mode, capabilities, unstable=unstable)
     return Setup(root, tuple(others), servers, system_prompt, system_prompt_mode)
 
 
-def absolute(path: str | os.PathLike[str]) -> str:
+def absolute(path: object) -> str:
     """The one form in which paths are sent: absolute, without `.` and `..`, links as they are."""
+    if not isinstance(path, str | os.PathLike):
+        raise LocalProtocolError(f"a path is text or a Path, not {path!r}")
     return os.path.abspath(path)
+
+
+def checked_id(session_id: object) -> str:
+    """The id of a session, where a program may have handed over something else."""
+    if not isinstance(session_id, str) or not session_id:
+        raise LocalProtocolError(f"a session is named by its id, which is text, not {session_id!r}")
+    return session_id
 
 
 def command_words(command: Sequence[object]) -> tuple[str, ...]:
@@ -116,7 +133,7 @@ def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
     return SpawnFailed(f"{error}; give one argument per word: Client.spawn({words})")
 
 
-def _folder(path: str | os.PathLike[str]) -> str:
+def _folder(path: object) -> str:
     folder = absolute(path)
     if os.path.isfile(folder):
         raise LocalProtocolError(f"{folder} is a file, not a folder")
@@ -125,16 +142,53 @@ def _folder(path: str | os.PathLike[str]) -> str:
     return folder
 
 
-def _check_server(server: Any, capabilities: AgentCapabilities) -> None:
+def _several(given: object, option: str, what: str) -> Iterable[Any]:
+    """A text is a list of its letters, and one thing is no list: both are mistakes that happen."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise LocalProtocolError(f"{option}= takes a list of {what}, not {given!r}")
+    return given
+
+
+def _check_fields(value: Any) -> None:
+    """A struct takes any value for its fields; the agent would not."""
+    if getattr(type(value), "__struct_config__", None) is not None:
+        with blaming_caller():
+            conform(type(value), value)
+
+
+def _checked_server(server: Any, capabilities: AgentCapabilities) -> Any:
     # v1 names no type for a program.
     tag = tag_of(server) or getattr(server, "type", None) or "stdio"
     if tag.startswith("_"):
-        return
+        return server
     need = _SERVER_NEEDS.get(tag)
     if need is None or not hasattr(server, "name"):
         raise LocalProtocolError(f"{server!r} is no MCP server that can be described")
     if not getattr(capabilities, need):
         raise LocalProtocolError(f"the agent cannot use MCP servers of type {tag!r}")
+    if tag == "stdio":
+        server = _with_program(server)
+    _check_fields(server)
+    return server
+
+
+def _with_program(server: Any) -> Any:
+    """A server whose command is an absolute path: the bare name of a program is looked up."""
+    command = server.command
+    if not isinstance(command, str) or _ABSOLUTE.match(command):
+        return server
+    found = None
+    if command and os.sep not in command:
+        import shutil
+
+        found = shutil.which(command)
+    if found is None:
+        raise LocalProtocolError(
+            f"the command of the MCP server {server.name!r} is neither an absolute path nor the"
+            f" name of a program that is found here: {command!r}"
+        )
+    fields = {name: getattr(server, name) for name in type(server).__struct_fields__}
+    return type(server)(**fields | {"command": os.path.abspath(found)})
 
 
 def _check_system_prompt(
@@ -155,6 +209,7 @@ def _check_system_prompt(
 __all__ = [
     "absolute",
     "check_blocks",
+    "checked_id",
     "command_words",
     "explain_spawn",
     "make_setup",

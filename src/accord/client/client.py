@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
 from accord.client import auth
 from accord.client.capabilities import AgentCapabilities
-from accord.client.checks import absolute, command_words, make_setup
+from accord.client.checks import absolute, checked_id, command_words, make_setup
 from accord.client.connected import Connected
 from accord.client.conversation import Conversation, UpdateListener
 from accord.client.encoding import encode
@@ -195,7 +195,7 @@ class Client:
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self._connected.open_link.wire.load_session(session_id, setup)
+        request = self._connected.open_link.wire.load_session(checked_id(session_id), setup)
         return await self._open(request, session_id, setup, on_update)
 
     async def resume_session(
@@ -216,7 +216,7 @@ class Client:
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self._connected.open_link.wire.resume_session(session_id, setup)
+        request = self._connected.open_link.wire.resume_session(checked_id(session_id), setup)
         return await self._open(request, session_id, setup, on_update)
 
     async def fork_session(
@@ -286,7 +286,7 @@ class Client:
         """Take a session off the agent's list for good; if it is open here, it is over."""
         self._connected.require("delete", "deleting sessions")
         link = self._connected.open_link
-        request = link.wire.about_session("session/delete", session_id)
+        request = link.wire.about_session("session/delete", checked_id(session_id))
         await self._connected.call(link, *request)
         conversation = link.sessions.get(session_id)
         if conversation is not None:

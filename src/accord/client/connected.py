@@ -215,6 +215,8 @@ class Connected:
         """See `Client.authenticate`."""
         methods = self.auth_methods
         if method_id is None:
+            if not methods:
+                raise LocalProtocolError("the agent offers no way to log in")
             if len(methods) != 1:
                 known = [method.method_id for method in methods]
                 raise LocalProtocolError(f"say which login method: the agent has {known}")

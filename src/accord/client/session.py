@@ -203,7 +203,11 @@ class Session:
         """All updates from now on, inside turns and outside: `async for update in ...`.
 
         Take them or drop the stream: over the bound the connection waits for you.
+
+        Raises:
+            LocalProtocolError: the session is closed, so that none will come.
         """
+        self._conversation.require_open("watch")
         return UpdateStream(self, self._conversation.stream())
 
     # ---- the end
