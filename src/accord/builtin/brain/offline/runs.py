@@ -47,14 +47,31 @@ class TestRun:
     def from_bytes(cls, kept: bytes) -> TestRun | None:
         """As it was kept; None for what is not one."""
         try:
-            data: dict[str, Any] = json.loads(kept)
-            failures = tuple(
-                Failure(**{**one, "frames": tuple(Frame(**frame) for frame in one["frames"])})
-                for one in data["failures"]
+            data: Any = json.loads(kept)
+            return cls(
+                str(data["command"]),
+                bool(data["passed"]),
+                _number(data["count_passed"]),
+                _number(data["count_failed"]),
+                tuple(_failure(one) for one in data["failures"]),
+                str(data["tail"]),
+                None if data["problem"] is None else str(data["problem"]),
             )
-            return cls(**{**data, "failures": failures})
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _failure(data: Any) -> Failure:
+    frames = tuple(
+        Frame(str(one["path"]), int(one["line"]), str(one["function"]), str(one["code"]))
+        for one in data["frames"]
+    )
+    values = tuple(str(one) for one in data["values"])
+    return Failure(str(data["test"]), str(data["error"]), str(data["message"]), frames, values)
 
 
 # Each gives how many passed and how many failed, from the line that a runner ends with.

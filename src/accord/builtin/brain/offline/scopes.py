@@ -32,7 +32,7 @@ def bound_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
             names.update(
                 inner.target.id
                 for inner in ast.walk(node)
-                if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name)
+                if isinstance(inner, ast.NamedExpr)
             )
             continue
         stack.extend(ast.iter_child_nodes(node))
