@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from accord.builtin.tools import (
     commands,
     editing,
-    fetching,
     mcp_tools,
     moving,
     planning,
@@ -145,7 +144,10 @@ class Toolbox:
 
     async def fetch(self, url: str) -> ToolResult:
         """The text of a page."""
-        return await fetching.fetch_page(self, url)
+        # What speaks http takes longer to load than all other tools together.
+        from accord.builtin.tools.fetching import fetch_page
+
+        return await fetch_page(self, url)
 
     async def mcp(
         self, server: str, tool: str, arguments: Mapping[str, Any] | None = None
