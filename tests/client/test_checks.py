@@ -135,6 +135,8 @@ async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
             ((audio,), "no audio"),
             (("a", [image, audio]), "no audio"),
             ((5,), "neither text nor"),
+            # A text of base64 would be taken for the bytes by whoever reads the transcript.
+            ((v2.ImageContent(data="eA==", mime_type="image/png"),), "bytes, not their base64"),  # type: ignore[arg-type]
         ]
         for content, word in wrong:
             with pytest.raises(LocalProtocolError, match=word):

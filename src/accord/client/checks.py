@@ -151,6 +151,12 @@ def _several(given: object, option: str, what: str) -> Iterable[Any]:
 
 def _check_fields(value: Any) -> None:
     """A struct takes any value for its fields; the agent would not."""
+    for holder, name in ((value, "data"), (getattr(value, "resource", None), "blob")):
+        if isinstance(getattr(holder, name, b""), str):
+            raise LocalProtocolError(
+                f"{name} of {type(holder).__name__} is bytes, not their base64, which is made on"
+                " the way"
+            )
     if getattr(type(value), "__struct_config__", None) is not None:
         with blaming_caller():
             conform(type(value), value)
