@@ -157,12 +157,12 @@ def test_what_would_be_wrong_is_refused(text: str, old: str, new: str, why: str)
 def test_a_method_is_an_attribute_wherever_it_is_used() -> None:
     """Brief: attribute versus name."""
     files = {
-        "a.py": "class A:\n    def load(self): return self.load\n\ndef load_all(load): return load\n",
+        "a.py": "class A:\n  def load(self): return self.load\n\ndef load_all(load): return load\n",
         "b.py": "x.load().y\nload = 1\n'x.load'\n",
     }
     result = renamed(files, "A.load", "read")
     assert result.changes == {
-        "a.py": "class A:\n    def read(self): return self.read\n\ndef load_all(load): return load\n",
+        "a.py": "class A:\n  def read(self): return self.read\n\ndef load_all(load): return load\n",
         "b.py": "x.read().y\nload = 1\n'x.load'\n",
     }
 
@@ -201,7 +201,7 @@ LINES = st.builds(
             "g({a}={b})",
             "try: pass\nexcept {a} as {b}: pass",
             "match {a}:\n    case {b}: pass",
-        ]  # fmt: skip
+        ]
     ),
     NAMES,
     NAMES,

@@ -30,9 +30,7 @@ def bound_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
         if isinstance(node, Comprehension):
             # Only what is assigned with := comes out of one.
             names.update(
-                inner.target.id
-                for inner in ast.walk(node)
-                if isinstance(inner, ast.NamedExpr)
+                inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)
             )
             continue
         stack.extend(ast.iter_child_nodes(node))

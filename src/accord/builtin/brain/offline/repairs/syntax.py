@@ -29,13 +29,13 @@ def repair_syntax(files: Mapping[str, str], failure: Failure) -> Repair | None:
     if frame is None:
         return None
     text = files[frame.path]
-    problem = _problem(text)
+    problem = problem_of(text)
     if problem is None:
         return None
     line, said = problem
     reached: tuple[int, str, str] | None = None
     for changed, why in _candidates(text, line, said):
-        left = _problem(changed)
+        left = problem_of(changed)
         if left is None:
             return Repair(frame.path, changed, line, f"{said} in line {line}: {why}.")
         if left[0] > line and (reached is None or left[0] > reached[0]):
@@ -45,7 +45,7 @@ def repair_syntax(files: Mapping[str, str], failure: Failure) -> Repair | None:
     return Repair(frame.path, reached[1], line, f"{said} in line {line}: {reached[2]}.")
 
 
-def _problem(text: str) -> tuple[int, str] | None:
+def problem_of(text: str) -> tuple[int, str] | None:
     """The line of a text's first syntax error, and what Python says of it."""
     try:
         with warnings.catch_warnings():
