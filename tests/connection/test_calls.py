@@ -298,3 +298,57 @@ async def test_callers_that_wait_for_a_place_learn_of_the_end() -> None:
                 await anyio.wait_all_tasks_blocked()
                 await peer.transport.aclose()
     assert sorted(lost) == ["a", "b", "c"]
+
+
+async def test_a_call_without_a_task_ends_once_with_its_result() -> None:
+    """Ours: the result is seen in wire order, then the end without an error."""
+    seen: list[object] = []
+    async with connected() as (connection, peer):
+        call_id = connection.begin_call(
+            "ask", b"{}", on_result=lambda raw: seen.append(to_python(raw)), on_end=seen.append
+        )
+        question = await peer.asked("ask")
+        assert question["id"] == call_id
+        peer.send({"id": call_id, "result": {"a": 1}})
+        with anyio.fail_after(SECONDS):
+            while len(seen) < 2:
+                await anyio.lowlevel.checkpoint()
+        assert seen == [{"a": 1}, None]
+
+
+async def test_a_call_without_a_task_ends_with_what_went_wrong() -> None:
+    """Ours: an error of the peer, of whoever reads the result, and the end of the connection."""
+    seen: list[object] = []
+
+    def broken(_: Raw) -> None:
+        raise ValueError("unreadable")
+
+    async with connected() as (connection, peer):
+        for number in range(3):
+            connection.begin_call("ask", b"{}", on_result=broken, on_end=seen.append)
+            if number == 0:
+                question = await peer.asked("ask")
+        peer.send({"id": question["id"], "error": {"code": -32601, "message": "no"}})
+        peer.send({"id": question["id"] + 1, "result": {}})
+        with anyio.fail_after(SECONDS):
+            while len(seen) < 2:
+                await anyio.lowlevel.checkpoint()
+    assert [type(one) for one in seen] == [MethodMissing, ValueError, ConnectionLost]
+
+
+async def test_a_call_without_a_task_needs_a_place_and_a_peer() -> None:
+    """Ours: where it would have to wait, nothing is sent and the caller is told."""
+    ends: list[object] = []
+    limits = Limits(pending_requests=1)
+    async with connected(limits=limits) as (connection, peer):
+        first = connection.begin_call("ask", b"{}", on_result=ends.append, on_end=ends.append)
+        assert first is not None
+        assert connection.begin_call("b", b"{}", on_result=ends.append, on_end=ends.append) is None
+        connection.give_up(first)
+        connection.give_up(first)
+        cancel = await peer.asked("$/cancel_request")
+        assert cancel["params"] == {"requestId": first}
+        await peer.transport.aclose()
+        await connection.closed.wait()
+        assert connection.begin_call("c", b"{}", on_result=ends.append, on_end=ends.append) is None
+    assert ends == []

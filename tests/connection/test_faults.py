@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from accord.connection.faults import encoded_error_for, error_for
-from accord.errors import ConnectionLost, LocalProtocolError, RequestError, RequestFailed
+from accord.errors import (
+    ConnectionLost,
+    LocalProtocolError,
+    RequestError,
+    RequestFailed,
+    StoreError,
+)
 from accord.schema.codec import Invalid, to_python
 
 
@@ -30,6 +36,14 @@ from accord.schema.codec import Invalid, to_python
         ),
         (ConnectionLost("it ended", stderr_tail="secret"), -32603, "it ended", None),
         (LocalProtocolError("a rule"), -32603, "a rule", None),
+        (
+            StoreError("session_in_use", "taken", pid=7),
+            -32056,
+            "taken",
+            {"reason": "session_in_use", "pid": 7},
+        ),
+        (StoreError("session_pruned", "gone"), -32002, "gone", {"reason": "session_pruned"}),
+        (StoreError("store_full", "full"), -32603, "full", {"reason": "store_full"}),
     ],
 )
 def test_errors_of_ours_carry_their_text(

@@ -121,3 +121,31 @@ async def test_second_and_late_answers_are_told_apart(log: pytest.LogCaptureFixt
     assert (late.levelname, second.levelname) == ("DEBUG", "WARNING")
     assert "a late answer to request 1" in late.getMessage()
     assert "a second or late answer to request 1" in second.getMessage()
+
+
+async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptureFixture) -> None:
+    """Ours: noise ends there, what it leaves comes the long way, what it raises harms nobody."""
+    role = serving_pings()
+    taken: list[bytes] = []
+
+    def take(frame: bytes) -> bool:
+        if b"broken" in frame:
+            raise RuntimeError("no use")
+        if b"quick" in frame:
+            taken.append(frame)
+        return b"quick" in frame
+
+    async with connected(role) as (connection, peer):
+        connection.shortcut = take
+        quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
+        slow = b'{"jsonrpc":"2.0","method":"slow"}\n'
+        broken = b'{"jsonrpc":"2.0","method":"broken"}\n'
+        peer.transport.write(b"a\nb\n" + quick + b"c\n" + slow + broken + quick)
+        peer.request(1, "ping")
+        await peer.answer(1)
+    assert len(taken) == 2
+    assert role.notifications == [("slow", {})]
+    codes = [one["error"]["code"] for one in peer.messages if "error" in one]
+    # Each row of noise has its answer, and there were two.
+    assert codes == [-32700, -32700]
+    assert "handling the notification" in log.text

@@ -79,10 +79,6 @@ class FileDiff(NamedTuple):
 DiffReader: TypeAlias = Callable[[ContentItem], Iterable[FileDiff]]
 
 
-def _none_of(_item: ContentItem) -> Iterable[FileDiff]:
-    return ()
-
-
 def text_of_item(item: ContentItem) -> str:
     """The text of a content item that is text, and nothing of any other."""
     return text_of(getattr(item, "content", item))
@@ -131,7 +127,7 @@ class ToolCall:
         self.content: list[ReceivedItem] = []
         # Read out of the content when somebody looks: most diffs are replaced before that.
         self._diffs: list[FileDiff] | None = []
-        self._diffs_of: DiffReader = _none_of
+        self._diffs_of: DiffReader | None = None
         self.locations: list[Location] = []
         self.raw_input: Raw | None = None
         self.raw_output: Raw | None = None
@@ -148,6 +144,7 @@ class ToolCall:
     def diffs(self) -> list[FileDiff]:
         """What the content says was changed, or would be."""
         if self._diffs is None:
+            assert self._diffs_of is not None
             self._diffs = [diff for item in self.content for diff in self._diffs_of(item)]
         return self._diffs
 
