@@ -55,6 +55,8 @@ class FakeLLM(ThreadingHTTPServer):
         # What the responses format keeps between requests.
         self.kept: dict[str, list[Any]] = {}
         self.failures: Counter[str] = Counter()
+        # A status that requests without tools are answered with, such as those for a summary.
+        self.refuses_plain: int | None = None
         self.requests: list[Json] = []
         self.closing = threading.Event()
         self._lock = threading.Lock()
@@ -196,6 +198,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _failed(self, request: Request, actions: list[Action]) -> bool:
         """Answer with the failure that was asked for, if one was."""
+        if self.server.refuses_plain is not None and not request.tools:
+            self._error(request, self.server.refuses_plain, "no tools, no answer")
+            return True
         for action in actions:
             if action.kind == "error":
                 code, _, message = (action.text or "500").partition(" ")

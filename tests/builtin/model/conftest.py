@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[FakeLLM]:
-    """The fake model, for all tests."""
+    """The fake model, for all tests; the libraries for it are loaded here, not within a test."""
+    for name in ("anthropic", "google", "ollama", "openai"):
+        import_module(f"pydantic_ai.models.{name}")
     with serve() as server:
         yield server
 

@@ -28,7 +28,7 @@ Load = Callable[[ModelChoice], Awaitable[LoadedModel]]
 KEY = "sk-very-secret-key-1234567890"
 FORMATS = ("chat", "responses", "anthropic", "google", "ollama")
 QUICK = Patience(tries=3, first_seconds=0.01, seconds_max=1.0)
-EVERYTHING = {"session": {"notices": {}, "compaction": {}}}
+EVERYTHING: dict[str, Any] = {"session": {"notices": {}, "compaction": {}}}
 
 
 def choice_of(form: str, llm: FakeLLM, **more: Any) -> ModelChoice:
@@ -85,7 +85,7 @@ class Talk:
         """As the user does in a picker."""
         params = {"sessionId": self.session_id, "configId": option_id, "value": value}
         if self.client.version == 2:
-            params["type"] = "select"
+            params["type"] = "id"
         await self.client.result("session/set_config_option", params)
 
     @property

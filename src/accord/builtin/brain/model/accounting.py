@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
 from accord.agent.turn import Turn
-from accord.builtin.brain.model.history import estimated_tokens
+from accord.builtin.brain.model.history import occupied_tokens
 from accord.builtin.models.loading import LoadedModel
 
 KEPT_AS = "model_cost"
@@ -70,8 +70,7 @@ class Accounts:
 
     def fill(self, messages: Sequence[ModelMessage]) -> float:
         """How full the window is, from 0 to 1 and beyond."""
-        used = self.used or estimated_tokens(messages)
-        return used / self._loaded.context_window
+        return occupied_tokens(messages) / self._loaded.context_window
 
     def _price(self, response: ModelResponse) -> float | None:
         choice = self._loaded.choice

@@ -9,7 +9,7 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -73,7 +73,7 @@ class ModelBrain:
 
 
 @asynccontextmanager
-async def _connected(loaded: LoadedModel) -> AsyncIterator[None]:
+async def _connected(loaded: LoadedModel) -> AsyncGenerator[None]:
     """With the model's connections open.  They are closed also when the turn is cancelled."""
     await loaded.model.__aenter__()
     try:

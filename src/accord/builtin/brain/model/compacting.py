@@ -8,6 +8,7 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pydantic_ai.messages import (
@@ -24,6 +25,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.messages import ModelResponseStreamEvent as Event
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.usage import RequestUsage
 
 from accord.agent.speech import Compaction
 from accord.agent.turn import Turn
@@ -48,6 +50,7 @@ wants and decided, what was found out (with paths and names), what was changed i
 was run and what came out, what is still open. Plain sentences and lists, no introduction. Do not
 call tools.
 """
+GO_ON: Final = "[Go on from there.]"
 BEFORE: Final = "[The conversation so far was summarised, since it had become too long:]\n\n"
 
 
@@ -83,17 +86,20 @@ async def compact(
         except ModelFailed:
             summary = _by_rules(told)
             await compaction.write(summary)
-        start: list[ModelMessage] = [
-            ModelRequest(parts=[UserPromptPart(content=BEFORE + summary)]),
-            ModelResponse(parts=[TextPart(content="I go on from there.")]),
-        ]
         if whole:
-            present = _prompt_only(present)
-        history.messages[:] = [*start, *present]
+            start = 0
+            history.messages[:] = _in_the_middle(summary, present)
+        else:
+            start = 2
+            history.messages[:] = [
+                ModelRequest(parts=[UserPromptPart(content=BEFORE + summary)]),
+                ModelResponse(parts=[TextPart(content="I go on from there.")]),
+                *(_uncounted(message) for message in present),
+            ]
         await history.keep()
     accounts.used = estimated_tokens(history.messages)
     await accounts.tell()
-    return len(start)
+    return start
 
 
 async def _written(
@@ -149,8 +155,8 @@ def _by_rules(told: Sequence[ModelMessage]) -> str:
     return f"The user asked, in this order:\n{lines}\n\nThe last answer was:\n{said[:2000]}"
 
 
-def _prompt_only(present: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The user's own words of this turn, without what was done for them since."""
+def _in_the_middle(summary: str, present: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The user's own words of this turn, and what was done until now as a summary."""
     asked = [
         part
         for message in present
@@ -158,7 +164,18 @@ def _prompt_only(present: Sequence[ModelMessage]) -> list[ModelMessage]:
         for part in message.parts
         if isinstance(part, UserPromptPart)
     ]
-    return [ModelRequest(parts=list(asked))]
+    return [
+        ModelRequest(parts=list(asked)),
+        ModelResponse(parts=[TextPart(content=BEFORE + summary)]),
+        ModelRequest(parts=[UserPromptPart(content=GO_ON)]),
+    ]
+
+
+def _uncounted(message: ModelMessage) -> ModelMessage:
+    """Without the count of a window that had more in it."""
+    if isinstance(message, ModelResponse):
+        return replace(message, usage=RequestUsage())
+    return message
 
 
 __all__ = ["COMPACT_AT", "compact"]

@@ -15,6 +15,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    ModelResponsePart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -27,6 +28,7 @@ from accord.agent.session import AgentSession
 KEPT_AS = "model_history"
 CUT_SHORT = "This was cut short; nobody knows how far it came."
 CHARACTERS_PER_TOKEN = 4
+PICTURE_TOKENS = 1_500
 
 
 class History:
@@ -95,9 +97,35 @@ class History:
             self.messages.pop()
 
 
+def occupied_tokens(messages: Sequence[ModelMessage]) -> int:
+    """How much of the window they take: what the model counted last, and what came since."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, ModelResponse) and message.usage.input_tokens:
+            counted = message.usage.input_tokens + message.usage.output_tokens
+            return counted + estimated_tokens(messages[index + 1 :])
+    return estimated_tokens(messages)
+
+
 def estimated_tokens(messages: Sequence[ModelMessage]) -> int:
     """About how many tokens they are, where nobody counted."""
-    return len(ModelMessagesTypeAdapter.dump_json(list(messages))) // CHARACTERS_PER_TOKEN
+    return sum(_tokens(part) for message in messages for part in message.parts)
 
 
-__all__ = ["History", "estimated_tokens"]
+def _tokens(part: ModelRequestPart | ModelResponsePart) -> int:
+    match part:
+        case ToolCallPart():
+            return len(part.args_as_json_str()) // CHARACTERS_PER_TOKEN
+        case ToolReturnPart():
+            return len(part.model_response_str()) // CHARACTERS_PER_TOKEN
+        case UserPromptPart(content=list() as pieces):
+            return sum(
+                len(piece) // CHARACTERS_PER_TOKEN if isinstance(piece, str) else PICTURE_TOKENS
+                for piece in pieces
+            )
+        case _:
+            content = getattr(part, "content", "")
+            return len(content) // CHARACTERS_PER_TOKEN if isinstance(content, str) else 0
+
+
+__all__ = ["History", "estimated_tokens", "occupied_tokens"]
