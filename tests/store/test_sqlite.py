@@ -296,3 +296,38 @@ async def test_what_is_too_long_ago_is_counted_in_any_time_zone(store: SqliteSto
     east = timezone(timedelta(hours=5))
     assert await store.prune(used.astimezone(east)) == []
     assert await store.prune((used + timedelta(seconds=1)).astimezone(east)) == ["a"]
+
+
+async def test_what_is_deleted_is_not_in_the_file_any_more(path: Path) -> None:
+    """Ours: forgotten means forgotten, and the space is given back."""
+    store = SqliteStore(path)
+    for name in ("a", "b"):
+        log = await store.create(SessionRecord(name, "/w", updated_at="2020-01-01T00:00:00.000Z"))
+        for number in range(50):
+            await add(log, chunk(f"secret of {name} " * 500, str(number)))
+        await store.release(name)
+    await store.aclose()
+    full = path.stat().st_size
+    await store.delete("a")
+    await store.prune(datetime(2021, 1, 1, tzinfo=UTC))
+    await store.aclose()
+    assert b"secret of" not in path.read_bytes()
+    assert path.stat().st_size < full / 4
+
+
+async def test_a_damaged_page_costs_one_session(path: Path, store: SqliteStore) -> None:
+    """Issue: damage on the disk itself leaves the other sessions alone."""
+    for name in ("bad", "good"):
+        log = await store.create(SessionRecord(name, "/w"))
+        for number in range(200):
+            await add(log, chunk(f"{name} " * 50, str(number)))
+        await store.release(name)
+    await store.aclose()
+    data = bytearray(path.read_bytes())
+    page = (data.index(b'"bad bad', len(data) // 4) // 8192) * 8192
+    data[page : page + 8192] = b"\x00" * 8192
+    path.write_bytes(data)
+    with pytest.raises(StoreError) as raised:
+        await store.open("bad")
+    assert raised.value.reason == "session_damaged"
+    assert len(await updates_of(await store.open("good"))) == 200

@@ -45,8 +45,13 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise explained(error, path) from None
     try:
-        # A new file may have large pages; a value of a model's history has many kilobytes.
-        connection.execute("PRAGMA page_size = 8192")
+        if connection.execute("PRAGMA page_count").fetchone() == (0,):
+            # A new file: large pages, as a model's history has many kilobytes, and pages that
+            # can be given back to the disk.
+            connection.execute("PRAGMA page_size = 8192")
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        # What is deleted is overwritten.
+        connection.execute("PRAGMA secure_delete = ON")
         # Reads first: what is no database, or not ours, must not be changed by the next line.
         bring_up_to_date(connection, str(path))
         _make_private(path)

@@ -270,6 +270,7 @@ def delete(db: sqlite3.Connection, session_id: str, owner: Owner) -> bool:
     if row is None:
         return False
     _erase(db, row.number)
+    _shrink(db)
     return True
 
 
@@ -277,6 +278,14 @@ def _erase(db: sqlite3.Connection, number: int) -> None:
     db.execute("DELETE FROM events WHERE session = ?", (number,))
     db.execute("DELETE FROM kept WHERE session = ?", (number,))
     db.execute("DELETE FROM sessions WHERE number = ?", (number,))
+
+
+def _shrink(db: sqlite3.Connection) -> None:
+    """Give the pages that are free back to the disk."""
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    # Python takes one step of a statement without columns, and one step gives back one page.
+    for _ in range(free):
+        db.execute("PRAGMA incremental_vacuum")
 
 
 def copy(db: sqlite3.Connection, session_id: str, record: SessionRecord, owner: Owner) -> int:
@@ -317,4 +326,5 @@ def prune(db: sqlite3.Connection, before: str, owner: Owner, keep: int) -> list[
             (row.session_id, row.cwd, row.title, row.updated_at, now()),
         )
         gone.append(row.session_id)
+    _shrink(db)
     return gone
