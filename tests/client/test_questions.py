@@ -259,6 +259,7 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
             {"toolCallId": "c", "kind": "fetch", "rawInput": {"url": "https://example.com/x"}},
             {"toolCallId": "d", "kind": "fetch", "rawInput": {"url": "https://["}},
             {"toolCallId": "e", "name": "mcp__git__log", "rawInput": [1]},
+            {"toolCallId": "f", "rawInput": {"command": "make; make test"}},
         ]
         for call in calls:
             params = {"sessionId": "s1", "toolCall": call, "options": [option]}
@@ -270,7 +271,9 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
         hearing = Hearing()
         await client.new_session(on_update=hearing)
         await hearing.done.wait()
-    edit, run, fetch, odd, tool = decider.asked
+    edit, run, fetch, odd, tool, unnamed = decider.asked
+    # An agent that knows no kinds still says what it would run.
+    assert (unnamed.kind, unnamed.command) == ("execute", "make; make test")
     assert (edit.paths, edit.reason) == (("/a", "/b"), "because")
     assert edit.title == "Permission requested"
     assert (run.command, fetch.hosts) == ("ls '-l; rm x'", ("example.com",))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from accord import PermissionRequest
 from accord.cli.prose import harmless
 from accord.client.audited import Decided
 
@@ -80,7 +81,7 @@ class Outcome:
     def _denied(self) -> str:
         lines = ["permission was denied for:"]
         lines += [
-            f"  {one.request.kind}: {harmless(one.request.title)[:TITLE_SHOWN_MAX]}"
+            f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}"
             for one in self.denied[:DENIED_SHOWN_MAX]
         ]
         if len(self.denied) > DENIED_SHOWN_MAX:
@@ -90,6 +91,11 @@ class Outcome:
             flag = ",".join(sorted(lacking))
             lines.append(f"`--allow {flag}` allows it; --ask asks, --policy FILE decides by rules")
         return "\n".join(lines)
+
+
+def _subject(request: PermissionRequest) -> str:
+    """What it was about on one line: some agents ask just "Run command?"."""
+    return " ".join(harmless(request.command or request.title).split())
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

@@ -115,8 +115,7 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
         ConfigError: a policy or the remembered answers cannot be read.
     """
     policy = _policy(wishes, config)
-    rules = [Rule(effect="reject", kind=kind) for kind in wishes.deny]
-    rules += [Rule(effect="allow", kind=kind) for kind in wishes.allow]
+    rules = [*_of_kinds("reject", wishes.deny), *_of_kinds("allow", wishes.allow)]
     rules += policy.rules_in(roots[0])
     if policy.otherwise is None or policy.otherwise == "ask":
         rules += _reading(roots)
@@ -128,6 +127,13 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
         otherwise = "ask"
     grants = None if wishes.policy is not None else GrantsFile(grants_file())
     return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
+
+
+def _of_kinds(effect: Effect, kinds: Sequence[str]) -> list[Rule]:
+    """Rules for kinds; all of them together are more: a call of whatever kind is meant."""
+    if KINDS_OF_TOOL <= set(kinds):
+        return [Rule(effect=effect)]
+    return [Rule(effect=effect, kind=kind) for kind in kinds]
 
 
 def _policy(wishes: Wishes, config: Config) -> Policy:

@@ -62,7 +62,9 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)
     kind = "other" if call is None else call.kind
-    if asked.command is not None:
+    command = asked.command or _command(given, kind)
+    if asked.command is not None or (command is not None and kind == "other"):
+        # Agents that know no kinds still say what they would run.
         kind = "execute"
     title = asked.title or (call.title if call is not None else "") or "Permission requested"
     return PermissionRequest(
@@ -73,7 +75,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         tool_call=call,
         kind=kind,
         paths=_paths(call),
-        command=asked.command or _command(given, kind),
+        command=command,
         cwd=asked.cwd or session.cwd,
         mcp_tool=_mcp_tool(call),
         hosts=_hosts(given),
