@@ -7,12 +7,14 @@ our own prints is shown as text of its tool call.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from accord.agent.plan_words import StablePlans
 from accord.agent.wire import Features, PermissionAsk
+from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -22,6 +24,8 @@ from accord.translate.options import option_to_v1
 
 # How much more a terminal must have printed before its text is sent again.
 TERMINAL_BYTES_STEP = 4096
+# Of so many calls that have ended, what they show can still be added to.
+ENDED_CALLS_KEPT = 64
 
 _STATUSES = {"paused": "in_progress", "cancelled": "failed"}
 _ENTRY_STATUSES = {"cancelled": "completed"}
@@ -40,6 +44,8 @@ class V1Wire:
         self.open_pages: set[str] = set()
         self._calls: dict[tuple[str, str], _Shown] = {}
         self._terminals: dict[str, _Printed] = {}
+        # Calls that have ended, oldest first: what they show is let go in time.
+        self._ended: deque[tuple[str, str]] = deque()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
 
@@ -143,10 +149,27 @@ class V1Wire:
         if isinstance(update.content, list):
             shown.content = list(update.content)
         fields = self._tool_fields(session_id, update, shown)
+        if isinstance(update.status, str) and is_final(update.status):
+            self._ended.append(key)
+            if len(self._ended) > ENDED_CALLS_KEPT:
+                self._let_go(self._ended.popleft())
         if first:
             fields.setdefault("title", update.tool_call_id)
             return (v1.ToolCall(**fields),)
         return (v1.ToolCallUpdate(**fields),)
+
+    def _let_go(self, key: tuple[str, str]) -> None:
+        """Keep of an old call only that it was told; a long session has very many."""
+        shown = self._calls.get(key)
+        if shown is None:
+            return
+        for item in shown.content:
+            if isinstance(item, v2.Terminal):
+                printed = self._terminals.get(item.terminal_id)
+                if printed is not None and not printed.is_over:
+                    return
+                self._terminals.pop(item.terminal_id, None)
+        shown.content = []
 
     def _tool_fields(self, session_id: str, patch: Any, shown: _Shown) -> dict[str, Any]:
         """Only what the patch says: null and absence are the same to v1."""
@@ -203,6 +226,7 @@ class V1Wire:
         if isinstance(update.output, v2.TerminalOutput):
             printed.data = bytearray(update.output.data)
         if isinstance(update.exit_status, v2.TerminalExitStatus):
+            printed.is_over = True
             return self._print_again(printed)
         return ()
 
@@ -319,10 +343,11 @@ class _Shown:
 class _Printed:
     """What a terminal of ours has printed."""
 
-    __slots__ = ("data", "said_bytes", "shown_in")
+    __slots__ = ("data", "is_over", "said_bytes", "shown_in")
 
     def __init__(self) -> None:
         self.data = bytearray()
+        self.is_over = False
         self.said_bytes = 0
         self.shown_in: tuple[str, str] | None = None
 
