@@ -108,7 +108,7 @@ async def _cannot_rename(work: Work, project: Project, old: str) -> None:
         return
     languages = sorted({language_of(path) or "" for path, _ in uses})
     why = (
-        "no function, class or variable of a Python file here has that name"
+        "no function, class or variable at the top of a Python file or in a class has that name"
         if languages == ["Python"]
         else f"I rename exactly in Python only, and this is {', '.join(languages)}"
     )

@@ -123,6 +123,10 @@ async def explain(work: Work, intent: Intent) -> None:
         else:
             await work.say(result.text)
         return
+    stems = project.by_stem(target)
+    if len(stems) == 1 and not await work.compute(definitions_of, dict(project.files), target):
+        await _explain_file(work, project, stems[0])
+        return
     definition = await one_definition(work, project, target)
     if definition is not None:
         await _explain_symbol(work, project, definition)

@@ -67,6 +67,11 @@ class Project:
             return (bare,)
         return tuple(path for path in self.paths if path.endswith(f"/{bare}"))
 
+    def by_stem(self, name: str) -> tuple[str, ...]:
+        """The files that a name means without its ending: `calc` or `stats.report`."""
+        tail = "/" + name.replace(".", "/")
+        return tuple(path for path in self.paths if f"/{path.rpartition('.')[0]}".endswith(tail))
+
     def below(self, folder: str) -> tuple[str, ...]:
         """The files in a folder."""
         bare = folder.removeprefix("./").strip("/")

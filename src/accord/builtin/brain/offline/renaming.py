@@ -42,6 +42,13 @@ class Renaming:
 
 def rename(files: Mapping[str, str], target: Definition, new: str) -> Renaming:
     """The changes that give a definition another name in all Python files."""
+    try:
+        return _rename(files, target, new)
+    except RecursionError:
+        return Renaming({}, {}, "an expression in one of the files is nested too deeply.")
+
+
+def _rename(files: Mapping[str, str], target: Definition, new: str) -> Renaming:
     old = target.symbol.name
     refused = _refusal(old, new)
     trees, warnings = _trees(files, old)
@@ -140,6 +147,10 @@ def _imports_it(
         if isinstance(node, ast.ImportFrom) and any(
             alias.name in (old, "*") and alias.asname in (None, old) for alias in node.names
         ):
+            by_star = all(alias.name == "*" for alias in node.names)
+            if by_star and old in bound_in(tree.body):
+                # It has one of its own, which hides what the star brings.
+                continue
             source = file_of(files, path, node.module or "", node.level)
             if source in homes:
                 return True
@@ -257,9 +268,20 @@ def _attribute(
                 spans.add_attribute(node)
             elif isinstance(node, ast.ClassDef):
                 _members_of(node, old, spans)
+            elif isinstance(node, ast.Call) and target.symbol.kind == "attribute":
+                _given_to(node, target.symbol.qualified.split(".")[-2], old, spans)
         if spans.found:
             found[path] = spans.found
     return found, None
+
+
+def _given_to(call: ast.Call, owner: str, old: str, spans: Spans) -> None:
+    """A field of a class is also what the class is made with, as a dataclass is."""
+    made = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    made = call.func.id if isinstance(call.func, ast.Name) else made
+    for word in call.keywords:
+        if made == owner and word.arg == old:
+            spans.add_keyword(word)
 
 
 def _members_of(owner: ast.ClassDef, old: str, spans: Spans) -> None:

@@ -72,9 +72,16 @@ def language_of(path: str) -> str | None:
     return LANGUAGES.get(name.rpartition(".")[2].lower()) if "." in name else None
 
 
-@lru_cache(MODULES_KEPT)
+KEPT_CHARACTERS_MAX = 100_000
+"""A longer file is read anew for each question."""
+
+
 def module_of(path: str, text: str) -> Module:
     """What a file defines."""
+    return _kept(path, text) if len(text) <= KEPT_CHARACTERS_MAX else _read(path, text)
+
+
+def _read(path: str, text: str) -> Module:
     language = language_of(path) or ""
     if len(text) > SOURCE_CHARACTERS_MAX:
         return Module(language, problem="it is too long to be read")
@@ -83,8 +90,14 @@ def module_of(path: str, text: str) -> Module:
     tree = parsed(text)
     if not isinstance(tree, ast.Module):
         return Module(language, symbols=tuple(_by_pattern(language, text)), problem=tree)
-    symbols = list(_walk(tree, ""))[:SYMBOLS_MAX]
-    return Module(language, _doc(tree), tuple(_imports(tree)), tuple(symbols))
+    try:
+        symbols = tuple(_walk(tree, ""))[:SYMBOLS_MAX]
+    except RecursionError:
+        return Module(language, _doc(tree), problem="an expression in it is nested too deeply")
+    return Module(language, _doc(tree), tuple(_imports(tree)), symbols)
+
+
+_kept = lru_cache(MODULES_KEPT)(_read)
 
 
 def parsed(text: str) -> ast.Module | str:
@@ -93,7 +106,8 @@ def parsed(text: str) -> ast.Module | str:
         with warnings.catch_warnings():
             # Odd escapes in somebody's strings are not for us to complain about.
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            # A byte order mark is no code; a form feed is nothing, and as long.
+            return ast.parse(f"\f{text[1:]}" if text.startswith("\ufeff") else text)
     except SyntaxError as error:
         place = "" if error.lineno is None else f" in line {error.lineno}"
         return f"{error.msg}{place}"

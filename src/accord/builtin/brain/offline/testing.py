@@ -53,6 +53,11 @@ async def test(work: Work, intent: Intent) -> None:
     if result.denied is not None or not isinstance(result.data, Done):
         await work.refused(result.text, "the tests did not run", result.denied)
         return
+    if result.data.timed_out:
+        await work.say(
+            "The tests did not end in time and were stopped.", fenced(result.text[-2000:])
+        )
+        return
     run = run_of(command.line, result.data.exit_code, result.data.output or result.text)
     await work.remember_run(run)
     if run.passed:
@@ -138,7 +143,7 @@ async def _about_first(work: Work, run: TestRun) -> str:
 async def fix(work: Work, intent: Intent) -> None:
     """Repair what failed, as long as each round brings something."""
     run, fresh = await work.last_run(), False
-    if run is None or run.passed:
+    if run is None or run.passed or run.problem is not None:
         run = await _run_first(work, run)
         if run is None:
             return

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +21,7 @@ from accord.builtin.brain.offline.runners import (
     python_of,
 )
 from accord.builtin.brain.offline.runs import TestRun
+from accord.errors import RequestFailed
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
@@ -119,9 +121,11 @@ class Work:
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
         """Which of several the user means, where the client can ask; else None."""
-        answer = await self.turn.ask(
-            question, choice=FormField(title="Which one?", choices=tuple(choices))
-        )
+        field = FormField(title="Which one?", choices=tuple(choices))
+        try:
+            answer = await self.turn.ask(question, choice=field)
+        except RequestFailed:
+            return None
         chosen = answer.values.get("choice") if answer.accepted else None
         return chosen if isinstance(chosen, str) else None
 
@@ -132,7 +136,8 @@ class Work:
         configured = self.turn.options.get("test_command")
         if isinstance(configured, str) and configured.strip() not in ("", "auto"):
             line = configured.strip()
-            return TestCommand(f"{line} {target}" if target else line, "set", "the session says so")
+            whole = f"{line} {quote(target)}" if target else line
+            return TestCommand(whole, "your command", "the session says so")
         project = await self.project()
         otherwise = "python3" if shutil.which("python3") else sys.executable
         python = python_of(project.pythons, otherwise)

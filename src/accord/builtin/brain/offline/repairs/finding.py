@@ -27,7 +27,10 @@ FINDERS: Mapping[str, Finder] = {
 def find_repair(files: Mapping[str, str], failure: Failure) -> Repair | None:
     """The repair of one failure; its paths must be the project's, see `within`."""
     finder = FINDERS.get(failure.error)
-    repair = None if finder is None else finder(files, failure)
+    try:
+        repair = None if finder is None else finder(files, failure)
+    except RecursionError:
+        return None
     # A repair that changes nothing would be found again and again.
     return None if repair is None or files.get(repair.path) == repair.text else repair
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from accord.builtin.brain.offline.places import Span, Spans, replaced
+from accord.builtin.brain.offline.places import Span, Spans, lines_of, replaced
 from accord.builtin.brain.offline.symbols import parsed
 
 # How alike two names are that count as one with a slip.
@@ -135,7 +135,7 @@ def _changed(text: str, found: list[Span], right: str) -> str | None:
 
 def with_import_line(text: str, line: str) -> str:
     """The text with one more import: after the last import at its top, or before its code."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     tree = parsed(text)
     after = 0
     if isinstance(tree, ast.Module):
