@@ -1,0 +1,131 @@
+"""Which models there are to choose from, by environment, configuration and stored keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accord.builtin.models.choice import PROVIDERS, ModelChoice
+from accord.builtin.models.credentials import Credentials
+from accord.builtin.models.finding import default_choice, find_models, full_address, named_choice
+from accord.builtin.models.secret import Secret
+from accord.discovery.config import Config, ModelSettings
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Credentials:
+    """Stored keys, of which there are none."""
+    return Credentials(tmp_path / "credentials.json")
+
+
+def config(**model: object) -> Config:
+    """A configuration of a model."""
+    return Config(model=ModelSettings(**model))  # type: ignore[arg-type]
+
+
+def test_without_anything_there_is_no_model(keys: Credentials) -> None:
+    """Issue 3: useful with no key."""
+    assert find_models(Config(), {}, credentials=keys) == []
+    assert default_choice([], Config(), {}, named=None) is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "provider"),
+    [
+        ("ANTHROPIC_API_KEY", "anthropic"),
+        ("OPENAI_API_KEY", "openai"),
+        ("GEMINI_API_KEY", "google"),
+        ("GOOGLE_API_KEY", "google"),
+    ],
+)
+def test_a_key_in_the_environment_offers_the_providers_models(
+    variable: str, provider: str, keys: Credentials
+) -> None:
+    """Issue 3: found from environment variables; the first one is where sessions begin."""
+    found = find_models(Config(), {variable: " secret-key "}, credentials=keys)
+    assert [choice.model for choice in found] == list(PROVIDERS[provider].models)
+    assert found[0].key == Secret("secret-key")
+    assert found[0].found == f"key from {variable}"
+    assert default_choice(found, Config(), {}, named=None) is found[0]
+
+
+def test_a_model_that_is_named_comes_first(keys: Credentials) -> None:
+    """Ours: command line over variable over file."""
+    environ = {"ANTHROPIC_API_KEY": "k", "ACCORD_MODEL": "openai:gpt-6-luna"}
+    file = config(name="gemini-2.5-pro")
+    by_line = find_models(file, environ, named="ollama:qwen3", credentials=keys)
+    by_variable = find_models(file, environ, credentials=keys)
+    by_file = find_models(file, {}, credentials=keys)
+    assert [by_line[0].value, by_variable[0].value, by_file[0].value] == [
+        "ollama:qwen3",
+        "openai:gpt-6-luna",
+        "google:gemini-2.5-pro",
+    ]
+    assert default_choice(by_variable, file, environ, named=None) is by_variable[0]
+    assert not by_variable[0].is_usable
+    assert default_choice(by_variable, file, environ, named="offline") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("claude-opus-5-5", "anthropic:claude-opus-5-5"),
+        ("gemini-flash-latest", "google:gemini-flash-latest"),
+        ("gpt-6.1-sol", "openai:gpt-6.1-sol"),
+        ("gpt-oss:20b", "ollama:gpt-oss:20b"),
+        ("qwen3:8b", "ollama:qwen3:8b"),
+        ("offline", None),
+    ],
+)
+def test_a_name_alone_says_whose_model_it_is(
+    name: str, value: str | None, keys: Credentials
+) -> None:
+    """Ours."""
+    choice = named_choice(Config(), {}, named=name, credentials=keys)
+    assert (None if choice is None else choice.value) == value
+
+
+def test_a_server_of_ones_own_is_spoken_to_as_openai(keys: Credentials) -> None:
+    """Issue 3: an OpenAI-compatible base URL, which needs no key."""
+    file = config(name="my-model", base_url="http://gpu:8000/v1/", context_window=9000)
+    choice = named_choice(file, {}, credentials=keys)
+    assert choice == ModelChoice("openai", "my-model", "http://gpu:8000/v1", context_window=9000)
+    assert choice is not None
+    assert choice.is_usable
+
+
+def test_the_configuration_may_name_the_variable_of_the_key(keys: Credentials) -> None:
+    """Ours: keys are not written into the file."""
+    file = config(name="x", provider="openai", api_key_env="MY_KEY")
+    choice = named_choice(file, {"MY_KEY": "abc", "OPENAI_API_KEY": "no"}, credentials=keys)
+    assert choice is not None
+    assert choice.key == Secret("abc")
+
+
+def test_a_login_wins_over_the_environment(keys: Credentials) -> None:
+    """Ours: it is how a person gets past a variable with an old key."""
+    keys.keep("anthropic", "pasted-key")
+    found = find_models(Config(), {"ANTHROPIC_API_KEY": "old"}, credentials=keys)
+    assert (found[0].key, found[0].found) == (Secret("pasted-key"), "key from a login")
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("box:9999", "http://box:9999/v1"),
+        ("http://[::1]:5", "http://[::1]:5/v1"),
+        ("https://ollama.example", "https://ollama.example:443/v1"),
+        ("http://box:1/v1/", "http://box:1/v1"),
+    ],
+)
+def test_the_address_of_ollama_is_taken_as_people_write_it(written: str, address: str) -> None:
+    """Ours: OLLAMA_HOST is what its server listens on."""
+    assert full_address(written, PROVIDERS["ollama"]) == address
+
+
+def test_no_choice_shows_its_key() -> None:
+    """Issue 3: keys are never in logs."""
+    choice = ModelChoice("openai", "m", key=Secret("top-secret"))
+    assert "top-secret" not in f"{choice!r} {choice.key!r} {choice.key}"
