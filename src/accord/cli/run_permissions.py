@@ -131,7 +131,7 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
 
 def _of_kinds(effect: Effect, kinds: Sequence[str]) -> list[Rule]:
     """Rules for kinds; all of them together are more: a call of whatever kind is meant."""
-    if KINDS_OF_TOOL <= set(kinds):
+    if set(kinds) >= KINDS_OF_TOOL:
         return [Rule(effect=effect)]
     return [Rule(effect=effect, kind=kind) for kind in kinds]
 

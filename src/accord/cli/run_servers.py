@@ -48,7 +48,7 @@ def read_servers(path: Path) -> Mapping[str, McpEntry]:
     table = read_toml(path) if path.suffix == ".toml" else _read_json(path)
     if table is None:
         raise ConfigError(f"there is no file {path}", file=str(path))
-    for key in ("mcpServers", "mcp_servers", "servers"):
+    for key in ("mcpServers", "mcp_servers"):
         if key in table:
             return {name: mcp_entry(one) for name, one in table.tables(key).items()}
     raise table.wrong("mcpServers", "is missing; it is a table of servers by their names")
