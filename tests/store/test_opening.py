@@ -164,3 +164,30 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
             bring_up_to_date(db, str(path), (*STEPS, "CREATE TABLE extra (a); NONSENSE"))
         assert db.execute("PRAGMA user_version").fetchone() == (1,)
         assert not db.execute("SELECT * FROM sqlite_master WHERE name = 'extra'").fetchall()
+
+
+def test_a_file_that_somebody_holds_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: several processes make one file; SQLite itself does not wait everywhere."""
+    path = tmp_path / "s.sqlite3"
+    monkeypatch.setattr("accord.store.opening.BUSY_SECONDS_MAX", 0.01)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="database is locked"):
+            open_file(path, "NORMAL")
+        monkeypatch.setattr("accord.store.opening.BUSY_SECONDS_MAX", 5.0)
+
+        def let_go(_: float) -> None:
+            other.execute("ROLLBACK")
+
+        monkeypatch.setattr("accord.store.opening.sqlite3.connect", _impatient)
+        monkeypatch.setattr("accord.store.opening.time.sleep", let_go)
+        open_file(path, "NORMAL").close()
+
+
+_connect = sqlite3.connect
+
+
+def _impatient(path: Path, **_: object) -> sqlite3.Connection:
+    return _connect(path, timeout=0, isolation_level=None)

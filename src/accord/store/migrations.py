@@ -68,7 +68,13 @@ def bring_up_to_date(
     Raises:
         StoreError: the file is newer than this program, or is no store.
     """
-    if _version(connection, path, len(steps)) == len(steps):
+    # In one transaction: another process may be making the file at this moment.
+    connection.execute("BEGIN")
+    try:
+        version = _version(connection, path, len(steps))
+    finally:
+        connection.execute("ROLLBACK")
+    if version == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:

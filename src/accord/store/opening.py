@@ -13,6 +13,7 @@ import errno
 import os
 import sqlite3
 import stat
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 # How long one process waits for another that is writing; a commit takes a millisecond.
 BUSY_SECONDS_MAX = 10.0
+BUSY_SECONDS_STEP = 0.005
 # What the write-ahead log may keep on the disk once its content is in the file.
 LOG_FILE_BYTES_MAX = 16 * 1024 * 1024
 
@@ -45,19 +47,7 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise explained(error, path) from None
     try:
-        if connection.execute("PRAGMA page_count").fetchone() == (0,):
-            # A new file: large pages, as a model's history has many kilobytes, and pages that
-            # can be given back to the disk.
-            connection.execute("PRAGMA page_size = 8192")
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        # What is deleted is overwritten.
-        connection.execute("PRAGMA secure_delete = ON")
-        # Reads first: what is no database, or not ours, must not be changed by the next line.
-        bring_up_to_date(connection, str(path))
-        _make_private(path)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
-        connection.execute(f"PRAGMA journal_size_limit = {LOG_FILE_BYTES_MAX}")
+        _prepare(connection, path, synchronous)
     except StoreError:
         connection.close()
         raise
@@ -65,6 +55,35 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         connection.close()
         raise explained(error, path) from None
     return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
+    """Bring the file up to date and choose how it is written.
+
+    While several processes make one file, SQLite does not wait in all places; so we try again.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS_MAX
+    while True:
+        try:
+            if connection.execute("PRAGMA page_count").fetchone() == (0,):
+                # A new file: large pages, as a model's history has many kilobytes, and pages
+                # that can be given back to the disk.
+                connection.execute("PRAGMA page_size = 8192")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            # Reads first: what is no database, or not ours, must not be changed by what follows.
+            bring_up_to_date(connection, str(path))
+            _make_private(path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
+                raise
+            time.sleep(BUSY_SECONDS_STEP)
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
+    connection.execute(f"PRAGMA journal_size_limit = {LOG_FILE_BYTES_MAX}")
+    # What is deleted is overwritten.
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 def _make(path: Path) -> None:
