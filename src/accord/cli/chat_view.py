@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from accord.cli.printing import Printer
+from accord.cli.printing import Out, Printer
+from accord.transcript import FileDiff
 
 
 class ChatPrinter(Printer):
-    """Writes a conversation to a stream."""
+    """Writes a conversation to a stream; paths of files in `folder` are shown from there."""
+
+    def __init__(self, out: Out, folder: str | None = None) -> None:
+        super().__init__(out)
+        self._folder = folder
+
+    def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
+        inside = self._folder is not None and diff.path.startswith(f"{self._folder}{os.sep}")
+        path = os.path.relpath(diff.path, self._folder) if inside else diff.path
+        super()._show_diff(diff._replace(path=path), named=named)
+
+    def _verbatim(self, first: str, text: str, style: str = "") -> None:
+        """As it is, but for rulers such as `=====`, which are cut rather than continued."""
+        width = self.width - len(first)
+        lines = (line[:width] if len(set(line)) == 1 else line for line in text.splitlines())
+        super()._verbatim(first, "\n".join(lines), style)
 
     def prompt(self, text: str) -> None:
         """What was asked, in a conversation where nobody sees it being typed."""

@@ -78,7 +78,7 @@ def _project(scratch: str) -> str:
 
 def _talk(folder: str, arguments: Namespace) -> int | None:
     """The exit code; None when the person left by Ctrl-C."""
-    printer = ChatPrinter(sys.stdout)
+    printer = ChatPrinter(sys.stdout, folder)
     printer.note(f"A scratch project with a mistake in it is in {folder}")
     command = (sys.executable, *AGENT)
     prompts = arguments.prompt or ()

@@ -4,8 +4,7 @@ Read on the event loop: a thread that waits for input could not be stopped.
 
 What always holds
     * The terminal is put back as it was found.
-    * While the agent works nothing that is typed is shown, and a question is never answered by a
-      key that was pressed before it was put.
+    * While the agent works nothing that is typed is shown.
     * Ctrl-C stays a signal.
 """
 
@@ -71,9 +70,12 @@ class Keyboard:
             data += more
         return data.decode(errors="replace").rstrip("\n")
 
+    def forget_typed(self) -> None:
+        """Drop what was pressed until now; to be called before a question is put."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
     async def key(self) -> str | None:
         """The next key that is pressed; None when the terminal is gone."""
-        termios.tcflush(self._descriptor, termios.TCIFLUSH)
         data = await self._read(KEY_BYTES_MAX)
         return data.decode(errors="replace") if data else None
 

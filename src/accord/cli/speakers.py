@@ -15,7 +15,7 @@ from accord.cli.chat import CANCELLED, decision_of
 from accord.cli.chat_view import ChatPrinter
 from accord.cli.keyboard import Keyboard
 
-QUESTION = "Allow it? y = yes, a = always, n = no"
+QUESTION = "Allow it? (y)es (a)lways (n)o"
 LEAVING = frozenset({"/quit", "/exit", "/q"})
 
 # key -> what it stands for on the screen, and the kinds of options that it chooses.
@@ -67,6 +67,8 @@ class Person:
             return _said_yes(self._printer, request)
         remark = ""
         while True:
+            # A key that was pressed before the question stood there is no answer to it.
+            self._keyboard.forget_typed()
             self._printer.ask(remark, QUESTION)
             key = await self._keyboard.key()
             if key is None:
