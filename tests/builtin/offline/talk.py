@@ -100,6 +100,7 @@ async def talking(
     elicitation: Elicitations | None = None,
     store: MemoryStore | None = None,
     mcp: Any = None,
+    load: str | None = None,
 ) -> AsyncIterator[Talk]:
     """A session in a folder."""
     talk = Talk(folder)
@@ -122,7 +123,10 @@ async def talking(
             **options,
         ) as client:
             talk.client = client
-            talk.session = await client.new_session(cwd=folder)
+            if load is None:
+                talk.session = await client.new_session(cwd=folder)
+            else:
+                talk.session = await client.load_session(load, cwd=folder)
             yield talk
         tasks.cancel_scope.cancel()
 

@@ -229,3 +229,31 @@ def test_renaming_there_and_back_gives_the_same_text(lines: list[str]) -> None:
 def test_replacing_nothing_changes_nothing(text: str) -> None:
     """Ours: every other character stays."""
     assert replaced(text, [], "x") == text
+
+
+def test_line_ends_and_a_byte_order_mark_stay() -> None:
+    """Ours: every other character stays."""
+    assert one("\ufeff# x\r\ndef mean(v): ...\r\nmean\r\n") == (
+        "\ufeff# x\r\ndef average(v): ...\r\naverage\r\n"
+    )
+
+
+def test_a_field_is_also_what_its_class_is_made_with() -> None:
+    """Ours: a dataclass takes its fields by name."""
+    text = "class P:\n    left: int\n\nP(left=1).left\nQ(left=2)\n"
+    assert one(text, "left", "west") == "class P:\n    west: int\n\nP(west=1).west\nQ(left=2)\n"
+
+
+def test_a_name_that_hides_what_a_star_brings_is_another() -> None:
+    """Ours: what cannot be meant is not changed."""
+    files = {"a.py": "def mean(v): ...\n", "b.py": "from a import *\ndef mean(w): ...\nmean\n"}
+    assert list(renamed(files, "a.mean", "average").changes) == ["a.py"]
+
+
+def test_an_expression_that_is_too_deep_is_refused() -> None:
+    """Ours: bad input is data."""
+    text = "def mean(v): ...\nx = " + "-" * 5_000 + "mean\n"
+    result = renamed({"a.py": text}, "mean", "average")
+    assert result.refused is not None
+    deep = "def mean(v): ...\nx = " + "1 + " * 3_000 + "mean\n"
+    assert renamed({"a.py": deep}, "mean", "average").refused is not None

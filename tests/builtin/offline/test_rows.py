@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -11,6 +11,8 @@ import pytest
 
 from accord import Elicitations, EmbeddedResource, FormRequest, ResourceLink
 from accord.builtin.demo_project import write_demo_project
+from accord.mcp.results import McpResult, McpTool
+from accord.mcp.servers import ServerStatus
 from accord.schema import v2
 from tests.builtin.offline.talk import everywhere, talking, write
 
@@ -262,17 +264,41 @@ async def test_a_command_stops_when_the_turn_is_cancelled(tmp_path: Path) -> Non
 
 
 class Servers:
-    """MCP servers as the brain sees them."""
+    """MCP servers as the brain and the toolbox see them."""
 
     def __init__(self) -> None:
-        self.status = [SimpleNamespace(name="sums", state="ready", error=None, tools=1)]
+        self.status = [ServerStatus(name="sums", state="connected", tools=1)]
         schema = {"type": "object", "properties": {"a": {}, "b": {}}}
-        self.tools = [
-            SimpleNamespace(
-                server="sums", name="add", title=None, description="Adds.", input_schema=schema,
-                annotations={"readOnlyHint": True}, read_only=True,
-            )
-        ]  # fmt: skip
+        self.tools = [McpTool(server="sums", name="add", description="Adds.", input_schema=schema)]
+        self.called: list[Mapping[str, Any]] = []
+
+    def tool(self, server: str, name: str) -> McpTool | None:
+        return next((one for one in self.tools if (one.server, one.name) == (server, name)), None)
+
+    async def settled(self, seconds: float = 1) -> bool:
+        return True
+
+    async def call(
+        self, server: str, tool: str, arguments: Mapping[str, Any], **more: Any
+    ) -> McpResult:
+        self.called.append(arguments)
+        return McpResult(ok=True, text=str(arguments["a"] + arguments["b"]))
+
+
+@pytest.mark.parametrize(
+    "typed", ['/call sums.add {"a": 1, "b": 2}', "add a=1 b=2", "/call add a=1 b=2"]
+)
+async def test_an_mcp_tool_is_called_behind_permission(tmp_path: Path, typed: str) -> None:
+    """Research table: /call server.tool {"a":1} or `add a=1 b=2`."""
+    servers = Servers()
+    async with talking(tmp_path, mcp=servers) as talk:
+        answer = await talk.say(typed)
+        assert "`sums.add` answered:" in answer
+        assert "3" in answer
+        assert servers.called == [{"a": 1, "b": 2}]
+        assert len(talk.asked) == 1
+        talk.allow = False
+        assert "was not called: you said no" in await talk.say(typed)
 
 
 async def test_mcp_servers_are_listed_and_missing_tools_are_said(tmp_path: Path) -> None:
@@ -283,8 +309,8 @@ async def test_mcp_servers_are_listed_and_missing_tools_are_said(tmp_path: Path)
         assert "no tool `add`" in await talk.say("add a=1 b=2")
     async with talking(tmp_path, mcp=Servers()) as talk:
         answer = await talk.say("/mcp")
-        assert "**sums**: ready" in answer
-        assert "`sums.add`: Adds. takes `a` and `b`." in answer
+        assert "**sums**: connected" in answer
+        assert "`sums.add`: Adds. Takes `a` and `b`." in answer
         assert "Did you mean `sums.add`?" in await talk.say("/call sums.ad {}")
         assert "cannot read `x y` as arguments" in await talk.say("/call sums.add x y")
 

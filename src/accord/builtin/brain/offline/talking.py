@@ -161,7 +161,7 @@ async def show_mcp(work: Work, intent: Intent) -> None:
 
 def _about(tool: McpTool) -> str:
     known = tool.input_schema.get("properties")
-    names = f" takes {listed(list(known), 8)}." if isinstance(known, dict) and known else ""
+    names = f" Takes {listed(list(known), 8)}." if isinstance(known, dict) and known else ""
     text = " ".join(tool.description.split())
     about = f": {text[:200]}" if text else ""
     return f"{about}{names}"

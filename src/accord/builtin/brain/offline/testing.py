@@ -144,7 +144,7 @@ async def fix(work: Work, intent: Intent) -> None:
     """Repair what failed, as long as each round brings something."""
     run, fresh = await work.last_run(), False
     if run is None or run.passed or run.problem is not None:
-        run = await _run_first(work, run)
+        run = await _run_first(work)
         if run is None:
             return
         fresh = True
@@ -184,7 +184,7 @@ async def fix(work: Work, intent: Intent) -> None:
 STEPS = ("Find out what is wrong", "Repair it", "Run the tests again")
 
 
-async def _run_first(work: Work, last: TestRun | None) -> TestRun | None:
+async def _run_first(work: Work) -> TestRun | None:
     """A run to have something to repair; None when there is nothing, and that was said."""
     command = await work.test_command()
     if command is None:
