@@ -195,3 +195,14 @@ def test_no_sentence_has_a_key_in_it(body: Any) -> None:
     assert "[hidden]" in sentence
     for piece in ("sk-", "AIza", "abcdefghijklmnop"):
         assert piece not in sentence
+
+
+async def test_a_server_of_ones_own_that_does_not_run_is_not_waited_for(
+    llm: FakeLLM, project: Path
+) -> None:
+    """Ours: nobody wants to wait half a minute to hear that Ollama was not started."""
+    choice = ModelChoice("ollama", "qwen3", "http://127.0.0.1:1/v1")
+    async with talk(made(choice), project, version=2) as session:
+        end = await session.say("hello")
+        assert "Is it running?" in end["error"]["message"]
+        assert session.client.updates("notice") == []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import urlsplit
 
 from accord.builtin.models.secret import Secret
 
@@ -93,8 +94,13 @@ class ModelChoice:
 
     @property
     def group(self) -> str:
-        """Under which heading it is listed."""
-        return f"{self.about.name} ({self.server})" if self.server else self.about.name
+        """Under which heading it is listed, and what it is called in sentences."""
+        where = self.server or (urlsplit(self.base_url).netloc if self.base_url else "")
+        if not where:
+            return self.about.name
+        # Whoever speaks as OpenAI does is not OpenAI.
+        name = "OpenAI-compatible server" if self.provider == "openai" else self.about.name
+        return f"{name} ({where})"
 
     @property
     def is_usable(self) -> bool:

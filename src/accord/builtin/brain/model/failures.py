@@ -87,6 +87,9 @@ def failure_of(error: Exception, choice: ModelChoice) -> Failure:
             return Failure("model_missing", f"{who} has no model {choice.model!r}{said}. {_OTHER}")
         case problems.ModelTimeoutError() | problems.ModelRequestTimeout() | TimeoutError():
             return Failure("model_timed_out", f"{who} did not answer in time. Try again.")
+        case problems.ModelConnectionError(phase="connect") if choice.base_url is not None:
+            # A server of the user's own does not come up by waiting.
+            return Failure("model_unreachable", _unreachable(choice, said) + ". Is it running?")
         case problems.ModelConnectionError():
             return Failure("model_unreachable", _unreachable(choice, said), True)
         case problems.ModelHTTPError(status_code=status) if status >= 500:
@@ -111,8 +114,8 @@ def _login(choice: ModelChoice, said: str) -> str:
 
 
 def _unreachable(choice: ModelChoice, said: str) -> str:
-    where = f" at {choice.base_url}" if choice.base_url else ""
-    return f"The connection to {choice.group}{where} failed{said}"
+    where = choice.base_url or choice.group
+    return f"The connection to {where} failed{said}"
 
 
 def _status(error: Exception) -> str:
