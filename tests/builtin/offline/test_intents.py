@@ -63,6 +63,7 @@ fix | fix |
 please fix the failing tests | fix |
 make the tests pass | fix |
 repair this bug | fix |
+fix the bug in calc.py | fix |
 $ git status | run | command=git status
 ! ls | run | command=ls
 run ls -la | run | command=ls -la
@@ -91,6 +92,7 @@ model | model |
 how do I set a model? | model |
 add a --json flag to the cli | unknown | words=json flag cli
 the | unknown |
+explain how the report works | unknown | words=report
 /map | map |
 /explain calc.py | explain | target=calc.py
 /where mean | where | name=mean

@@ -235,7 +235,7 @@ async def test_a_command_that_failed_can_be_fixed_too(demo: Path) -> None:
         assert "fix it" in answer
         answer = await talk.say("fix it")
         assert "Repaired `calc.py:8`" in answer
-        assert "mean 3.00" in await talk.say("run python3 -B report.py 1 2 6")
+        assert "mean 3.00" in await talk.say("run report.py 1 2 6")
 
 
 async def test_without_tests_it_says_so(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ import re
 # What is said in a question and tells nothing about what to look for.
 _FILLERS = frozenset(
     """a about add all also am an and any are as at be but by can could did do does doing done
-    every for from function functions get give had has have how i if in into is it its just let
+    every explain describe find for
+    from function functions get give had has have how i if in into is it its just let
     like make me my need new no not of on one or our out over please put should show so some
     something tell than that the their them then there these they this those to up us use want
-    was we were what when where which who why will with would write you your""".split()  # noqa: SIM905
+    was we were work works what when where which who why will with would write you your""".split()  # noqa: SIM905
 )
 SEARCH_WORDS_MAX = 5
 

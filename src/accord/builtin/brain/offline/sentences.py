@@ -174,7 +174,7 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
             rf"{_ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{_THE}"
             rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|"
             rf"problems?|issues?|"
-            rf"{_PROJECT}|build)))?(?: (?:please|now|for me))?|"
+            rf"{_PROJECT}|build)))?(?: in \S+)?(?: (?:please|now|for me))?|"
             r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to "
             r")?(?:pass|green|work)"
         ),

@@ -107,7 +107,7 @@ async def no_such_command(work: Work, intent: Intent) -> None:
 
 async def run(work: Work, intent: Intent) -> None:
     """Run a command."""
-    line = intent["command"]
+    line = await work.runnable(intent["command"])
     result = await work.tools.run(line)
     if result.denied is not None or not isinstance(result.data, Done):
         await work.refused(result.text, f"`{line}` did not run", result.denied)

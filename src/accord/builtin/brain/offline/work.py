@@ -139,9 +139,20 @@ class Work:
             whole = f"{line} {quote(target)}" if target else line
             return TestCommand(whole, "your command", "the session says so")
         project = await self.project()
+        return find_command(project.files, project.paths, self._python(project), target)
+
+    async def runnable(self, line: str) -> str:
+        """A command line; a Python file of the project, which no shell would find, gets Python."""
+        first = line.split(maxsplit=1)[0]
+        if not first.endswith(".py"):
+            return line
+        project = await self.project()
+        return f"{quote(self._python(project))} {line}" if first in project.paths else line
+
+    def _python(self, project: Project) -> str:
+        """The project's own, else what the user would get."""
         otherwise = "python3" if shutil.which("python3") else sys.executable
-        python = python_of(project.pythons, otherwise)
-        return find_command(project.files, project.paths, python, target)
+        return python_of(project.pythons, otherwise)
 
     async def last_run(self) -> TestRun | None:
         """The last run of this session, also after a restart."""
