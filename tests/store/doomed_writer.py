@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,8 +77,21 @@ class Writing:
                 tasks.start_soon(self.session, index)
 
 
+async def warm_up() -> None:
+    """Load once what every child would load; the thread ends with the store."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "s.sqlite3")
+        log = await store.create(SessionRecord("a", "/w"))
+        writing = log.append(numbered(1, 1))
+        assert writing is not None
+        await writing
+        assert [update async for update in log.replay()]
+        await store.aclose()
+
+
 def main() -> None:
     """Fork on demand."""
+    anyio.run(warm_up)
     for line in sys.stdin:
         path, seed = line.split()
         pid = os.fork()

@@ -41,7 +41,7 @@ def killed_writer(writers: subprocess.Popen[str], path: Path, dice: random.Rando
     writers.stdin.flush()
     pid = 0
     words: list[str] = []
-    lives = dice.choice((0, 1, 5, 30, 80))
+    lives = dice.choice((0, 1, 3, 12, 40))
     # The child may speak before its parent has said who it is.
     while not pid or len(words) < lives:
         line = writers.stdout.readline().strip()
