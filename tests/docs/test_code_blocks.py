@@ -26,6 +26,7 @@ def sh(typed: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # Width and strictness are the reader's own; ours must not show.
     env = {key: value for key, value in os.environ.items() if not key.startswith("ACCORD_")}
+    env |= {"XDG_CONFIG_HOME": str(folder / ".config"), "XDG_STATE_HOME": str(folder / ".state")}
     return subprocess.run(
         ["/bin/sh", "-c", typed],
         cwd=folder,
