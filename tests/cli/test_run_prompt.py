@@ -1,0 +1,111 @@
+"""What `accord run` says to an agent."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from accord.cli.run_prompt import FILE_BYTES_MAX, FILES_MAX, Prompt, PromptError, read_prompt
+from accord.client.capabilities import AgentCapabilities
+from accord.schema import v2
+
+NOTHING = AgentCapabilities()
+EMBEDDED = replace(NOTHING, embedded_context=True)
+IMAGES = replace(NOTHING, image=True)
+
+
+class Stdin(io.TextIOWrapper):
+    """A pipe with text in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(io.BytesIO(text.encode()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Some files."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.md").write_text("# B\n")
+    (tmp_path / "pic.png").write_bytes(b"\x89PNG\0")
+    (tmp_path / "old.txt").write_bytes(b"caf\xe9")
+    return tmp_path
+
+
+def test_words_are_joined_and_files_in_them_come_along(folder: Path) -> None:
+    """docs/reference/run.md: the prompt."""
+    prompt = read_prompt(["compare", "@a.py with (@b.md),", "me@example.org @property @@x"], folder)
+    assert prompt.text == "compare @a.py with (@b.md), me@example.org @property @@x"
+    assert [path.name for path in prompt.files] == ["a.py", "b.md"]
+
+
+def test_a_file_alone_is_the_prompt_and_must_be_there(folder: Path) -> None:
+    """docs/reference/run.md: the prompt."""
+    assert read_prompt(["@b.md"], folder) == Prompt("# B")
+    assert [path.name for path in read_prompt(["see", "@b.md"], folder).files] == ["b.md"]
+    for words in (["@no.md"], ["see", "@no.md"]):
+        with pytest.raises(PromptError, match=r"no file no\.md"):
+            read_prompt(words, folder)
+
+
+def test_stdin_is_read_only_where_it_was_asked_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/reference/run.md: an open pipe never holds up a script."""
+    monkeypatch.setattr(sys, "stdin", Stdin("from the pipe\n"))
+    assert read_prompt(["hello"], folder).text == "hello"
+    assert read_prompt(["hello", "-"], folder).text == "hello\n\nfrom the pipe"
+    monkeypatch.setattr(sys, "stdin", Stdin("all of it"))
+    assert read_prompt([], folder).text == "all of it"
+
+
+@pytest.mark.parametrize("words", [[""], ["  "], ["-"]])
+def test_nothing_to_say_is_an_error(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours."""
+    monkeypatch.setattr(sys, "stdin", Stdin(" \n"))
+    with pytest.raises(PromptError, match="empty"):
+        read_prompt(words, folder)
+
+
+def test_there_is_a_bound_on_files(folder: Path) -> None:
+    """Ours: everything has a bound."""
+    for number in range(FILES_MAX + 1):
+        (folder / f"f{number}").touch()
+    with pytest.raises(PromptError, match="files come along"):
+        read_prompt(["see", *(f"@f{number}" for number in range(FILES_MAX + 1))], folder)
+    (folder / "large").write_text("x" * (FILE_BYTES_MAX + 1))
+    with pytest.raises(PromptError, match="larger than"):
+        read_prompt(["@large"], folder)
+
+
+def _kinds(prompt: Prompt, capabilities: AgentCapabilities, root: Path) -> list[str]:
+    return [type(one).__name__ for one in prompt.blocks(capabilities, [str(root)])]
+
+
+def test_a_file_has_the_best_form_that_the_agent_takes(folder: Path) -> None:
+    """Issue 3: embedded where the agent takes it, else a link, else text."""
+    prompt = Prompt("see", (folder / "a.py", folder / "pic.png", folder / "old.txt"))
+    link = "ResourceLink"
+    assert _kinds(prompt, EMBEDDED, folder) == ["str", "EmbeddedResource", link, link]
+    assert _kinds(prompt, IMAGES, folder) == ["str", link, "ImageContent", link]
+    assert _kinds(prompt, NOTHING, folder) == ["str", link, link, link]
+    # What is in none of the folders would be a link to nowhere.
+    assert _kinds(prompt, NOTHING, folder / "inner") == ["str", "str", link, link]
+    (block,) = Prompt("", (folder / "a.py",)).blocks(EMBEDDED, [str(folder)])
+    assert isinstance(block, v2.EmbeddedResource)
+    assert (block.resource.text, block.resource.uri) == ("x = 1\n", (folder / "a.py").as_uri())
+
+
+def test_a_large_file_is_linked_to(folder: Path) -> None:
+    """Ours: a prompt has a bound."""
+    (folder / "large.txt").write_text("x" * (FILE_BYTES_MAX + 1))
+    prompt = Prompt("see", (folder / "large.txt",))
+    assert _kinds(prompt, EMBEDDED, folder) == ["str", "ResourceLink"]
+    (folder / "large.txt").unlink()
+    with pytest.raises(PromptError, match="No such file"):
+        prompt.blocks(EMBEDDED, [str(folder)])
