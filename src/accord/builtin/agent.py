@@ -54,7 +54,7 @@ class BuiltIn:
 
     def __init__(self, settings: AgentSettings) -> None:
         self.settings = settings
-        self.conversations: dict[str, Conversation] = {}
+        self.conversations: dict[AgentSession, Conversation] = {}
         self._setup: Setup | None = None
         self._has_asked_servers = False
         is_set_up = _is_set_up(settings)
@@ -96,20 +96,19 @@ class BuiltIn:
     async def _begin(self, session: AgentSession) -> None:
         from accord.builtin.conversation import Conversation
 
-        known = self.conversations.get(session.id)
-        if known is not None and known.session is session:
+        known = self.conversations.get(session)
+        if known is not None:
             await known.surroundings_changed()
             return
         conversation = Conversation(self.agent, session, self.setup)
         await conversation.open()
-        self.conversations[session.id] = conversation
+        self.conversations[session] = conversation
         if not self._has_asked_servers:
             self._has_asked_servers = True
             session.start_soon(self._ask_local_servers)
 
         async def forget() -> None:
-            if self.conversations.get(session.id) is conversation:
-                del self.conversations[session.id]
+            self.conversations.pop(session, None)
 
         session.on_close(forget)
 
@@ -120,11 +119,11 @@ class BuiltIn:
                 await conversation.offer_models()
 
     async def _answer(self, turn: Turn) -> str | None:
-        return await self.conversations[turn.session.id].answer(turn)
+        return await self.conversations[turn.session].answer(turn)
 
     async def _command(self, turn: Turn, argument: str) -> str | None:
         """A slash command means the same with every model: the offline brain runs it."""
-        return await self.conversations[turn.session.id].answer(turn, offline=True)
+        return await self.conversations[turn.session].answer(turn, offline=True)
 
 
 def _is_set_up(settings: AgentSettings) -> bool:
