@@ -1,6 +1,7 @@
 """Accord: everything between a coding agent and the program a person sits in front of.
 
-An agent      Agent  Turn  Choice  FormField  Done  MemoryStore  SessionStore
+An agent      Agent  Turn  Choice  FormField  Done
+Its store     MemoryStore  SqliteStore  SessionStore
 A client      Client  Session  PromptTurn  Reply  Implementation  Extensions
 The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
@@ -13,7 +14,7 @@ Errors        AccordError
                 RequestFailed: AuthenticationRequired  NotFound  MethodMissing
                                RequestCancelled  RateLimited
                 ConnectionLost: LimitExceeded
-                SpawnFailed  McpCallFailed
+                SpawnFailed  McpCallFailed  StoreError
                 RequestError, to be raised in a handler
 
 `help(accord.Agent)` and its like say more; docs/ has tutorials, guides and a reference.
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         RequestError,
         RequestFailed,
         SpawnFailed,
+        StoreError,
         VersionMismatch,
     )
     from accord.schema.v2 import (
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
         TextContent,
     )
     from accord.store import MemoryStore, SessionStore
+    from accord.store.sqlite import SqliteStore
     from accord.transcript import Message, Plan, Terminal, ToolCall, Transcript, Update
 
 _PLACES = {
@@ -121,6 +124,7 @@ _PLACES = {
         "RequestError",
         "RequestFailed",
         "SpawnFailed",
+        "StoreError",
         "VersionMismatch",
     ),
     "accord.schema.v2": (
@@ -138,6 +142,7 @@ _PLACES = {
         "MemoryStore",
         "SessionStore",
     ),
+    "accord.store.sqlite": ("SqliteStore",),
     "accord.transcript": (
         "Message",
         "Plan",
@@ -205,6 +210,8 @@ __all__ = [
     "Session",
     "SessionStore",
     "SpawnFailed",
+    "SqliteStore",
+    "StoreError",
     "Terminal",
     "TerminalService",
     "TextContent",
