@@ -13,7 +13,7 @@ from accord.client.policy import Rule
 from accord.discovery.grants_file import GrantsFile
 from accord.errors import ConfigError
 
-HERE = Place(session_id="s", workspace="/work", agent="tester")
+HERE = Place(session_id="s", workspace="/projects", agent="tester")
 
 
 def _file(folder: Path) -> GrantsFile:
@@ -24,7 +24,7 @@ def test_an_answer_is_in_the_file_at_once_and_there_again_later(tmp_path: Path) 
     """Issue 3: "always" answers are saved; the file is the user's alone."""
     grants = _file(tmp_path).open()
     one = grants.add(
-        Rule(effect="allow", kind="edit", path="/work/a", exact=True), "workspace", HERE
+        Rule(effect="allow", kind="edit", path="/projects/a", exact=True), "workspace", HERE
     )
     two = grants.add(Rule(effect="reject", command="rm -rf x"), "always", HERE)
     path = tmp_path / "state" / "grants.toml"
