@@ -115,6 +115,7 @@ def test_imports_are_followed_through_the_files_that_hand_it_on() -> None:
         "c.py": "from pkg import calc as k\nk.mean(1)\n",
         "d.py": "from pkg.calc import mean as m\nm(1)\nmean = 2\n",
         "e.py": "from pkg.calc import *\nmean(1)\n",
+        "f.py": "mean = 1\ndef f():\n    from pkg import mean\n    return mean\nx = mean, 'mean'\n",
         "notes.md": "mean\n",
     }
     result = renamed(files, "pkg.calc.mean", "average")
@@ -127,7 +128,10 @@ def test_imports_are_followed_through_the_files_that_hand_it_on() -> None:
         "c.py": "from pkg import calc as k\nk.average(1)\n",
         "d.py": "from pkg.calc import average as m\nm(1)\nmean = 2\n",
         "e.py": "from pkg.calc import *\naverage(1)\n",
+        "f.py": "mean = 1\ndef f():\n    from pkg import average\n    return average\n"
+        "x = mean, 'mean'\n",
     }
+    assert "as a text in f.py:5" in " ".join(result.warnings)
     assert "notes.md" in " ".join(result.warnings)
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from accord.builtin.brain.offline.modules import file_of
 from accord.builtin.brain.offline.places import Span, Spans, replaced
 from accord.builtin.brain.offline.references import Definition, has_word
-from accord.builtin.brain.offline.scopes import Walker, bound_in
+from accord.builtin.brain.offline.scopes import Walker, bound_in, own_nodes
 from accord.builtin.brain.offline.symbols import language_of, parsed
 
 FILES_MAX = 200
@@ -110,13 +110,17 @@ def _top_level(
     found: dict[str, list[Span]] = {}
     for path, tree in trees.items():
         spans = Spans(files[path], old)
-        imported = _imported(files, path, tree, homes, old, spans)
-        if path in homes:
-            _plain(tree, old, spans)
-            _listed(tree, old, spans)
+        imports = _imports_of(files, path, tree, homes, old)
+        for alias in imports:
+            spans.add_alias(alias)
+        same = {alias for alias in imports if alias.asname in (None, old)}
+        if path in homes or same:
+            _plain(tree, old, spans, same, at_top=path in homes)
             if _taken(tree, new):
                 return {}, f"`{new}` is a name in {path} already; the two would become one."
-        _attributes_of(tree, imported, old, spans)
+        if path in homes:
+            _listed(tree, old, spans)
+        _attributes_of(tree, _modules_of(files, path, tree, homes), old, spans)
         if spans.missed:
             return {}, f"a place of `{old}` in {path} cannot be told from its syntax."
         if spans.found:
@@ -142,8 +146,8 @@ def _homes(
 def _imports_it(
     files: Mapping[str, str], path: str, tree: ast.Module, homes: set[str], old: str
 ) -> bool:
-    """Whether the file has it under the same name by an import."""
-    for node in ast.walk(tree):
+    """Whether the file has it at its top, under the same name, by an import."""
+    for node in own_nodes(tree.body):
         if isinstance(node, ast.ImportFrom) and any(
             alias.name in (old, "*") and alias.asname in (None, old) for alias in node.names
         ):
@@ -157,50 +161,58 @@ def _imports_it(
     return False
 
 
-def _imported(
-    files: Mapping[str, str],
-    path: str,
-    tree: ast.Module,
-    homes: frozenset[str],
-    old: str,
-    spans: Spans,
+def _imports_of(
+    files: Mapping[str, str], path: str, tree: ast.Module, homes: frozenset[str], old: str
+) -> list[ast.alias]:
+    """Every import of the symbol in a file, also in functions, also under another name."""
+    return [
+        alias
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == old and file_of(files, path, node.module or "", node.level) in homes
+    ]
+
+
+def _modules_of(
+    files: Mapping[str, str], path: str, tree: ast.Module, homes: frozenset[str]
 ) -> set[str]:
-    """Mark the name in imports; returns the dotted names under which its modules are known here."""
+    """The dotted names under which modules that have it are known in a file."""
     modules: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            source = file_of(files, path, node.module or "", node.level)
-            for alias in node.names:
-                if source in homes and alias.name == old:
-                    spans.add_alias(alias)
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                source = file_of(files, path, alias.name)
+            else:
                 inner = f"{node.module}.{alias.name}" if node.module else alias.name
-                if file_of(files, path, inner, node.level) in homes:
-                    modules.add(alias.asname or alias.name)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if file_of(files, path, alias.name) in homes:
-                    modules.add(alias.asname or alias.name)
+                source = file_of(files, path, inner, node.level)
+            if source in homes:
+                modules.add(alias.asname or alias.name)
     return modules
 
 
-def _plain(tree: ast.Module, old: str, spans: Spans) -> None:
-    """Mark the name where it is the file's own."""
+def _plain(
+    tree: ast.Module, old: str, spans: Spans, imports: Set[ast.AST], *, at_top: bool
+) -> None:
+    """Mark the name where it is the symbol."""
 
-    def visit(node: ast.AST, is_global: bool) -> None:
-        if is_global and isinstance(node, ast.Name) and node.id == old:
+    def visit(node: ast.AST, is_it: bool) -> None:
+        if is_it and isinstance(node, ast.Name) and node.id == old:
             spans.add_name(node)
         elif (
-            is_global
+            is_it
             and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and node.name == old
         ):
             spans.add_after(node, ("def", "class"))
-        elif isinstance(node, ast.Global) and old in node.names:
+        elif at_top and isinstance(node, ast.Global) and old in node.names:
             spans.add_within(node)
-        elif is_global and isinstance(node, ast.ExceptHandler) and node.name == old:
+        elif is_it and isinstance(node, ast.ExceptHandler) and node.name == old:
             spans.add_after(node, ("as",))
 
-    Walker(old, visit).walk(tree)
+    Walker(old, visit, imports, at_top=at_top).walk(tree)
 
 
 def _listed(tree: ast.Module, name: str, spans: Spans) -> None:
@@ -318,9 +330,20 @@ def _left(
     others = [
         path
         for path, text in files.items()
-        if has_word(text, old) and path not in spans and path not in trees
+        if path not in spans and language_of(path) != "Python" and has_word(text, old)
     ]
-    others = [path for path in others if language_of(path) != "Python"]
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         yield f"`{old}` is also mentioned in {', '.join(others[:3])}{more}; that is left as it is."
+    marked = {(path, span[0]) for path, found in spans.items() for span in found}
+    texts = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and node.value == old
+        and (path, node.lineno) not in marked
+    ]
+    if texts:
+        more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+        yield f"`{old}` stands as a text in {', '.join(texts[:3])}{more}; see whether it is meant."

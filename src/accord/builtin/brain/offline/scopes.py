@@ -7,33 +7,38 @@ classes, `global` and `nonlocal`; it does not follow `exec` or the other doors.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Scope = Function | ast.ClassDef | Comprehension
 
 
-def bound_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """The names that statements bind in their own scope, not in scopes inside of it."""
-    names: set[str] = set()
-    outer: set[str] = set()
+def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of a scope: those of scopes inside of it are left out, but not their heads."""
     stack = list(nodes)
     while stack:
         node = stack.pop()
+        yield node
+        if not isinstance(node, Scope):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def bound_in(nodes: Iterable[ast.AST], ignored: Set[ast.AST] = frozenset()) -> frozenset[str]:
+    """The names that statements bind in their own scope, not in scopes inside of it."""
+    names: set[str] = set()
+    outer: set[str] = set()
+    for node in own_nodes(nodes):
+        if node in ignored:
+            continue
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
         names.update(_binds(node))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        if isinstance(node, ast.Lambda):
-            continue
         if isinstance(node, Comprehension):
             # Only what is assigned with := comes out of one.
             names.update(
                 inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)
             )
-            continue
-        stack.extend(ast.iter_child_nodes(node))
     return frozenset(names - outer)
 
 
@@ -62,16 +67,22 @@ Visit = Callable[[ast.AST, bool], None]
 
 
 class Walker:
-    """Goes through a tree and tells, for every node that may be the name, whether it is global."""
+    """Goes through a tree and tells, for every node, whether the name would mean the symbol there.
 
-    def __init__(self, name: str, visit: Visit) -> None:
+    `imports` are the imports of the symbol itself, also those in functions; `at_top` says whether
+    the file's own name of that spelling is the symbol.
+    """
+
+    def __init__(self, name: str, visit: Visit, imports: Set[ast.AST], *, at_top: bool) -> None:
         self._name = name
         self._visit = visit
+        self._imports = imports
+        self._at_top = at_top
 
     def walk(self, tree: ast.Module) -> None:
         """Visit the whole file."""
         for node in tree.body:
-            self._node(node, local=False)
+            self._node(node, local=not self._at_top)
 
     def _all(self, nodes: Iterable[ast.AST | None], local: bool) -> None:
         for node in nodes:
@@ -116,11 +127,22 @@ class Walker:
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
         if not isinstance(node, ast.Lambda):
             self._all([*node.decorator_list, node.returns], local)
-        bound = bound_in(body) | {one.arg for one in every}
-        inner = self._name in bound or (local and not _says_global(body, self._name))
+        inner = self._is_other(body, every, local)
         for one in every:
             self._visit(one, False)
         self._all(body, inner)
+
+    def _is_other(self, body: list[ast.AST], every: list[ast.arg], local: bool) -> bool:
+        """Whether the name in a function is something else than the symbol."""
+        bound = bound_in(body, self._imports) | {one.arg for one in every}
+        if self._name in bound:
+            return True
+        own = list(own_nodes(body))
+        if any(node in self._imports for node in own):
+            return False
+        if any(isinstance(node, ast.Global) and self._name in node.names for node in own):
+            return not self._at_top
+        return local
 
     def _comprehension(self, node: Comprehension, local: bool) -> None:
         first = node.generators[0]
@@ -135,11 +157,3 @@ class Walker:
             self._all(generator.ifs, inner)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         self._all(parts, inner)
-
-
-def _says_global(body: list[ast.AST], name: str) -> bool:
-    return any(
-        isinstance(node, ast.Global) and name in node.names
-        for statement in body
-        for node in ast.walk(statement)
-    )
