@@ -114,9 +114,12 @@ class BuiltIn:
 
     async def _ask_local_servers(self) -> None:
         """A model server on this machine need not hold up a session."""
-        if await self.setup.ask_local_servers():
-            for conversation in list(self.conversations.values()):
-                await conversation.offer_models()
+        try:
+            if await self.setup.ask_local_servers():
+                for conversation in list(self.conversations.values()):
+                    await conversation.offer_models()
+        finally:
+            self.setup.local_servers_asked.set()
 
     async def _answer(self, turn: Turn) -> str | None:
         return await self.conversations[turn.session].answer(turn)

@@ -19,6 +19,7 @@ from accord.builtin.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.options import OptionValue
     from accord.agent.session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.setup import Setup
@@ -39,6 +40,7 @@ class Conversation:
         self._setup = setup
         self._untold = list(setup.problems)
         self._told_servers: set[str] = set()
+        self._misses_model = False
         self._workspace: Workspace | None = None
 
     @property
@@ -92,12 +94,22 @@ class Conversation:
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
             await servers.settled()
+        chosen = OFFLINE if offline else await self._chosen_model(turn)
         await self._tell_problems(turn)
-        chosen = turn.options.get("model", OFFLINE)
-        if offline or chosen == OFFLINE:
+        if chosen == OFFLINE:
             tools = Toolbox(turn, self.workspace)
             return await OfflineBrain().turn(turn, tools, self.workspace)
         return await self._ask_model(turn, chosen)
+
+    async def _chosen_model(self, turn: Turn) -> OptionValue:
+        """What the session is set to; a stored one may be of a server that was not asked yet."""
+        stored = self.session.record.options.get("model")
+        if stored is not None and stored != turn.options["model"]:
+            await self._setup.local_servers_asked.wait()
+            if stored != (now := turn.options["model"]) and not self._misses_model:
+                self._misses_model = True
+                self._untold.append(f"The model {stored} is not there now; {now} answers instead.")
+        return turn.options["model"]
 
     async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
         choice = self._setup.choice(chosen)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import anyio
+
 from accord.builtin.models.finding import default_choice, find_models
 from accord.discovery.config import Config, load_config
 from accord.errors import ConfigError
@@ -38,6 +40,8 @@ class Setup:
         self.models: dict[str, ModelChoice] = {}
         self.default: ModelChoice | None = None
         self._local: list[ModelChoice] = []
+        # Set when the servers on this machine have answered, or had their time to.
+        self.local_servers_asked = anyio.Event()
         self.look_for_models()
 
     def _load(self) -> Config:
