@@ -86,10 +86,12 @@ class BuiltIn:
 
     def _prepare(self) -> None:
         """Behind the answer to `initialize`, and before the first session."""
-        # The brain and the tools are loaded with this, while the client reads the answer.
-        import accord.builtin.conversation  # noqa: F401
+        from importlib import import_module
+
         from accord.builtin.offering import declare
 
+        # The brain and the tools come with it, while the client reads the answer.
+        import_module("accord.builtin.conversation")
         self.agent.store = self.setup.open_store()
         declare(self.agent, self.setup, self._command)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import termios
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import anyio
@@ -35,7 +35,7 @@ class Keyboard:
         self._attributes = termios.tcgetattr(descriptor)
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> Generator[None]:
         """Keys are hidden and come one by one, but for the time of `line`."""
         self._hide()
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ SECONDS_MAX = 30.0
 @asynccontextmanager
 async def running(
     folder: Path, *arguments: str, env: Mapping[str, str] | None = None
-) -> AsyncIterator[Session]:
+) -> AsyncGenerator[Session]:
     """A session of the agent in this folder; every question is answered with yes."""
     own = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env or {})}
     with anyio.fail_after(SECONDS_MAX):
