@@ -29,7 +29,8 @@ class Shown:
         self._transcript = Transcript("v2")
 
     def update(self, **fields: Any) -> None:
-        update: Any = decode(v2.SessionUpdate, encode(fields))
+        kind: Any = v2.SessionUpdate
+        update: Any = decode(kind, encode(fields))
         change = self._transcript.apply(update)
         assert change is not None
         self.printer.show(change)
