@@ -11,7 +11,8 @@ from accord.jsonrpc.codes import INVALID_REQUEST, PARSE_ERROR
 from accord.jsonrpc.envelope import Envelope, Id
 from accord.jsonrpc.salvage import Fault, Verdict, salvage
 
-DEEP = b"[" * 5000 + b"]" * 5000
+# Deeper than any parser goes: how far that is depends on the Python, and programs may change it.
+DEEP = b"[" * 200_000 + b"]" * 200_000
 
 
 def fault_of(frame: bytes) -> Fault:
