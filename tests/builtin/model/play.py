@@ -168,10 +168,16 @@ def _option(option_id: str, default: str, values: Iterable[str]) -> Option:
 
 @asynccontextmanager
 async def talk(
-    agent: Agent, folder: Path, *, version: int = 2, notices: bool = True, **more: Any
+    agent: Agent,
+    folder: Path,
+    *,
+    version: int = 2,
+    notices: bool = True,
+    capabilities: dict[str, Any] | None = None,
+    **more: Any,
 ) -> AsyncIterator[Talk]:
     """A session with an agent."""
-    capabilities = EVERYTHING if notices else {}
+    capabilities = (EVERYTHING if notices else {}) | (capabilities or {})
     async with raw_client(agent, version=version, capabilities=capabilities) as client:
         session_id = await client.new_session(str(folder), **more)
         with anyio.fail_after(20):

@@ -201,10 +201,45 @@ async def test_tools_of_mcp_servers_are_offered_under_names_that_every_provider_
         return SimpleNamespace(server=server, name=name, **about)
 
     tools = [tool("my server", "do.it"), tool("my_server", "do_it"), tool("s" * 80, "x")]
+    wire = SimpleNamespace(features=SimpleNamespace(elicit_form=False))
     box: Any = SimpleNamespace(
-        mode="ask", run_task=None, workspace=SimpleNamespace(mcp=SimpleNamespace(tools=tools))
+        mode="ask",
+        run_task=None,
+        turn=SimpleNamespace(session=SimpleNamespace(wire=wire)),
+        workspace=SimpleNamespace(mcp=SimpleNamespace(tools=tools)),
     )
     offered = offered_tools(box)
     names = [name for name, one in offered.items() if one.server is not None]
     assert names == ["my_server__do_it", "my_server__do_it_2", "s" * 64]
     assert (offered[names[0]].server, offered[names[0]].method) == ("my server", "do.it")
+
+
+ASK = '[[tool ask_user {"question": "Which one?", "choices": ["left", "right"]}]][[say $RESULT]]'
+
+
+@VERSIONS
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"action": "accept", "content": {"answer": "left"}}, "left"),
+        ({"action": "decline"}, "The user did not answer."),
+    ],
+)
+async def test_a_question_of_the_model_is_a_form_for_the_user(
+    version: int, answer: dict[str, Any], told: str, llm: FakeLLM, project: Path
+) -> None:
+    """Issue 3: elicitation for a choice the agent needs."""
+    agent = made(choice_of("chat", llm))
+    forms: dict[str, Any] = {"elicitation": {"form": {}}}
+    async with talk(agent, project, version=version, capabilities=forms) as session:
+        session.client.serve["elicitation/create"] = lambda _: answer
+        assert (await session.say(ASK))["stopReason"] == "end_turn"
+        assert session.text.startswith(told)
+        assert session.calls() == []
+
+
+async def test_a_client_without_forms_is_asked_nothing(llm: FakeLLM, project: Path) -> None:
+    """Ours: the tool is not offered there."""
+    async with talk(made(choice_of("chat", llm)), project) as session:
+        await session.say("[[tools]]")
+        assert "ask_user" not in session.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,8 +12,15 @@ import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
 from accord.builtin.models.probing import models_at, probe_models
+from accord.builtin.models.secret import Secret
 from accord.discovery.config import Config, ModelSettings
 from tests.fake_llm import serve
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No keys of the user's."""
+    monkeypatch.setenv("ACCORD_CONFIG_DIR", str(tmp_path / "config"))
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -39,9 +47,13 @@ async def test_servers_that_the_user_named_are_asked_too() -> None:
     with serve(models=["mine"]) as llm:
         environ = {"OPENAI_BASE_URL": f"{llm.url}/v1"}
         (found,) = await probe_models(Config(), environ, loopback={})
-        assert (found.provider, found.model) == ("openai", "mine")
+        assert found.value == "openai:mine"
         file = Config(model=ModelSettings(base_url=f"{llm.url}/v1"))
         assert await probe_models(file, {}, loopback={}) == [found]
+        environ["OPENAI_API_KEY"] = "a-key"
+        (found,) = await probe_models(Config(), environ, loopback={})
+        assert found.key == Secret("a-key")
+        assert "Authorization" in llm.requests[-1]["headers"]
 
 
 async def test_nobody_is_asked_who_was_not_to_be() -> None:
@@ -98,7 +110,9 @@ async def test_a_server_that_is_silent_holds_nobody_up() -> None:
             assert await probe_models(Config(), {}, loopback={address: "openai"}, seconds=0.1) == []
 
 
-@pytest.mark.parametrize("address", ["https://127.0.0.1/v1", "file:///etc", "http://"])
-async def test_only_plain_http_is_asked(address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["https://127.0.0.1:1/v1", "file:///etc", "http://", "http://x:y/"]
+)
+async def test_what_cannot_be_asked_has_no_models(address: str) -> None:
     """Ours."""
     assert await models_at(address) == []

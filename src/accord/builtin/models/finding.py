@@ -82,13 +82,20 @@ def default_choice(
     return next((choice for choice in choices if choice.key is not None), None)
 
 
-def servers_to_ask(config: Config, environ: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Servers whose models must be asked for: address -> provider and where it was found."""
-    asked: dict[str, tuple[str, str]] = {}
+def servers_to_ask(
+    config: Config, environ: Mapping[str, str], *, credentials: Credentials | None = None
+) -> dict[str, ModelChoice]:
+    """Servers that the user named and whose models must be asked for, by address.
+
+    The choices have no model yet.
+    """
+    keys = credentials or Credentials()
+    asked: dict[str, ModelChoice] = {}
     for provider in PROVIDERS.values():
         address = _address(provider, config.model, environ)
         if address is not None and provider.id in ("openai", "ollama"):
-            asked[address] = (provider.id, "named by you")
+            key, _ = _key(provider, config.model, environ, keys)
+            asked[address] = ModelChoice(provider.id, "", address, key, "named by you")
     return asked
 
 

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import anyio
 
@@ -118,9 +118,26 @@ def _openai(choice: ModelChoice) -> tuple[Model, dict[str, Any]]:
     api = choice.api or ("responses" if choice.base_url is None else "chat")
     if api == "chat":
         return OpenAIChatModel(choice.model, provider=provider), {}
+    _build_events()
     # Nothing of the conversation stays with the provider.
     settings = {"openai_store": False, "openai_reasoning_summary": "auto"}
     return OpenAIResponsesModel(choice.model, provider=provider), settings
+
+
+def _build_events() -> None:
+    """Have the types of a streamed answer built now, in this thread.
+
+    Else the first event builds them, and the loop stands still for half a second.
+    """
+    from openai.types import responses
+    from pydantic import BaseModel
+
+    members = get_args(responses.ResponseStreamEvent)
+    items = get_args(responses.ResponseOutputItem)
+    for union in (*members[:1], *items[:1]):
+        for one in get_args(union):
+            if isinstance(one, type) and issubclass(one, BaseModel):
+                one.model_rebuild()
 
 
 def _anthropic(choice: ModelChoice) -> tuple[Model, dict[str, Any]]:

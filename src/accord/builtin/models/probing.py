@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import anyio
+from anyio.abc import ByteStream
 
 from accord.builtin.models.choice import ModelChoice
 from accord.builtin.models.finding import servers_to_ask
+from accord.builtin.models.secret import Secret
 from accord.discovery.config import Config
 
-PROBE_SECONDS: Final = 1.0
+PROBE_SECONDS: Final = 2.0
 ANSWER_BYTES_MAX: Final = 1 << 20
 MODELS_MAX: Final = 50
 
@@ -44,44 +47,63 @@ async def probe_models(
     asked = servers_to_ask(config, environ)
     if environ.get(PROBE_VARIABLE, "").lower() not in ("off", "0", "no"):
         for address, provider in loopback.items():
-            asked.setdefault(address, (provider, "found on this computer"))
+            host = urlsplit(address).netloc
+            nobody = ModelChoice(provider, "", address, None, "on this computer", server=host)
+            asked.setdefault(address, nobody)
     answers: dict[str, list[str]] = {}
 
-    async def ask(address: str) -> None:
+    async def ask(address: str, key: Secret | None) -> None:
         with anyio.move_on_after(seconds):
-            answers[address] = await models_at(address)
+            answers[address] = await models_at(address, key)
 
     async with anyio.create_task_group() as tasks:
-        for address in asked:
-            tasks.start_soon(ask, address)
+        for address, server in asked.items():
+            tasks.start_soon(ask, address, server.key)
     return [
-        ModelChoice(provider, model, address, None, found, server=urlsplit(address).netloc)
-        for address, (provider, found) in asked.items()
+        replace(server, model=model)
+        for address, server in asked.items()
         for model in answers.get(address, [])
     ]
 
 
-async def models_at(address: str) -> list[str]:
+async def models_at(address: str, key: Secret | None = None) -> list[str]:
     """The models of a server that speaks as OpenAI does; none when it is none."""
     parts = urlsplit(address)
-    if parts.scheme != "http" or parts.hostname is None:
+    if parts.scheme not in ("http", "https") or parts.hostname is None:
         return []
-    path = f"{parts.path.rstrip('/')}/models"
-    request = f"GET {path} HTTP/1.0\r\nHost: {parts.netloc}\r\nAccept: application/json\r\n\r\n"
-    data = b""
+    lines = [
+        f"GET {parts.path.rstrip('/')}/models HTTP/1.0",
+        f"Host: {parts.netloc}",
+        "Accept: application/json",
+        *([] if key is None else [f"Authorization: Bearer {key.reveal()}"]),
+    ]
     try:
-        async with await anyio.connect_tcp(parts.hostname, parts.port or 80) as stream:
-            await stream.send(request.encode())
-            while len(data) < ANSWER_BYTES_MAX:
-                try:
-                    data += await stream.receive()
-                except anyio.EndOfStream:
-                    break
-                if _is_whole(data):
-                    break
-    except (OSError, anyio.BrokenResourceError):
+        data = await _exchanged(parts, "\r\n".join([*lines, "", ""]).encode())
+    except (OSError, ValueError, anyio.BrokenResourceError):
         return []
     return _names(data)
+
+
+async def _exchanged(parts: SplitResult, request: bytes) -> bytes:
+    """Send a request and return what comes, until it is whole or too much."""
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    data = b""
+    stream: ByteStream
+    if secure:
+        stream = await anyio.connect_tcp(
+            parts.hostname or "", port, tls=True, tls_standard_compatible=False
+        )
+    else:
+        stream = await anyio.connect_tcp(parts.hostname or "", port)
+    async with stream:
+        await stream.send(request)
+        while len(data) < ANSWER_BYTES_MAX and not _is_whole(data):
+            try:
+                data += await stream.receive()
+            except anyio.EndOfStream:
+                break
+    return data
 
 
 def _is_whole(data: bytes) -> bool:

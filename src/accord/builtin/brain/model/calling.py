@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from accord.agent.tool_call import ToolCallHandle
+from accord.builtin.brain.model import questions
 from accord.builtin.brain.model.arguments import BadArguments, fitted
 from accord.builtin.brain.model.content import data_content
 from accord.builtin.brain.model.offered import Offered
@@ -77,6 +78,8 @@ class Caller:
     async def _run(self, tool: Offered, arguments: dict[str, Any]) -> ToolResult:
         if tool.server is not None:
             return await self._tools.mcp(tool.server, tool.method, arguments)
+        if tool.name == questions.NAME:
+            return await questions.ask_user(self._tools.turn, **arguments)
         result: ToolResult = await getattr(self._tools, tool.method)(**arguments)
         return result
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import anyio
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -54,8 +55,9 @@ class History:
         return history
 
     async def keep(self) -> None:
-        """Store it."""
-        await self._session.keep(KEPT_AS, ModelMessagesTypeAdapter.dump_json(self.messages))
+        """Store it.  Not cut short: what the user has seen must be there."""
+        with anyio.CancelScope(shield=True):
+            await self._session.keep(KEPT_AS, ModelMessagesTypeAdapter.dump_json(self.messages))
 
     def add_prompt(self, content: Sequence[UserContent]) -> None:
         """The user said something."""

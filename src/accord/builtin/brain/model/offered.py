@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic_ai.tools import ToolDefinition
 
+from accord.builtin.brain.model import questions
 from accord.builtin.policy import LOOKING, PLAN, decision
 from accord.builtin.tools.specs import TOOLS
 from accord.builtin.tools.toolbox import Toolbox
@@ -19,7 +20,7 @@ DESCRIPTION_CHARACTERS_MAX: Final = 2000
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 # What shows itself in another way than by a tool call.
-WITHOUT_CARD: Final = frozenset({"plan"})
+WITHOUT_CARD: Final = frozenset({"plan", questions.NAME})
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,14 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
             found[spec.name] = Offered(
                 spec.name, spec.description, spec.parameters, spec.kind, spec.method
             )
+    if not looking_only and tools.turn.session.wire.features.elicit_form:
+        about = (questions.DESCRIPTION, questions.PARAMETERS)
+        found[questions.NAME] = Offered(questions.NAME, *about, "think", questions.NAME)
     if not looking_only and tools.workspace.mcp is not None:
         for tool in list(tools.workspace.mcp.tools)[:MCP_TOOLS_MAX]:
             name = _free_name(f"{tool.server}__{tool.name}", found)
-            about = tool.description or tool.title or tool.name
-            text = f"{about} (tool {tool.name} of the MCP server {tool.server})"
+            purpose = tool.description or tool.title or tool.name
+            text = f"{purpose} (tool {tool.name} of the MCP server {tool.server})"
             schema = tool.input_schema or {"type": "object", "properties": {}}
             found[name] = Offered(name, text, schema, "other", tool.name, tool.server)
     return found

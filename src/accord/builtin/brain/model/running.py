@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import anyio
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
@@ -159,9 +158,8 @@ class Run:
             response = await ask(self._turn, self._loaded, question, speaker, self._patience)
         except BaseException:
             # Cancelled or failed: what was said stays said.
-            with anyio.CancelScope(shield=True):
-                self._history.add_partial(speaker.said)
-                await self._history.keep()
+            self._history.add_partial(speaker.said)
+            await self._history.keep()
             raise
         self._history.add(response)
         await self._history.keep()
@@ -180,9 +178,8 @@ class Run:
                 # What came back must be there when the next call is cut short.
                 results.append(await caller.call(call, card))
         finally:
-            with anyio.CancelScope(shield=True):
-                self._history.add_results(calls, results)
-                await self._history.keep()
+            self._history.add_results(calls, results)
+            await self._history.keep()
 
     async def _compact(self) -> None:
         self._turn_start = await compact(
