@@ -20,7 +20,7 @@ COMMANDS = {
     "run": "one prompt to an agent, for scripts, CI and pipes",
     "sessions": "what was said before: list, show, export, resume, delete, prune",
     "permissions": "what agents were allowed for good, and how to take it back",
-    "demo": "a scripted agent at work on a small project, in a folder that is thrown away",
+    "demo": "a talk with the built-in agent about a small project that is thrown away",
 }
 
 # Commands whose start somebody waits for: said alone they need no parser, which takes as long to
