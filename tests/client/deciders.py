@@ -7,6 +7,7 @@ from collections.abc import Callable
 import anyio
 
 from accord.client.asking import Decision, PermissionRequest
+from accord.transcript.tool_call import FileDiff, ToolCall
 
 
 class Decider:
@@ -36,3 +37,9 @@ class Undecided:
 
 
 __all__ = ["Decider", "Undecided"]
+
+
+def also_changes(call: ToolCall, diff: FileDiff) -> None:
+    """Let a tool call show one more change."""
+    diffs = [*call.diffs, diff]
+    call.replace_content([None], lambda _item: diffs)

@@ -12,6 +12,7 @@ from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
 from accord.transcript.tool_call import FileDiff, Location, ToolCall
+from tests.client.deciders import also_changes
 
 pytestmark = pytest.mark.anyio
 
@@ -65,7 +66,7 @@ async def test_a_grant_of_an_edit_covers_writing_its_files(user: User) -> None:
     """Issue: a grant given for that tool call covers the write."""
     a, b, c = (f"{user.root}/{name}" for name in "abc")
     call = edit(a)
-    call.diffs = [*call.diffs, FileDiff(b)]
+    also_changes(call, FileDiff(b))
     await user.approve(call)
     assert await user.writes(a)
     assert await user.writes(b)
@@ -143,7 +144,7 @@ async def test_what_the_agent_adds_later_is_not_covered(user: User) -> None:
     call = edit(f"{user.root}/a")
     await user.approve(call)
     call.locations = [Location(f"{user.root}/b")]
-    call.diffs = [*call.diffs, FileDiff(f"{user.root}/c")]
+    also_changes(call, FileDiff(f"{user.root}/c"))
     assert not await user.writes(f"{user.root}/b")
     assert not await user.writes(f"{user.root}/c")
 
@@ -166,7 +167,7 @@ async def test_another_kind_of_call_covers_no_write(user: User, kind: str) -> No
     call = edit(a, kind=kind)
     await user.approve(call, paths=(a,))
     assert not await user.writes(a)
-    call.diffs = [*call.diffs, FileDiff(b)]
+    also_changes(call, FileDiff(b))
     await user.approve(call, paths=(a, b), kind="other")
     assert await user.writes(b)
     assert not await user.writes(a)

@@ -13,6 +13,7 @@ from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.permissions import Permissions
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, rules_of
 from accord.transcript.tool_call import FileDiff, ToolCall
+from tests.client.deciders import also_changes
 
 WORKSPACE = "/nowhere/work"
 
@@ -90,7 +91,7 @@ def test_a_kind_that_reads_does_not_cover_a_command() -> None:
 def test_a_call_that_shows_a_change_is_an_edit() -> None:
     """Ours: whoever shows a diff is not just reading."""
     call = ToolCall("t")
-    call.diffs = [*call.diffs, FileDiff("/a")]
+    also_changes(call, FileDiff("/a"))
     about: dict[str, Any] = {"kind": "read", "tool_call": call, "paths": ("/a",)}
     assert verdict(allow(kind="read"), **about) == "ask"
     assert verdict(allow(kind="edit"), **about) == "allow"

@@ -32,7 +32,7 @@ PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
 # So many writes go out at once before the loop comes round; those behind them go out together.
 BURST_WRITES = 8
-GATHERED_BYTES_MAX = 16 * 1024
+GATHERED_BYTES_MAX = 4 * 1024
 # How long a peer that reads no more may still say something, such as why.
 DEAF_SECONDS_MAX = 1.0
 # How long the peer may take for what is left when we close.
