@@ -1,10 +1,11 @@
 # Every target sets up what it needs; a second run finds it done and starts at once.
 #
-#   make test      everything that must hold: check, coverage, unit, interop
+#   make test      everything that must hold: check, coverage, unit, peers
 #   make check     format, lint, types, import contracts, lengths
 #   make coverage  the pure folders by their own tests, all branches
 #   make unit      all other tests but those of interop
-#   make interop   the official SDKs as peers
+#   make peers     the official SDKs, acpx and the reference MCP servers as peers
+#   make interop   those, and real agents, which it installs (1.5 GB)
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
 #   make format    put the code into its form
@@ -18,9 +19,9 @@ PYRIGHT := node_modules/.bin/pyright
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test check unit coverage interop rules bench format lock setup
+.PHONY: test check unit coverage peers interop rules bench format lock setup
 
-test: check coverage unit interop
+test: check coverage unit peers
 
 setup:
 	@sh scripts/setup.sh dev node
@@ -43,13 +44,17 @@ coverage: setup
 	  COVERAGE_FILE=.coverage.$$folder $(PYTHON) -m coverage report; \
 	done
 
-# All tests but those that `coverage` and `interop` run.
+# All tests but those that `coverage` and `peers` run.
 unit: setup
 	$(PYTEST) -n 2 $(PURE:%=--ignore=tests/%) --ignore=tests/interop
 
-interop: setup
+peers: setup
 	@sh scripts/setup.sh acp-0.12 acp-1.0rc
-	$(PYTEST) -n 2 tests/interop
+	$(PYTEST) -n 2 tests/interop --ignore=tests/interop/agents
+
+interop: peers
+	$(PYTHON) scripts/install_agents.py
+	$(PYTEST) -n 2 tests/interop/agents
 
 rules: setup
 	@$(PYTHON) scripts/rules.py

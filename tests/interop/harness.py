@@ -51,7 +51,7 @@ class Peer:
         """The command of its program.  Skips the test when the SDK is not installed."""
         if not self.needs.exists():
             name = self.needs.relative_to(PROJECT)
-            pytest.skip(f"{name} is not installed; `make interop` installs it")
+            pytest.skip(f"{name} is not installed; `make peers` installs it")
         if (runtime := shutil.which(self.runtime)) is None:
             pytest.skip(f"{self.runtime} is not installed")
         language, version = self.name.split("-")
