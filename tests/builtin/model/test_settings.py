@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from accord.builtin.models.choice import ModelChoice
-from tests.builtin.model.play import choice_of, made, talk
+from accord.store import MemoryStore
+from tests.agent.raw_client import raw_client
+from tests.builtin.model.play import Talk, choice_of, made, talk
 from tests.fake_llm import FakeLLM
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
@@ -138,6 +140,24 @@ async def test_what_a_model_cannot_take_is_named_to_it(llm: FakeLLM, project: Pa
         assert end["stopReason"] == "end_turn"
     text = json.dumps(llm.asked[0]["messages"][-1])
     assert text.count("this model does not take it") == 3
+    assert PIXEL not in text
+
+
+async def test_a_picture_that_another_model_saw_is_no_stone_in_the_way(
+    llm: FakeLLM, project: Path
+) -> None:
+    """Ours: the user may change to a model that sees nothing, in the same session."""
+    store = MemoryStore()
+    async with talk(made(choice_of("google", llm), store=store), project, version=1) as session:
+        await session.say("look [[say I see]]", PICTURE)
+        session_id = session.session_id
+    async with raw_client(made(choice_of("ollama", llm), store=store)) as client:
+        params = {"sessionId": session_id, "cwd": str(project), "mcpServers": []}
+        await client.result("session/load", params)
+        end = await Talk(client, session_id).say("[[say and now]]")
+        assert end["stopReason"] == "end_turn"
+    text = json.dumps(llm.asked[-1])
+    assert "this model does not take it" in text
     assert PIXEL not in text
 
 

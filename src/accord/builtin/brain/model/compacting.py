@@ -31,6 +31,7 @@ from accord.agent.speech import Compaction
 from accord.agent.turn import Turn
 from accord.builtin.brain.model.accounting import Accounts
 from accord.builtin.brain.model.asking import Question, ask
+from accord.builtin.brain.model.content import readable
 from accord.builtin.brain.model.failures import ModelFailed
 from accord.builtin.brain.model.history import History, estimated_tokens
 from accord.builtin.brain.model.patience import Patience
@@ -112,7 +113,7 @@ async def _written(
     """The model's own summary.  Long results of tools are left out, so that it fits."""
     wanted = ModelRequest(parts=[UserPromptPart(content=WANTED)])
     question = Question(
-        [*(_shortened(message) for message in told), wanted],
+        [*(_shortened(message) for message in readable(told, loaded.choice)), wanted],
         ModelRequestParameters(instruction_parts=[InstructionPart(content=WANTED)]),
         loaded.settings,
     )

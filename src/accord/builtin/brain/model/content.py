@@ -7,10 +7,19 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
-from pydantic_ai.messages import BinaryContent, UserContent
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
 
 from accord.builtin.models.accepting import takes_media
 from accord.builtin.models.choice import ModelChoice
@@ -61,10 +70,32 @@ def data_content(data: bytes, media_type: str, choice: ModelChoice, name: str) -
     return f"[“{name}” ({about}) cannot be shown to you: this model does not take it]"
 
 
+def readable(messages: Sequence[ModelMessage], choice: ModelChoice) -> list[ModelMessage]:
+    """The messages without data that this model does not take: another may have seen it."""
+    return [
+        replace(message, parts=[_readable(part, choice) for part in message.parts])
+        if isinstance(message, ModelRequest)
+        else message
+        for message in messages
+    ]
+
+
+def _readable(part: ModelRequestPart, choice: ModelChoice) -> ModelRequestPart:
+    if isinstance(part, UserPromptPart | ToolReturnPart) and isinstance(part.content, list):
+        pieces = [
+            data_content(piece.data, piece.media_type, choice, "attachment")
+            if isinstance(piece, BinaryContent)
+            else piece
+            for piece in part.content
+        ]
+        return cast("ModelRequestPart", replace(cast("Any", part), content=pieces))
+    return part
+
+
 def _place(uri: str) -> str:
     """A file's path, or the address of anything else."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else uri
 
 
-__all__ = ["data_content", "user_content"]
+__all__ = ["data_content", "readable", "user_content"]

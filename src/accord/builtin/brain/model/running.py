@@ -28,7 +28,7 @@ from accord.builtin.brain.model.accounting import Accounts
 from accord.builtin.brain.model.asking import Question, ask
 from accord.builtin.brain.model.calling import Caller
 from accord.builtin.brain.model.compacting import COMPACT_AT, compact
-from accord.builtin.brain.model.content import user_content
+from accord.builtin.brain.model.content import readable, user_content
 from accord.builtin.brain.model.failures import ModelFailed
 from accord.builtin.brain.model.history import History
 from accord.builtin.brain.model.instructions import instructions
@@ -196,7 +196,8 @@ class Run:
         parameters = ModelRequestParameters(
             function_tools=definitions, allow_text_output=True, instruction_parts=told
         )
-        return Question(list(messages), parameters, self._settings())
+        told_before = readable(messages, self._loaded.choice)
+        return Question(told_before, parameters, self._settings())
 
     def _settings(self) -> dict[str, Any]:
         settings = dict(self._loaded.settings)
