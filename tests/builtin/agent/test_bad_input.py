@@ -131,7 +131,7 @@ async def test_whatever_a_model_server_answers_is_a_sentence_and_the_session_goe
             await cancelled_while_silent(session)
             assert "it works" in (await session.ask(WORKS)).text
             servers.close()
-            shown = await first_notice(session, "is anybody there?")
+            shown = await outcome(session, "is anybody there?")
             assert "reach" in shown or "connect" in shown.lower(), shown
             assert (await session.ask("/help")).stop_reason == "end_turn"
 
