@@ -24,7 +24,13 @@ NO_LIMIT = "none"
 TOKEN_LIMITS = (1_000, 4_000, 16_000, 64_000)
 REQUEST_LIMITS = (5, 20, 50, 200)
 TEST_COMMANDS = ("pytest", "python -m unittest", "npm test", "make test")
-THINKING = (("off", "Off"), ("low", "Low"), ("medium", "Medium"), ("high", "High"))
+THINKING = (
+    ("auto", "As the model does by itself"),
+    ("off", "Off"),
+    ("low", "Low"),
+    ("medium", "Medium"),
+    ("high", "High"),
+)
 
 
 def declare(agent: Agent, setup: Setup, command: CommandHandler) -> None:
@@ -58,7 +64,7 @@ def model_option(setup: Setup) -> Option:
 
 
 def _thinking(setup: Setup) -> Option:
-    level = setup.config.model.thinking or "off"
+    level = setup.config.model.thinking or "auto"
     choices = tuple(Choice(value, name) for value, name in THINKING)
     text = "How long a model thinks before it answers"
     return Option("thinking", "Thinking", level, choices, text, "thought_level")

@@ -20,7 +20,7 @@ from accord.discovery.tables import Table, read_toml
 
 SERVER_TYPES = ("stdio", "http", "sse")
 PROVIDERS = ("openai", "anthropic", "google", "ollama")
-THINKING_LEVELS = ("off", "low", "medium", "high")
+THINKING_LEVELS = ("auto", "off", "low", "medium", "high")
 AUDIT_BYTES_MAX = 8 << 20
 """How large the audit log may grow before it is rotated, if the user says nothing."""
 
