@@ -31,8 +31,7 @@ def test_the_first_minute_by_pressing_enter() -> None:
                 questions += 1
                 demo.wait_for(QUESTION, questions)
                 demo.press("y")
-        # One of them is a quotation from the project's README.
-        demo.wait_for(PROMPT, len(FIRST_MINUTE) + 2)
+        demo.wait_for(PROMPT, len(FIRST_MINUTE) + 1)
         demo.press("/quit\n")
         assert demo.exit_code() == 0
         assert "name 'value' is not defined" in demo.text

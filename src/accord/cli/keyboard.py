@@ -31,17 +31,21 @@ class Keyboard:
     """The terminal behind a file descriptor."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
         self._attributes = termios.tcgetattr(descriptor)
+        # Opened anew, so that reading never blocks: Ctrl-C drops what was typed, also between our
+        # hearing of it and our reading it.  The flag on stdin itself would be on stdout as well.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        self._descriptor = os.open(_name_of(descriptor), flags)
 
     @contextmanager
     def watched(self) -> Generator[None]:
-        """Keys are hidden and come one by one, but for the time of `line`."""
+        """Keys are hidden and come one by one, but for the time of a line.  Once only."""
         self._hide()
         try:
             yield
         finally:
             self._show()
+            os.close(self._descriptor)
 
     def _hide(self) -> None:
         quiet = [*self._attributes]
@@ -53,15 +57,17 @@ class Keyboard:
     def _show(self) -> None:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._attributes)
 
-    async def line(self) -> str | None:
-        """The next line that is written, with the terminal's own editing; None at Ctrl-D."""
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        """A line may be written from here on: what is typed is shown, and can be corrected."""
         self._show()
         try:
-            return await self._whole_line()
+            yield
         finally:
             self._hide()
 
-    async def _whole_line(self) -> str | None:
+    async def line(self) -> str | None:
+        """The next line that is written, with the terminal's own editing; None at Ctrl-D."""
         data = b""
         while not data.endswith(b"\n") and len(data) < LINE_BYTES_MAX:
             more = await self._read(LINE_BYTES_MAX)
@@ -80,12 +86,23 @@ class Keyboard:
         return data.decode(errors="replace") if data else None
 
     async def _read(self, count: int) -> bytes:
-        await anyio.wait_readable(self._descriptor)
-        try:
-            return os.read(self._descriptor, count)
-        except OSError:
-            # How Linux says that the terminal was closed.
-            return b""
+        while True:
+            await anyio.wait_readable(self._descriptor)
+            try:
+                return os.read(self._descriptor, count)
+            except BlockingIOError:
+                continue
+            except OSError:
+                # How Linux says that the terminal was closed.
+                return b""
+
+
+def _name_of(descriptor: int) -> str:
+    try:
+        return os.ttyname(descriptor)
+    except OSError:
+        # In a container that does not see the terminal's file.
+        return "/dev/tty"
 
 
 __all__ = ["Keyboard"]

@@ -16,6 +16,7 @@ from difflib import unified_diff
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.cli.markdown import Markdown
 from accord.cli.prose import Prose, columns, cut, harmless
 from accord.transcript import (
     Compaction,
@@ -87,7 +88,7 @@ class Printer:
         plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         self._colour = out.isatty() and not plain
         self._unicode = _can_write(out, "".join(pair[0] for pair in _MARKS.values()))
-        self._speech: Prose | None = None
+        self._speech: Markdown | None = None
         self._speaker: Message | None = None
         # The call whose lines are the last ones on the screen.
         self._call: str | None = None
@@ -196,7 +197,7 @@ class Printer:
             self._blank()
             style = "dim" if message.role == "thought" else ""
             self._speaker = message
-            self._speech = Prose(self._out.write, self.paint, width=self.width, style=style)
+            self._speech = Markdown(self._out.write, self.paint, width=self.width, style=style)
         self._speech.feed(text)
         self._out.flush()
 

@@ -44,8 +44,9 @@ class Person:
     async def prompt(self) -> str | None:
         """What they write; Enter alone takes the suggestion."""
         while True:
-            self._printer.invite(self._suggestions[0] if self._suggestions else None)
-            line = await self._keyboard.line()
+            with self._keyboard.writing():
+                self._printer.invite(self._suggestions[0] if self._suggestions else None)
+                line = await self._keyboard.line()
             if line is None:
                 # The cursor is still behind what was not written.
                 sys.stdout.write("\n")
