@@ -1,0 +1,162 @@
+"""What a check is, and what it finds: one verdict per rule that it judges, with evidence.
+
+Must not know: any program, any transport.
+
+What always holds: a check says something about each rule that it names, and about no other.  What
+it left open when it stopped is `not_exercised`, and its first open rule fails when it stopped
+because the program did not answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from accord.conformance.rule import Verdict, Version
+from accord.conformance.wire import Frame
+
+Role = Literal["agent", "client"]
+StageT = TypeVar("StageT")
+
+# The worse verdict of two about one rule wins.
+_ORDER: dict[Verdict, int] = {"skipped": 0, "not_exercised": 1, "pass": 2, "fail": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found about one rule."""
+
+    rule: str
+    verdict: Verdict
+    said: str = ""
+    sent: str = ""
+    came: str = ""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a check has found so far; one finding per rule, the worst."""
+
+    rules: tuple[str, ...]
+    found: dict[str, Finding] = field(default_factory=dict)
+
+    def _note(self, finding: Finding) -> None:
+        assert finding.rule in self.rules, f"the check does not name {finding.rule}"
+        known = self.found.get(finding.rule)
+        if known is None or _ORDER[finding.verdict] > _ORDER[known.verdict]:
+            self.found[finding.rule] = finding
+
+    def passed(self, *rules: str) -> None:
+        for rule in rules:
+            self._note(Finding(rule, "pass"))
+
+    def failed(self, rule: str, said: str, *, sent: Any = "", came: Any = "") -> None:
+        """The rule is broken; say how, and what was sent and came (frames, messages or text)."""
+        self._note(Finding(rule, "fail", said, shown(sent), shown(came)))
+
+    def skipped(self, rule: str, said: str) -> None:
+        """The rule does not bind this program (a capability that it does not have)."""
+        self._note(Finding(rule, "skipped", said))
+
+    def not_exercised(self, rule: str, said: str) -> None:
+        """The rule binds, but nothing happened by which it could be judged."""
+        self._note(Finding(rule, "not_exercised", said))
+
+    def judge(self, rule: str, ok: bool, said: str, *, sent: Any = "", came: Any = "") -> bool:
+        """Pass or fail; `said` tells what is wrong when it fails.  Returns `ok`."""
+        if ok:
+            self.passed(rule)
+        else:
+            self.failed(rule, said, sent=sent, came=came)
+        return ok
+
+    def skip_open(self, said: str) -> None:
+        """Skip every rule about which nothing was said yet."""
+        for rule in self.rules:
+            if rule not in self.found:
+                self.skipped(rule, said)
+
+    def close(self, said: str, *, failing: bool) -> None:
+        """Say something about the rules that are still open; the first fails if `failing`."""
+        for rule in self.rules:
+            if rule in self.found:
+                continue
+            if failing:
+                self.failed(rule, said)
+                failing = False
+            else:
+                self.not_exercised(rule, said)
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[StageT]):
+    """A function that drives a fresh program and judges the rules that it names.
+
+    `needs` names the prompt of a scenario without which it cannot run.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    role: Role
+    version: Version
+    run: Callable[[StageT], Awaitable[None]]
+    needs: str | None = None
+    faults: bool = False
+
+
+def check(
+    *rules: str,
+    role: Role = "agent",
+    version: Version = "1",
+    needs: str | None = None,
+    faults: bool = False,
+) -> Callable[[Callable[[StageT], Awaitable[None]]], Check[StageT]]:
+    """Make a check of an async function that takes a stage."""
+
+    def made(run: Callable[[StageT], Awaitable[None]]) -> Check[StageT]:
+        name = f"{run.__module__.rpartition('.')[2]}.{getattr(run, '__name__', 'check')}"
+        return Check(name, rules, role, version, run, needs, faults)
+
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """A function that judges rules over the frames of any check, without driving anything."""
+
+    rules: tuple[str, ...]
+    role: Role
+    version: Version
+    look: Callable[[Sequence[Frame], Findings], None]
+
+
+def monitor(
+    *rules: str, role: Role = "agent", version: Version = "1"
+) -> Callable[[Callable[[Sequence[Frame], Findings], None]], Monitor]:
+    """Make a monitor of a function over the frames of one conversation."""
+
+    def made(look: Callable[[Sequence[Frame], Findings], None]) -> Monitor:
+        return Monitor(rules, role, version, look)
+
+    return made
+
+
+def shown(evidence: Any) -> str:
+    """Evidence as text; frames and messages as JSON.  Escaping is for who prints it."""
+    if isinstance(evidence, str):
+        return evidence
+    if isinstance(evidence, Frame):
+        return evidence.raw.decode("utf-8", "backslashreplace").rstrip("\n")
+    if isinstance(evidence, bytes):
+        return evidence.decode("utf-8", "backslashreplace")
+    if isinstance(evidence, (list, tuple)) and any(isinstance(one, Frame) for one in evidence):
+        return "\n".join(shown(one) for one in evidence)
+    return json.dumps(evidence, ensure_ascii=False, default=str)
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict about a rule that several checks judged."""
+    unexercised: Verdict = "not_exercised"
+    return max(verdicts, key=_ORDER.__getitem__, default=unexercised)

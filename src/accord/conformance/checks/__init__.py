@@ -1,0 +1,33 @@
+"""The checks, by role.  Each module has checks and monitors as module-level values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from accord.conformance.check import Check, Monitor, Role
+from accord.conformance.rule import Version
+
+# Role and version -> the modules that have their checks and monitors.
+MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
+    ("agent", "1"): (),
+    ("agent", "2"): (),
+    ("agent", "draft"): (),
+    ("client", "1"): (),
+    ("client", "2"): (),
+    ("client", "draft"): (),
+}
+
+
+def gather(role: Role, version: Version) -> tuple[Sequence[Check[Any]], Sequence[Monitor]]:
+    """Every check and every monitor for one role and version."""
+    checks: list[Check[Any]] = []
+    monitors: list[Monitor] = []
+    for name in MODULES[role, version]:
+        for value in vars(import_module(f"{__name__}.{name}")).values():
+            if isinstance(value, Check) and (value.role, value.version) == (role, version):
+                checks.append(value)
+            if isinstance(value, Monitor) and (value.role, value.version) == (role, version):
+                monitors.append(value)
+    return checks, monitors

@@ -1,0 +1,119 @@
+"""The judged program as a process: started in its own group and folder, and always ended.
+
+What always holds: leaving `started` leaves no process of its group behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from subprocess import PIPE
+
+import anyio
+from anyio.abc import Process
+
+from accord.conformance.wire import ANSWER_SECONDS, RawPeer
+
+# What is kept of what a program says on stderr.
+STDERR_BYTES_MAX = 64 * 1024
+# How long a program may take to end after its input was closed, before it is killed.
+LEAVE_SECONDS = 0.5
+
+
+class NotStarted(Exception):
+    """The command could not be started at all; says why."""
+
+
+@dataclass(slots=True)
+class Program:
+    """A running program and the peer that talks with it."""
+
+    process: Process
+    peer: RawPeer
+    stderr: bytearray = field(default_factory=bytearray)
+
+    async def close_input(self) -> None:
+        """Tell the program that nothing more comes."""
+        assert self.process.stdin is not None
+        await self.process.stdin.aclose()
+
+    async def ended(self, seconds: float) -> int | None:
+        """Its exit code, or None when it still runs after this time."""
+        with anyio.move_on_after(seconds):
+            return await self.process.wait()
+        return None
+
+
+@asynccontextmanager
+async def started(
+    command: Sequence[str],
+    *,
+    folder: str,
+    env: Mapping[str, str],
+    patience: float = ANSWER_SECONDS,
+) -> AsyncGenerator[Program]:
+    """Start a command with pipes and a pump for its output.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    try:
+        process = await anyio.open_process(
+            list(command),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    program = Program(process, RawPeer(process.stdout, process.stdin, patience=patience))
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(program.peer.pump)
+            tasks.start_soon(_drain, program)
+            yield program
+            await _leave(program)
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            _kill(process.pid)
+            await process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    await stream.aclose()
+
+
+async def _leave(program: Program) -> None:
+    """Give the program the chance to end by itself."""
+    try:
+        await program.close_input()
+    except (OSError, anyio.BrokenResourceError):
+        pass
+    await program.ended(LEAVE_SECONDS)
+
+
+async def _drain(program: Program) -> None:
+    stream = program.process.stderr
+    assert stream is not None
+    try:
+        while True:
+            chunk = await stream.receive(65_536)
+            if len(program.stderr) < STDERR_BYTES_MAX:
+                program.stderr += chunk[: STDERR_BYTES_MAX - len(program.stderr)]
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass
+
+
+def _kill(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

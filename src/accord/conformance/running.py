@@ -1,0 +1,153 @@
+"""Runs checks: a fresh program for each, some at a time, each within a bound.
+
+Must not know: what a check does, and whether it judges an agent or a client; `open_stage` knows.
+
+What always holds: a check that hangs, or that breaks because of what the program sent, is a
+finding and never the end of the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import anyio
+
+from accord.conformance.check import Check, Finding, Findings, Monitor
+from accord.conformance.program import NotStarted
+from accord.conformance.wire import Frame, Unanswered
+
+# What one check may take as a whole, and how many run at a time.
+CHECK_SECONDS_MAX = 60.0
+AT_ONCE = 4
+
+
+class Stage(Protocol):
+    """What a check is given: a program that was just started, and where to write what it found."""
+
+    @property
+    def judge(self) -> Findings: ...
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        """Every conversation with a program that the check started, first to last."""
+        ...
+
+    def stderr(self) -> str:
+        """What the programs said beside the wire."""
+        ...
+
+
+OpenStage = Callable[[Check[Any], Findings], AbstractAsyncContextManager[Stage]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What came of one check."""
+
+    check: Check[Any]
+    findings: tuple[Finding, ...]
+    seconds: float
+    conversations: tuple[tuple[Frame, ...], ...] = ()
+    stderr: str = ""
+
+
+async def run_checks(
+    checks: Sequence[Check[Any]],
+    monitors: Sequence[Monitor],
+    open_stage: OpenStage,
+    *,
+    at_once: int = AT_ONCE,
+    seconds_max: float = CHECK_SECONDS_MAX,
+    done: Callable[[CheckRun], None] = lambda run: None,
+) -> list[CheckRun]:
+    """Run every check; the result is in their order, whatever order they ended in.
+
+    Raises:
+        NotStarted: the program cannot be started at all.
+    """
+    runs: dict[int, CheckRun] = {}
+    limiter = anyio.CapacityLimiter(at_once)
+    trouble: list[NotStarted] = []
+
+    async def one(number: int, check: Check[Any]) -> None:
+        async with limiter:
+            if trouble:
+                return
+            try:
+                runs[number] = await run_check(check, monitors, open_stage, seconds_max=seconds_max)
+            except NotStarted as error:
+                trouble.append(error)
+                return
+            done(runs[number])
+
+    async with anyio.create_task_group() as tasks:
+        for number, check in enumerate(checks):
+            tasks.start_soon(one, number, check)
+    if trouble:
+        raise trouble[0]
+    return [runs[number] for number in sorted(runs)]
+
+
+async def run_check(
+    check: Check[Any],
+    monitors: Sequence[Monitor],
+    open_stage: OpenStage,
+    *,
+    seconds_max: float = CHECK_SECONDS_MAX,
+) -> CheckRun:
+    """Run one check, then look at what was said with every monitor of its role and version."""
+    judge = Findings(check.rules)
+    began = time.monotonic()
+    stages: list[Stage] = []
+    try:
+        with anyio.fail_after(seconds_max):
+            await _perform(check, open_stage, judge, stages)
+        judge.close("the check did not come to it", failing=False)
+    except TimeoutError:
+        judge.close(f"the check was not over after {seconds_max:g} s", failing=True)
+    except Unanswered as error:
+        judge.close(str(error), failing=True)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        # The program sent something of another shape than the check goes on from.
+        judge.close(f"what came has not the shape that is needed to go on: {error!r}", failing=True)
+    conversations = [list(frames) for stage in stages for frames in stage.conversations()]
+    findings = list(judge.found.values())
+    for frames in conversations:
+        findings += watch(frames, monitors, check)
+    return CheckRun(
+        check,
+        tuple(findings),
+        time.monotonic() - began,
+        tuple(tuple(frames) for frames in conversations),
+        "".join(stage.stderr() for stage in stages),
+    )
+
+
+async def _perform(
+    check: Check[Any], open_stage: OpenStage, judge: Findings, stages: list[Stage]
+) -> None:
+    """Exceptions of the check come out as they are, not in a group of the program's tasks."""
+    caught: Exception | None = None
+    async with open_stage(check, judge) as stage:
+        stages.append(stage)
+        try:
+            await check.run(stage)
+        except Exception as error:  # noqa: BLE001 - raised again when the program is ended
+            caught = error
+    if caught is not None:
+        raise caught
+
+
+def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any]) -> list[Finding]:
+    """What the monitors find in one conversation."""
+    found: list[Finding] = []
+    for one in monitors:
+        if one.role != check.role or one.version != check.version:
+            continue
+        judge = Findings(one.rules)
+        one.look(frames, judge)
+        found += judge.found.values()
+    return found

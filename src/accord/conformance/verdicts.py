@@ -1,0 +1,99 @@
+"""From what the checks found to one verdict per rule, and to one about the program.
+
+Must not know: how anything was checked.
+
+What always holds: a program is conformant when no binding rule fails that the baseline does not
+name, and, if all is required, every binding rule that was asked for was exercised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accord.conformance.check import Check, Finding, Monitor, worst
+from accord.conformance.rule import Rule, Verdict
+from accord.conformance.running import CheckRun
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The verdict about one rule: the worst that any check found."""
+
+    rule: Rule
+    verdict: Verdict
+    seconds: float = 0.0
+    # The findings with that verdict, and the checks that they come from.
+    findings: tuple[tuple[str, Finding], ...] = ()
+    known: bool = False
+
+    @property
+    def said(self) -> str:
+        """The first thing that was said about it."""
+        return next((finding.said for _, finding in self.findings if finding.said), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of the kit over one program and one version."""
+
+    command: tuple[str, ...]
+    role: str
+    version: str
+    results: tuple[Result, ...]
+    runs: tuple[CheckRun, ...]
+    seconds: float
+    require_all: bool = False
+
+    @property
+    def conformant(self) -> bool:
+        return not any(self.counts_against(result) for result in self.results)
+
+    def counts_against(self, result: Result) -> bool:
+        """Whether this result alone makes the program not conformant."""
+        if not result.rule.binding or result.known:
+            return False
+        if result.verdict == "fail":
+            return True
+        return self.require_all and result.verdict == "not_exercised" and result.rule.visible
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(1 for result in self.results if result.verdict == verdict)
+
+
+def results(
+    rules: Mapping[str, Rule],
+    judged: Sequence[str],
+    runs: Sequence[CheckRun],
+    *,
+    baseline: frozenset[str] = frozenset(),
+) -> tuple[Result, ...]:
+    """One result for each of the rules `judged`, in the order of the tables."""
+    found: dict[str, list[tuple[CheckRun, Finding]]] = {}
+    for run in runs:
+        for finding in run.findings:
+            found.setdefault(finding.rule, []).append((run, finding))
+    made: list[Result] = []
+    for rule in rules.values():
+        if rule.id not in judged:
+            continue
+        about = found.get(rule.id, [])
+        verdict = worst([finding.verdict for _, finding in about])
+        those = [(run, finding) for run, finding in about if finding.verdict == verdict]
+        made.append(
+            Result(
+                rule,
+                verdict,
+                sum(run.seconds for run, finding in about if finding.rule in run.check.rules),
+                tuple((run.check.name, finding) for run, finding in those),
+                known=verdict == "fail" and rule.id in baseline,
+            )
+        )
+    return tuple(made)
+
+
+def covered(checks: Sequence[Check[Any]], monitors: Sequence[Monitor]) -> frozenset[str]:
+    """The rules that some check or monitor judges."""
+    judged = [rule for check in checks for rule in check.rules]
+    return frozenset(judged + [rule for monitor in monitors for rule in monitor.rules])

@@ -1,0 +1,267 @@
+"""A raw JSON-RPC peer over two byte streams: one line is one frame, and every frame is kept.
+
+It shares no code with the library's own peer, so that a mistake there is not repeated here.  What
+comes in is kept as bytes first and understood second; nothing that a judged program sends raises.
+
+What always holds: every wait has a bound, and so has everything that is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream
+
+# What one frame may have, and how many a check keeps: beyond it the program is cut off.
+FRAME_BYTES_MAX = 64 * 1024 * 1024
+FRAMES_MAX = 50_000
+# How long an answer is waited for unless a check says otherwise.
+ANSWER_SECONDS = 10.0
+# How long silence has to last to count as no answer.
+QUIET_SECONDS = 0.3
+
+Message = dict[str, Any]
+Responder = Callable[[Message], Awaitable["Reply | None"]]
+
+
+class Unanswered(Exception):
+    """The program did not do in time what it had to; says what was waited for."""
+
+
+class Gone(Unanswered):
+    """The program closed its output or ended while something was waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a responder answers a request with: a result, or an error."""
+
+    result: Any = None
+    error: Message | None = None
+
+    @staticmethod
+    def refused(code: int, message: str, data: Any = None) -> Reply:
+        """An error answer."""
+        error: Message = {"code": code, "message": message}
+        return Reply(error=error if data is None else error | {"data": data})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line, in the order in which lines were sent and received.
+
+    `sent` is true for what the kit sent.  `message` is the parsed value, whatever JSON it is;
+    `flaw` says why there is none.
+    """
+
+    at: float
+    sent: bool
+    raw: bytes
+    message: Any = None
+    flaw: str = ""
+
+    @property
+    def object(self) -> Message:
+        """The message, or an empty object where it is not one."""
+        return self.message if isinstance(self.message, dict) else {}
+
+    @property
+    def method(self) -> str | None:
+        """The method of a request or notification."""
+        name = self.object.get("method")
+        return name if isinstance(name, str) else None
+
+    @property
+    def is_request(self) -> bool:
+        return self.method is not None and "id" in self.object
+
+    @property
+    def is_notification(self) -> bool:
+        return self.method is not None and "id" not in self.object
+
+    @property
+    def is_response(self) -> bool:
+        return self.method is None and ("result" in self.object or "error" in self.object)
+
+    @property
+    def params(self) -> Message:
+        """The params, or an empty object."""
+        params = self.object.get("params")
+        return params if isinstance(params, dict) else {}
+
+
+@dataclass(slots=True)
+class RawPeer:
+    """One side of a conversation with the judged program, which is on the other."""
+
+    reading: ByteReceiveStream
+    writing: ByteSendStream
+    frames: list[Frame] = field(default_factory=list)
+    responders: dict[str, Responder] = field(default_factory=dict)
+    closed: anyio.Event = field(default_factory=anyio.Event)
+    patience: float = ANSWER_SECONDS
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+    _began: float = field(default_factory=time.monotonic)
+    _last_id: int = 0
+    _tasks: Any = None
+
+    async def pump(self) -> None:
+        """Read until the program closes its output.  Run it in a task group of its own."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            buffer = bytearray()
+            try:
+                while len(buffer) <= FRAME_BYTES_MAX and len(self.frames) < FRAMES_MAX:
+                    chunk = await self.reading.receive(65_536)
+                    buffer += chunk
+                    self._take_lines(buffer)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                if buffer:
+                    self._keep(bytes(buffer), "the last line has no newline")
+            finally:
+                self.closed.set()
+                self._wake()
+
+    def _take_lines(self, buffer: bytearray) -> None:
+        *lines, rest = bytes(buffer).split(b"\n") if b"\n" in buffer else [bytes(buffer)]
+        for line in lines:
+            self._keep(line, "")
+        if lines:
+            buffer[:] = rest
+
+    def _keep(self, raw: bytes, flaw: str) -> None:
+        message: Any = None
+        try:
+            message = json.loads(raw.decode("utf-8"))
+        except UnicodeDecodeError:
+            flaw = flaw or "not UTF-8"
+        except (ValueError, RecursionError):
+            flaw = flaw or "not JSON"
+        frame = Frame(time.monotonic() - self._began, False, raw, message, flaw)
+        self.frames.append(frame)
+        if frame.is_request and self._tasks is not None:
+            self._tasks.start_soon(self._respond, frame)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _respond(self, frame: Frame) -> None:
+        responder = self.responders.get(frame.method or "")
+        if responder is None:
+            reply: Reply | None = Reply.refused(-32601, "Method not found")
+        else:
+            reply = await responder(frame.params)
+        if reply is None:
+            return
+        body = {"error": reply.error} if reply.error is not None else {"result": reply.result}
+        await self.send({"jsonrpc": "2.0", "id": frame.object.get("id"), **body})
+
+    async def send_raw(self, raw: bytes) -> None:
+        """Write these bytes as they are.  A program that does not read loses them."""
+        message: Any = None
+        flaw = ""
+        try:
+            message = json.loads(raw)
+        except (ValueError, RecursionError):
+            flaw = "not JSON"
+        self.frames.append(Frame(time.monotonic() - self._began, True, raw, message, flaw))
+        with anyio.move_on_after(self.patience):
+            try:
+                await self.writing.send(raw)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass
+
+    async def send(self, message: Any) -> None:
+        """Write one message as one line."""
+        await self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    async def notify(self, method: str, params: Message | None = None) -> None:
+        """Send a notification."""
+        message: Message = {"jsonrpc": "2.0", "method": method}
+        await self.send(message if params is None else message | {"params": params})
+
+    async def ask(self, method: str, params: Any = None, *, id: Any = None) -> Any:  # noqa: A002
+        """Send a request without waiting; returns its id."""
+        if id is None:
+            self._last_id += 1
+            id = self._last_id  # noqa: A001
+        message: Message = {"jsonrpc": "2.0", "id": id, "method": method}
+        await self.send(message if params is None else message | {"params": params})
+        return id
+
+    async def answer_to(self, id: Any, *, timeout: float | None = None) -> Message:  # noqa: A002
+        """Wait for the response to a request.
+
+        Raises:
+            Unanswered: none came in time, or the program is gone.
+        """
+
+        def fits(frame: Frame) -> bool:
+            return frame.is_response and same(frame.object.get("id"), id)
+
+        frame = await self.expect(fits, f"an answer to request {id!r}", timeout=timeout)
+        return frame.object
+
+    async def call(
+        self, method: str, params: Any = None, *, timeout: float | None = None
+    ) -> Message:
+        """Send a request and wait for its response, which is returned whole.
+
+        Raises:
+            Unanswered: none came in time, or the program is gone.
+        """
+        return await self.answer_to(await self.ask(method, params), timeout=timeout)
+
+    async def expect(
+        self,
+        fits: Callable[[Frame], bool],
+        what: str,
+        *,
+        since: int = 0,
+        timeout: float | None = None,
+    ) -> Frame:
+        """The first received frame from number `since` on that fits.
+
+        Raises:
+            Unanswered: none came in time, or the program is gone.
+        """
+        seconds = self.patience if timeout is None else timeout
+        at = since
+        with anyio.move_on_after(seconds):
+            while True:
+                while at < len(self.frames):
+                    frame = self.frames[at]
+                    at += 1
+                    if not frame.sent and fits(frame):
+                        return frame
+                if self.closed.is_set():
+                    raise Gone(f"the program ended its output before {what} came")
+                await self._changed.wait()
+        raise Unanswered(f"{what} did not come within {seconds:g} s")
+
+    async def quiet(self, seconds: float = QUIET_SECONDS) -> list[Frame]:
+        """What came during a while in which nothing is sent."""
+        start = len(self.frames)
+        with anyio.move_on_after(seconds):
+            await self.closed.wait()
+        return [frame for frame in self.frames[start:] if not frame.sent]
+
+    def received(self, method: str | None = None) -> list[Frame]:
+        """The frames of the program so far, those with this method if one is given."""
+        return [
+            frame
+            for frame in self.frames
+            if not frame.sent and (method is None or frame.method == method)
+        ]
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal in value and in JSON type: `7` is not `"7"`, and true is not 1."""
+    return type(left) is type(right) and left == right
