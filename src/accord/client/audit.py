@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from accord.client.redaction import without_secrets
+from accord.machine.secrets import without_secrets
 from accord.schema.codec import encode
 
 BYTES_MAX = 8 << 20

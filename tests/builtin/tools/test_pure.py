@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from accord.builtin.tools.matching import Mismatch, Replaced, replace
 from accord.builtin.tools.page_text import page_text
 from accord.builtin.tools.patterns import path_pattern
-from accord.builtin.tools.redaction import MASK, Redactor, is_secret_name, secret_values
+from accord.builtin.tools.redaction import MASK, Redactor
 from accord.builtin.tools.result import RESULT_CHARACTERS_MAX, capped, done
 from accord.builtin.tools.window import WINDOW_CHARACTERS_MAX, lines_in, window
+from accord.machine.secrets import is_secret_name, secret_values
 
 LINES = st.text(alphabet="ab \n\t", max_size=40)
 

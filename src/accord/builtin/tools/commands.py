@@ -16,10 +16,10 @@ from accord.agent.own_terminals import Done, Job
 from accord.agent.paths import absolute, relative
 from accord.agent.terminals import carry_out
 from accord.builtin.tools.places import look_at
-from accord.builtin.tools.redaction import KNOWN_NAMES, SECRET_PATTERNS
 from accord.builtin.tools.result import ToolResult, capped, done, failed
 from accord.builtin.tools.showing import ToolFailed, permit, shown
 from accord.errors import SpawnFailed
+from accord.machine.secrets import KNOWN_NAMES, SECRET_PATTERNS
 from accord.schema import v2
 
 if TYPE_CHECKING:

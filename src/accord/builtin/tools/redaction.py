@@ -1,6 +1,6 @@
-"""Secrets: which variables no command inherits, and which values no output shows.  No I/O.
+"""Secrets: values that no output shows.  No I/O.
 
-It must not know tools.
+It must not know tools, nor what makes a value a secret.
 
 What always holds
     * Masking a stream piece by piece gives what masking the whole gives, so that no cut between
@@ -10,90 +10,11 @@ What always holds
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable
 
-SECRET_PATTERNS = (
-    "*API_KEY*",
-    "*APIKEY*",
-    "*_KEY",
-    "*_TOKEN",
-    "TOKEN",
-    "*_PAT",
-    "*SECRET*",
-    "*PASSWORD*",
-    "*PASSWD*",
-    "*PASSPHRASE*",
-    "*CREDENTIAL*",
-    "*PRIVATE_KEY*",
-    "*ACCESS_KEY*",
-    "*[Aa][Uu][Tt][Hh]_[Tt][Oo][Kk][Ee][Nn]*",
-    "*authToken*",
-    "*api_key*",
-    "*_token",
-    "*password*",
-    "*secret*",
-)
-"""Names of variables that hold secrets, as shell patterns; commands do not inherit them."""
+from accord.machine.secrets import MARK
 
-KNOWN_NAMES = frozenset(
-    {
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "OPENROUTER_API_KEY",
-        "MISTRAL_API_KEY",
-        "GROQ_API_KEY",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_SESSION_TOKEN",
-        "GITHUB_TOKEN",
-        "GH_TOKEN",
-        "NPM_TOKEN",
-        "PYPI_TOKEN",
-        "HF_TOKEN",
-    }
-)
-"""Variables whose values are secrets whatever they look like."""
-
-MASK = "[secret]"
-
-KNOWN_CHARACTERS_MIN = 8
-"""Shorter values are words that stand in every text."""
-
-GUESSED_CHARACTERS_MIN = 12
-"""The same for values that only their variable's name makes suspicious."""
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable of this name is kept from commands."""
-    return name in KNOWN_NAMES or any(fnmatchcase(name, pattern) for pattern in SECRET_PATTERNS)
-
-
-def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
-    """The values in an environment that no output may show.
-
-    A value that is one plain word or a path may stand in any text for other reasons; it counts
-    only under a name that is known to hold a key.
-    """
-    found: set[str] = set()
-    for name, value in environ.items():
-        if name in KNOWN_NAMES:
-            if len(value) >= KNOWN_CHARACTERS_MIN:
-                found.add(value)
-        elif is_secret_name(name) and _looks_secret(value):
-            found.add(value)
-    return frozenset(found)
-
-
-def _looks_secret(value: str) -> bool:
-    return (
-        len(value) >= GUESSED_CHARACTERS_MIN
-        and not value.startswith(("/", "./", "~"))
-        and any(map(str.isdigit, value))
-        and any(map(str.isalpha, value))
-    )
+MASK = MARK
 
 
 class Redactor:

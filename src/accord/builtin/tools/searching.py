@@ -21,9 +21,9 @@ from accord.builtin.tools import line_search
 from accord.builtin.tools.listing import Listing, project_files
 from accord.builtin.tools.patterns import path_pattern
 from accord.builtin.tools.places import look_at
-from accord.builtin.tools.redaction import is_secret_name
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, counted, shown
+from accord.machine.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from accord.agent.tool_call import ToolCallHandle

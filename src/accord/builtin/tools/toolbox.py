@@ -20,11 +20,12 @@ from accord.builtin.tools import (
     reading,
     searching,
 )
-from accord.builtin.tools.redaction import Redactor, secret_values
+from accord.builtin.tools.redaction import Redactor
 from accord.builtin.tools.result import ToolResult
 from accord.builtin.tools.showing import ToolFailed
 from accord.errors import RequestFailed
 from accord.machine.failures import MachineError
+from accord.machine.secrets import secret_values
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn

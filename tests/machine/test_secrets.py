@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.client.redaction import MARK, without_secrets
+from accord.machine.secrets import MARK, without_secrets
 
 SECRETS = [
     "curl -H 'Authorization: Bearer abcdef123456' https://example.org",
