@@ -27,11 +27,14 @@ def play(client: list[str], version: int, tmp_path: Path) -> None:
     )
     assert run.report["exit"] == 0
     assert judge(run.frames, "agent", version, unstable=True) == []
+    # Beyond the stable schema there is nothing but the offer of what is unstable.
+    beyond = judge(run.frames, "agent", version)
+    assert all("apabilities" in one and "unknown key" in one for one in beyond)
     conduct.check_agent(run.frames, version)
     first_minute.check(run.report["steps"][2 + len(settings) :], folder)
 
 
-@pytest.mark.parametrize("name", ["ts-v1", "ts-v2"])
+@pytest.mark.parametrize("name", ["ts-v1", "ts-v2", "py-v1", "py-v2"])
 def test_the_first_minute_with_the_official_sdk(name: str, tmp_path: Path) -> None:
     """Issue 3: it works word for word on the demo project, over stdio, in both versions."""
     peer = PEERS[name]

@@ -45,7 +45,7 @@ class Person:
         """What they write; Enter alone takes the suggestion."""
         while True:
             with self._keyboard.writing():
-                self._printer.invite(self._suggestions[0] if self._suggestions else None)
+                self._invite()
                 line = await self._keyboard.line()
             if line is None:
                 # The cursor is still behind what was not written.
@@ -84,7 +84,10 @@ class Person:
         """There was nothing to cancel."""
         self._printer.answered("")
         self._printer.note("Ctrl-C once more leaves, and so does /quit.")
-        self._printer.invite(None)
+        self._invite()
+
+    def _invite(self) -> None:
+        self._printer.invite(self._suggestions[0] if self._suggestions else None)
 
 
 class Script:
