@@ -160,7 +160,7 @@ async def test_a_refusal_of_the_params_says_what_to_try() -> None:
 
 
 async def test_an_agent_that_does_not_answer_is_ended_in_time() -> None:
-    """design.md 5: 30 s by default."""
+    """Design: 30 s by default."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("initialize")

@@ -60,7 +60,7 @@ async def test_updates_before_the_answer_reach_the_session(version: int) -> None
 
 
 async def test_too_many_early_updates_lose_the_oldest(caplog: pytest.LogCaptureFixture) -> None:
-    """design.md 5: oldest dropped, counted, reported."""
+    """Design: oldest dropped, counted, reported."""
 
     async def script(agent: ScriptedAgent) -> None:
         request = await agent.expect("session/new")

@@ -121,7 +121,7 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_silent_agent_is_ended_and_its_stderr_is_told() -> None:
-    """design.md 5: 30 s by default; the error has the tail."""
+    """Design: 30 s by default; the error has the tail."""
     program = "import sys, time; print('thinking', file=sys.stderr, flush=True); time.sleep(60)"
 
     async def talk() -> None:

@@ -50,7 +50,7 @@ async def test_a_turn_yields_what_the_agent_says_and_ends_with_its_stop_reason(
 @VERSIONS
 @pytest.mark.rule("V1-SESS-23", "V1-PROMPT-01")
 async def test_ask_gives_the_whole_answer(version: int) -> None:
-    """design.md 2: a blank line between the messages of a turn."""
+    """Design: a blank line between the messages of a turn."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -96,7 +96,7 @@ async def test_ten_thousand_updates_come_in_order(version: int) -> None:
 
 @VERSIONS
 async def test_a_slow_consumer_slows_the_agent(version: int) -> None:
-    """design.md 4: over the bound reading pauses, so memory does not fill."""
+    """Design: over the bound reading pauses, so memory does not fill."""
     said = anyio.Event()
 
     async def script(agent: ScriptedAgent) -> None:
@@ -120,7 +120,7 @@ async def test_a_slow_consumer_slows_the_agent(version: int) -> None:
 
 
 async def test_a_call_inside_a_full_loop_is_no_deadlock() -> None:
-    """design.md 4: except while a task waits for a call on this connection."""
+    """Design: except while a task waits for a call on this connection."""
 
     async def script(agent: ScriptedAgent) -> None:
         modes = {"currentModeId": "a", "availableModes": [{"id": m, "name": m} for m in "ab"]}
@@ -148,7 +148,7 @@ async def test_a_call_inside_a_full_loop_is_no_deadlock() -> None:
 @VERSIONS
 @pytest.mark.parametrize("how", ["break", "raise", "timeout"])
 async def test_leaving_early_cancels_the_turn_and_waits_for_it(version: int, how: str) -> None:
-    """design.md 4."""
+    """Design: leaving a block early cancels the turn and waits for its end."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -180,7 +180,7 @@ async def test_leaving_early_cancels_the_turn_and_waits_for_it(version: int, how
 
 @VERSIONS
 async def test_an_agent_that_ignores_a_cancel_is_not_waited_for(version: int) -> None:
-    """design.md 4: within a bound."""
+    """Design: within a bound."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -150,12 +150,12 @@ class Agent(UnstableOffer):
         """Register the function that answers prompts.  What it returns is the stop reason."""
         if self.prompt_handler is not None:
             _log.warning("@agent.on_prompt was used twice; the last function answers prompts")
-        self.prompt_handler = _coroutine(handler)
+        self.prompt_handler = _coroutine(handler, "turn")
         return handler
 
     def on_session(self, handler: F) -> F:
         """Register a function that sees every session when it is made, loaded or resumed."""
-        self.session_hook = _coroutine(handler)
+        self.session_hook = _coroutine(handler, "session")
         return handler
 
     def on_initialized(self, function: Callable[[], None]) -> Callable[[], None]:
@@ -172,7 +172,9 @@ class Agent(UnstableOffer):
         """Register a slash command: `/name argument` runs the function instead of `on_prompt`."""
 
         def register(handler: CommandHandler) -> CommandHandler:
-            self.offer.add_command(SlashCommand(name, description, hint, _coroutine(handler)))
+            self.offer.add_command(
+                SlashCommand(name, description, hint, _coroutine(handler, "turn", "argument"))
+            )
             return handler
 
         return register
@@ -204,6 +206,10 @@ class Agent(UnstableOffer):
         category: str | None = None,
     ) -> None:
         """Add a choice out of a list; `category="model"` makes it the model picker."""
+        if isinstance(choices, str):
+            raise LocalProtocolError(
+                f"the choices of option {option_id!r} are a list, not one text"
+            )
         listed = choices_of(choices)
         if not listed:
             raise LocalProtocolError(f"option {option_id!r} needs at least one choice")
@@ -229,6 +235,8 @@ class Agent(UnstableOffer):
         required: bool = True,
     ) -> None:
         """Offer a way to log in; with `required`, sessions need a login first."""
+        if method_id in self.auth_methods:
+            raise LocalProtocolError(f"there is a login method {method_id!r} already")
         args = None if terminal_args is None else tuple(terminal_args)
         self.auth_methods[method_id] = AuthMethod(
             method_id, name, description, args, dict(terminal_env or {})
@@ -371,9 +379,20 @@ class Agent(UnstableOffer):
             departure.serving_ended(code)
 
 
-def _coroutine(handler: F) -> F:
+def _coroutine(handler: F, *parameters: str) -> F:
+    """A function of the program, if it is `async` and takes what it will be given, if that is said.
+
+    Raises:
+        LocalProtocolError: it is not, or does not.
+    """
+    name = getattr(handler, "__name__", repr(handler))
     is_coroutine: bool = iscoroutinefunction(handler)
     if not is_coroutine:
-        name = getattr(handler, "__name__", repr(handler))
         raise LocalProtocolError(f"{name} must be an `async def` function")
+    if parameters:
+        try:
+            signature(handler).bind(*parameters)
+        except TypeError:
+            wanted = ", ".join(parameters)
+            raise LocalProtocolError(f"{name} must take ({wanted})") from None
     return handler

@@ -56,6 +56,12 @@ def check_update(update: Any) -> None:
     _conform(v2.SessionUpdate, update, _name(update))
 
 
+def unsayable(error: UnicodeEncodeError) -> LocalProtocolError:
+    """Half a character, such as is left where a text is cut in the middle of an emoji."""
+    around = ascii(error.object[max(0, error.start - 10) : error.start + 10])
+    return LocalProtocolError(f"this text cannot be sent, it holds half a character: {around}")
+
+
 def _check_bytes(block: Any) -> None:
     """Base64 is made on the way: a text of it, made by the program, would be taken for bytes."""
     for holder, name in ((block, "data"), (getattr(block, "resource", None), "blob")):
@@ -75,4 +81,4 @@ def _name(value: Any) -> str:
     return type(value).__name__
 
 
-__all__ = ["check_update", "checked_block", "checked_content"]
+__all__ = ["check_update", "checked_block", "checked_content", "unsayable"]

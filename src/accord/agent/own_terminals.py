@@ -44,6 +44,19 @@ class Done(NamedTuple):
     cancelled: bool = False
 
 
+def check_words(*words: object) -> None:
+    """A command and its arguments are text; a list in their place is a common slip.
+
+    Raises:
+        LocalProtocolError: one is not.
+    """
+    for word in words:
+        if not isinstance(word, str):
+            raise LocalProtocolError(
+                f"a command is run as run('git', 'status') or run('git status'), not with {word!r}"
+            )
+
+
 class Job(NamedTuple):
     """A command to run."""
 

@@ -21,11 +21,11 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
-from accord.agent.conforming import check_update
+from accord.agent.conforming import check_update, unsayable
 from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
-from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals
+from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals, check_words
 from accord.agent.recorded_session import RecordedSession
 from accord.agent.wire import PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
@@ -145,11 +145,14 @@ class AgentSession(RecordedSession):
             await self.present()
         if self.closed:
             raise LocalProtocolError(f"session {self.id} is closed")
-        writing = self._log.append(update)
-        if writing is not None:
-            await writing
-        for params in self._wire.updates(self._record.session_id, update):
-            self._post_update(params)
+        try:
+            writing = self._log.append(update)
+            if writing is not None:
+                await writing
+            for params in self._wire.updates(self._record.session_id, update):
+                self._post_update(params)
+        except UnicodeEncodeError as error:
+            raise unsayable(error) from None
         if connection.wait_is_due():
             await connection.give_way()
 
@@ -246,6 +249,7 @@ class AgentSession(RecordedSession):
         It ends by itself, by `stop`, or with the session; cancelling a turn does not touch it.
         """
         folder = str(self.cwd if cwd is None else self.cwd / cwd)
+        check_words(command, *args)
         job = Job(command, args, folder, dict(env or {}), None, output_bytes)
         return await self.terminals.start(job, background=True)
 

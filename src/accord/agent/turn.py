@@ -20,7 +20,7 @@ from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
 from accord.agent.extensions import call_extension, notify_extension
 from accord.agent.options import OptionValue
-from accord.agent.own_terminals import Done, Job, OwnTerminal
+from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
 from accord.agent.paths import absolute
 from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream, as_block
@@ -288,6 +288,7 @@ class Turn(UnstableTurn):
         output_bytes: int = 1024 * 1024,
     ) -> Done:
         """Run a command in the client's terminal where it offers one, else in our own process."""
+        check_words(command, *args)
         folder = absolute(self._session, str(cwd or "."))
         job = Job(command, args, folder, dict(env or {}), timeout, output_bytes)
         return await run_command(self, job, title=title, reason=reason)
@@ -306,6 +307,7 @@ class Turn(UnstableTurn):
 
         It runs in a process of ours, and ends by itself, by `stop`, or with the session.
         """
+        check_words(command, *args)
         folder = absolute(self._session, str(cwd or "."))
         job = Job(command, args, folder, dict(env or {}), None, output_bytes)
         return await start_command(self, job, title=title, reason=reason)

@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+# What a prompt is answered with that was cancelled.
+_CANCELLED = b'{"stopReason":"cancelled"}'
+
+
 class V1Serving:
     """One v1 client."""
 
@@ -307,11 +311,12 @@ class V1Serving:
         self.service.check_prompt(blocks)
         ticket = session.foreground.join()
         request.on_cancel = ticket.cancel
+        request.answer_at_close = _CANCELLED
 
         async def work() -> bytes | None:
             try:
                 if not await ticket.comes_up():
-                    return encode(v1.PromptResponse(stop_reason="cancelled"))
+                    return _CANCELLED
                 turn = Turn(session, blocks)
                 ticket.on_cancel = turn.cancel
                 message_id = session.new_id("prompt")

@@ -154,7 +154,8 @@ class Exchange:
     async def wait(self) -> None:
         """Wait for the end without looking at the updates."""
         self.inbox.discard()
-        await self._ended.wait()
+        with self._conversation.link.connection.awaited():
+            await self._ended.wait()
 
     async def raise_error(self) -> None:
         """Raise the error of this exchange, if it has one that nobody has seen."""
@@ -170,7 +171,7 @@ class Exchange:
         self._raised = True
         link = self._conversation.link
         seconds = link.options.limits.close_seconds
-        with anyio.move_on_after(seconds, shield=True):
+        with anyio.move_on_after(seconds, shield=True), link.connection.awaited():
             if link.connection.error is None and not self.is_over:
                 await self._conversation.cancel()
             await self._ended.wait()

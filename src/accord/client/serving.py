@@ -214,7 +214,8 @@ class Serving:
             self._options.on_auth_status(status)
 
     def _malformed(self, method: str, error: Invalid) -> None:
-        text = f"the agent sent a malformed {method}, which is ignored: {error}"
+        ignored = "" if self._options.strict else ", which is ignored"
+        text = f"the agent sent a malformed {method}{ignored}: {error}"
         self.link.connection.tolerate(text, logging.WARNING)
 
     def lost(self, error: ConnectionLost) -> None:

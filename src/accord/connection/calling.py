@@ -8,7 +8,8 @@ What always holds
     * A call that was given up is taken back from the peer, once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 
 import anyio
 
@@ -59,6 +60,17 @@ class Calling(Sending):
         """A consumer has room again."""
         self._holds -= 1
         self._update_reading()
+
+    @contextmanager
+    def awaited(self) -> Generator[None]:
+        """While somebody waits in here for what the peer will say, reading goes on."""
+        self._foreground_calls += 1
+        self._update_reading()
+        try:
+            yield
+        finally:
+            self._foreground_calls -= 1
+            self._update_reading()
 
     def _update_reading(self) -> None:
         pause = self._choked or (self._holds > 0 and self._foreground_calls == 0)

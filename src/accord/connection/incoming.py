@@ -41,6 +41,7 @@ class IncomingRequest:
 
     __slots__ = (
         "_scope",
+        "answer_at_close",
         "cancel_requested",
         "id",
         "method",
@@ -58,6 +59,8 @@ class IncomingRequest:
         self.cancel_requested = False
         # Work that must end in its own way (a turn ends `cancelled`, not as an error) sets this.
         self.on_cancel: Callable[[], None] | None = None
+        # What it is answered with when we close before it is done; else that it was cancelled.
+        self.answer_at_close: bytes | None = None
         # What must follow right behind the answer, such as a list that belongs to it.
         self.on_answered: Callable[[], None] | None = None
         # Answers it with a result or an error, before its work has ended; harmless when repeated.

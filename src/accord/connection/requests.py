@@ -104,7 +104,11 @@ class Requests:
     def refuse_all(self) -> None:
         """We are about to close: whoever waits is told, instead of being left with silence."""
         for request in [] if self._over else list(self._open.values()):
-            answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
+            last = request.answer_at_close
+            if last is not None:
+                answer = self._peer.answer(request.id, last)
+            else:
+                answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
             self._write((answer,))
         self._over = True
 
