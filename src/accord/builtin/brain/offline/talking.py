@@ -16,6 +16,7 @@ from accord.builtin.brain.offline.runs import run_of
 from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
+from accord.builtin.policy import PLAN
 
 if TYPE_CHECKING:
     from accord.mcp.results import McpTool
@@ -226,9 +227,13 @@ async def show_plan(work: Work, intent: Intent) -> None:
         shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)
         await work.looked("Look for what it touches", "symbols", {"text": text}, places, shown)
     await work.tools.plan([*steps])
+    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
     await work.say(
         f"A plan for “{text}”:",
-        "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+        numbered,
         "It is a template filled with what I found here, to be ticked off by hand; thinking it "
         "through takes you, or a model (`/model`).",
     )
+    if work.tools.mode == PLAN:
+        # The plan is there; whether work begins is the user's to say.
+        await work.tools.leave_plan(numbered)
