@@ -158,5 +158,8 @@ def shown(evidence: Any) -> str:
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict about a rule that several checks judged."""
-    unexercised: Verdict = "not_exercised"
-    return max(verdicts, key=_ORDER.__getitem__, default=unexercised)
+    found: Verdict = "not_exercised"
+    for verdict in verdicts:
+        if found == "not_exercised" and verdict == "skipped":
+            found = verdict
+    return max([found, *verdicts], key=_ORDER.__getitem__)

@@ -157,7 +157,7 @@ class RawPeer:
         if responder is None:
             reply: Reply | None = Reply.refused(-32601, "Method not found")
         else:
-            reply = await responder(frame.params)
+            reply = await _served(responder, frame.params)
         if reply is None:
             return
         body = {"error": reply.error} if reply.error is not None else {"result": reply.result}
@@ -260,6 +260,14 @@ class RawPeer:
             for frame in self.frames
             if not frame.sent and (method is None or frame.method == method)
         ]
+
+
+async def _served(responder: Responder, params: Message) -> Reply | None:
+    try:
+        return await responder(params)
+    except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
+        # The program asked with params of another shape than a responder goes on from.
+        return Reply.refused(-32602, f"Invalid params: {type(error).__name__}")
 
 
 def same(left: Any, right: Any) -> bool:

@@ -1,0 +1,302 @@
+"""What a check of an agent is given: a fresh agent, a client for it, and folders of its own.
+
+Must not know: any rule.
+
+What always holds: the agent gets a home, a state folder and a working folder that nobody else has,
+and what a check starts is ended with it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from accord.conformance.check import Check, Findings
+from accord.conformance.host import Host
+from accord.conformance.program import Program, started
+from accord.conformance.rule import Version
+from accord.conformance.running import OpenStage
+from accord.conformance.scenario import Scenario
+from accord.conformance.wire import Frame, Message, RawPeer, Unanswered
+
+INFO = {"name": "accord-check", "version": "1"}
+V1_CAPABILITIES: Message = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "elicitation": {"form": {}, "url": {}},
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "plan": {},
+}
+V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
+MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
+
+
+class Refused(Unanswered):
+    """The agent answered with an error what it had to answer with a result."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """One agent process, and a client that talks with it."""
+
+    program: Program
+    host: Host
+    version: Version
+    folder: Path
+    seconds: float
+    agent: Message = field(default_factory=dict)
+
+    @property
+    def peer(self) -> RawPeer:
+        return self.program.peer
+
+    async def ask(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
+        """Send a request; its result, which is an object.
+
+        Raises:
+            Refused: the answer is an error, or the result is no object.
+        """
+        answer = await self.peer.call(method, params, timeout=timeout)
+        result = answer.get("result")
+        if result is None and "error" not in answer:
+            result = {}
+        if not isinstance(result, dict):
+            raise Refused(f"{method} was answered with {_short(answer)}")
+        return result
+
+    async def error_of(self, method: str, params: Any) -> Message:
+        """Send a request that has to fail; its error, empty when it succeeded."""
+        answer = await self.peer.call(method, params)
+        error = answer.get("error")
+        return error if isinstance(error, dict) else {}
+
+    def hello(self, **changes: Any) -> Message:
+        """The params of `initialize`; None takes a key away."""
+        params: Message
+        if self.version == "2":
+            params = {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES}
+        else:
+            params = {
+                "protocolVersion": 1,
+                "clientInfo": INFO,
+                "clientCapabilities": V1_CAPABILITIES,
+            }
+        params |= changes
+        return {key: value for key, value in params.items() if value is not None}
+
+    async def initialize(self, **changes: Any) -> Message:
+        """Agree on the version; returns the agent's capabilities."""
+        self.agent = await self.ask(
+            "initialize", self.hello(**changes), timeout=max(self.seconds, self.peer.patience)
+        )
+        return self.capabilities
+
+    @property
+    def capabilities(self) -> Message:
+        key = "capabilities" if self.version == "2" else "agentCapabilities"
+        found = self.agent.get(key)
+        return found if isinstance(found, dict) else {}
+
+    def can(self, path: str) -> bool:
+        """Whether the agent advertised this, a dotted path from the root of its capabilities."""
+        found: Any = self.capabilities
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found is not None and found is not False
+
+    async def login(self, method: str) -> None:
+        """Log in with a method of the agent's, where the scenario names one."""
+        if method:
+            name = "auth/login" if self.version == "2" else "authenticate"
+            await self.ask(name, {"methodId": method})
+
+    async def new_session(self, **changes: Any) -> Message:
+        """Make a session in the folder; returns the whole result."""
+        params = {"cwd": str(self.folder), "mcpServers": []} | changes
+        return await self.ask("session/new", params, timeout=max(self.seconds, 10))
+
+    async def session(self, **changes: Any) -> str:
+        """Initialize and make a session; returns its id."""
+        if not self.agent:
+            await self.initialize()
+        made = await self.new_session(**changes)
+        return str(made["sessionId"])
+
+    async def prompt(self, session: str, text: str) -> Message:
+        """One whole turn.  In v1 the result of the prompt; in v2 the idle state that ended it."""
+        since = len(self.peer.frames)
+        sent = await self.send_prompt(session, text)
+        if self.version != "2":
+            answer = await self.peer.answer_to(sent, timeout=self.seconds)
+            result = answer.get("result")
+            if not isinstance(result, dict):
+                raise Refused(f"session/prompt was answered with {_short(answer)}")
+            return result
+        return await self.idle(session, since=since)
+
+    async def send_prompt(self, session: str, text: str) -> Any:
+        """Send a prompt without waiting; the id of the request."""
+        block = {"type": "text", "text": text}
+        return await self.peer.ask("session/prompt", {"sessionId": session, "prompt": [block]})
+
+    async def idle(self, session: str, *, since: int, timeout: float | None = None) -> Message:
+        """The next idle state of a v2 session."""
+
+        def fits(frame: Frame) -> bool:
+            return update_of(frame).get("state") == "idle" and (
+                frame.params.get("sessionId") == session
+            )
+
+        frame = await self.peer.expect(
+            fits, "an idle state", since=since, timeout=timeout or self.seconds
+        )
+        return update_of(frame)
+
+    def updates(self, *, since: int = 0, kind: str | None = None) -> list[Message]:
+        """The updates so far, those of one kind if one is given."""
+        found = [update_of(frame) for frame in self.peer.frames[since:] if not frame.sent]
+        return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
+
+    def said(self, *, since: int = 0) -> str:
+        """All text that the agent said or showed in messages."""
+        texts: list[str] = []
+        for update in self.updates(since=since):
+            if str(update.get("sessionUpdate", "")).startswith("agent_message"):
+                content = update.get("content")
+                blocks = content if isinstance(content, list) else [content]
+                texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
+        return "".join(texts)
+
+    def came(self, *, since: int = 0) -> str:
+        """Everything that the agent sent, as text."""
+        frames = self.peer.frames[since:]
+        return "\n".join(one.raw.decode("utf-8", "replace") for one in frames if not one.sent)
+
+
+@dataclass(slots=True)
+class AgentStage:
+    """A check's stage.  `talk` is a fresh agent; `another` starts one more with the same home."""
+
+    judge: Findings
+    scenario: Scenario
+    version: Version
+    command: Sequence[str]
+    root: Path
+    environment: dict[str, str]
+    stack: AsyncExitStack
+    patience: float
+    talks: list[Talk] = field(default_factory=list)
+
+    @property
+    def talk(self) -> Talk:
+        return self.talks[-1]
+
+    @property
+    def folder(self) -> Path:
+        """The working folder of sessions."""
+        return self.root / "work"
+
+    async def another(self) -> Talk:
+        """Start the agent once more, with the same home and folders."""
+        program = await self.stack.enter_async_context(
+            started(
+                self.command,
+                folder=str(self.root / "start"),
+                env=self.environment,
+                patience=self.patience,
+            )
+        )
+        tasks = await self.stack.enter_async_context(anyio.create_task_group())
+        host = Host(self.folder, tasks)
+        host.serve(program.peer)
+        self.stack.callback(tasks.cancel_scope.cancel)
+        self.stack.callback(host.end)
+        self.talks.append(Talk(program, host, self.version, self.folder, self.scenario.seconds))
+        return self.talk
+
+    def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
+        """A stdio MCP server that works, and the file where it writes what it was asked."""
+        log = self.root / f"{name}.jsonl"
+        server: Message = {
+            "name": name,
+            "command": sys.executable,
+            "args": [str(MCP_RECORDER), str(log)],
+            "env": [{"name": "ACCORD_CHECK_TOKEN", "value": "s3cr3t-of-the-server"}],
+        }
+        if self.version == "2":
+            server["type"] = "stdio"
+        return server, log
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        return [talk.peer.frames for talk in self.talks]
+
+    def stderr(self) -> str:
+        return "".join(talk.program.stderr.decode("utf-8", "replace") for talk in self.talks)
+
+
+def agent_stages(
+    command: Sequence[str],
+    scenario: Scenario,
+    *,
+    patience: float = 10.0,
+) -> OpenStage:
+    """How checks of this agent are staged."""
+
+    @asynccontextmanager
+    async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:
+        with tempfile.TemporaryDirectory(
+            prefix="accord-check-", ignore_cleanup_errors=True
+        ) as name:
+            root = Path(os.path.realpath(name))
+            environment = _prepare(root, scenario)
+            async with AsyncExitStack() as stack:
+                stage = AgentStage(
+                    judge, scenario, check.version, command, root, environment, stack, patience
+                )
+                await stage.another()
+                yield stage
+
+    return open_stage
+
+
+def _prepare(root: Path, scenario: Scenario) -> dict[str, str]:
+    for name in ("home", "start", "work", "config", "state"):
+        (root / name).mkdir()
+    for name, text in scenario.files.items():
+        path = root / "work" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (root / "secret.txt").write_text("what-is-outside\n", "utf-8")
+    (root / "work" / "link.txt").symlink_to(root / "secret.txt")
+    return {
+        "HOME": str(root / "home"),
+        "XDG_CONFIG_HOME": str(root / "config"),
+        "XDG_STATE_HOME": str(root / "state"),
+        "XDG_DATA_HOME": str(root / "state"),
+        "ACCORD_CONFIG_DIR": str(root / "config"),
+        "ACCORD_STATE_DIR": str(root / "state"),
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        **scenario.environment,
+    }
+
+
+def update_of(frame: Frame) -> Message:
+    """The update in a `session/update`, or an empty object."""
+    if frame.method != "session/update":
+        return {}
+    update = frame.params.get("update")
+    return update if isinstance(update, dict) else {}
+
+
+def _short(answer: Message) -> str:
+    text = str(answer)
+    return text if len(text) <= 300 else text[:300] + " …"
