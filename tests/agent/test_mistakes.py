@@ -119,3 +119,70 @@ async def test_a_plan_is_given_entry_by_entry() -> None:
     async with raw_client(agent) as client:
         await client.prompt(await client.new_session())
     assert errors == ["an entry of a plan is its text, not a list: plan(*entries)"]
+
+
+def test_a_function_must_take_what_it_will_be_given() -> None:
+    """Ours: told where it is registered, not with the first prompt."""
+    agent = Agent("mistaken", version="1")
+
+    async def nothing() -> None: ...
+    async def two(turn: Turn, argument: str) -> None: ...
+
+    for register in (agent.on_prompt, agent.on_session, agent.command("x", "X")):
+        with pytest.raises(LocalProtocolError, match="nothing must take"):
+            register(nothing)  # type: ignore[operator]
+    with pytest.raises(LocalProtocolError, match=r"two must take \(turn\)"):
+        agent.on_prompt(two)  # type: ignore[arg-type]
+    agent.command("y", "Y")(two)
+
+
+def test_a_login_method_has_its_id_for_itself() -> None:
+    """Ours: the second would silently take the place of the first."""
+    agent = Agent("mistaken", version="1")
+    agent.add_auth_method("key", "A key")
+    with pytest.raises(LocalProtocolError, match="already"):
+        agent.add_auth_method("key", "Another key")
+
+
+def test_choices_are_a_list() -> None:
+    """Ours: one text would be taken for its letters."""
+    with pytest.raises(LocalProtocolError, match="a list"):
+        Agent("mistaken", version="1").add_option("model", "Model", "big")
+
+
+@VERSIONS
+async def test_half_a_character_is_named(version: int) -> None:
+    """Ours: a text that was cut inside an emoji cannot be written as UTF-8."""
+    agent = Agent("mistaken", version="1")
+    errors: list[str] = []
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        async with turn.message() as message:
+            for say in (turn.say, message.write):
+                try:
+                    await say("cut \ud83d here")
+                except LocalProtocolError as error:
+                    errors.append(str(error))
+
+    async with raw_client(agent, version=version) as client:
+        await ended(client, await client.new_session(), version)
+    assert len(errors) == 2
+    assert all(r"half a character: 'cut \ud83d here'" in error for error in errors)
+
+
+@VERSIONS
+async def test_a_command_is_words_and_not_a_list(version: int) -> None:
+    """Issue 2: an error of ours that names the mistake, before anything is sent."""
+    agent = Agent("mistaken", version="1")
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        for run in (turn.run, turn.start):
+            with pytest.raises(LocalProtocolError, match="run\\('git', 'status'\\)"):
+                await run(["git", "status"])  # type: ignore[arg-type]
+
+    async with raw_client(agent, version=version) as client:
+        end = await ended(client, await client.new_session(), version)
+    assert end["stopReason"] == "end_turn"
+    assert "session/request_permission" not in client.methods()

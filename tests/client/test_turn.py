@@ -145,6 +145,39 @@ async def test_a_call_inside_a_full_loop_is_no_deadlock() -> None:
         assert (seen, session.transcript.modes.current) == (100, "b")
 
 
+@pytest.mark.parametrize("how", ["ask", "leave"])
+async def test_another_turn_inside_a_full_loop_is_no_deadlock(how: str) -> None:
+    """Design: who waits for the end of another turn waits for what is behind the full one."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session(sessionId="one")
+        await agent.open_session(sessionId="two")
+        first = await agent.begin_turn()
+        agent.session_id = "one"
+        for n in range(50):
+            agent.say(f"{n} ")
+        second = await agent.begin_turn()
+        for n in range(50, 100):
+            agent.say(f"{n} ")
+        if how == "leave":
+            await agent.expect("session/cancel")
+        agent.end_turn(second)
+        agent.end_turn(first)
+
+    async with connected(script, limits=Limits(turn_updates=4)) as (client, _):
+        one, two = await client.new_session(), await client.new_session()
+        seen = 0
+        async with one.prompt("count") as turn:
+            async for _update in turn:
+                if seen == 0 and how == "ask":
+                    await two.ask("and?")
+                elif seen == 0:
+                    async with two.prompt("and?"):
+                        pass
+                seen += 1
+        assert seen == 100
+
+
 @VERSIONS
 @pytest.mark.parametrize("how", ["break", "raise", "timeout"])
 async def test_leaving_early_cancels_the_turn_and_waits_for_it(version: int, how: str) -> None:

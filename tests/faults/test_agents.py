@@ -141,30 +141,13 @@ async def test_an_agent_that_stops_reading_is_lost_after_the_limit() -> None:
         async with spawned("stops reading", limits=limits) as client:
             session = await client.new_session()
             with pytest.raises(ConnectionLost, match=r"took nothing for 0\.3 s"):
-                await _prompts(session, "x" * 8 * 1024 * 1024)
+                await session.ask("go")
 
 
 async def test_an_agent_that_closes_its_stdin_is_lost() -> None:
-    """A fault of others: later sends wait for ever."""
+    """A fault of others: who waits for an answer would wait for ever."""
     with anyio.fail_after(SECONDS):
         async with spawned("closes stdin") as client:
             session = await client.new_session()
             with pytest.raises(ConnectionLost, match="reading side"):
-                await _prompts(session, "x" * 8 * 1024 * 1024)
-
-
-async def _prompts(session: Any, text: str) -> None:
-    """Two prompts at once: the second finds an agent that reads no more."""
-    async with anyio.create_task_group() as tasks:
-        failures: list[Exception] = []
-
-        async def ask(text: str) -> None:
-            try:
-                await session.ask(text)
-            except Exception as error:
-                failures.append(error)
-
-        tasks.start_soon(ask, "go")
-        await anyio.wait_all_tasks_blocked()
-        tasks.start_soon(ask, text)
-    raise failures[0]
+                await session.ask("go")

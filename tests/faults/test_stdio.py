@@ -212,6 +212,17 @@ async def test_a_signal_ends_the_process_and_its_children(tmp_path: Path, number
         line.close()
 
 
+async def test_a_turn_that_ctrl_c_ends_is_cancelled() -> None:
+    """Issue: a running turn ends `cancelled`, never as an error."""
+    async with agent_process() as agent:
+        await agent.initialize()
+        prompt = await agent.prompt(await agent.new_session(), "wait")
+        await agent.until(lambda: "waiting" in agent.texts())
+        os.kill(agent.pid, signal.SIGINT)
+        assert (await agent.answer(prompt))["result"] == {"stopReason": "cancelled"}
+        assert await agent.exit_code() == 130
+
+
 @pytest.mark.parametrize("version", [1, 2])
 async def test_sys_exit_in_a_handler_ends_the_process_with_that_code(version: int) -> None:
     """Issue: the program's word counts."""

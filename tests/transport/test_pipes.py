@@ -274,3 +274,11 @@ async def test_closing_the_writing_side_alone_tells_the_peer() -> None:
         assert os.read(ends.out, 10) == b""
         os.write(ends.into, b"still here")
         await ends.receiver.until(lambda: ends.receiver.data == b"still here")
+
+
+async def test_a_peer_that_reads_no_more_is_noticed_without_a_write() -> None:
+    """Ours: who waits for an answer would wait for ever, since nothing more is written."""
+    async with started() as ends:
+        ends.close("out")
+        end = await ends.receiver.end()
+        assert end.reason == "the peer closed its reading side"

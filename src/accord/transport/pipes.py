@@ -23,7 +23,7 @@ from collections.abc import Callable
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.transport.readiness import Driver, driver_for
+from accord.transport.readiness import Driver, driver_for, is_pipe
 from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
 
 READ_BYTES_MIN = 64 * 1024
@@ -98,6 +98,8 @@ class PipeTransport:
             widen_pipe(fd)
         self._driver = driver_for(tasks)
         self.resume()
+        if self._write_fd != self._read_fd and is_pipe(self._write_fd):
+            self._driver.watch_hang_up(self._write_fd, self._deafened)
         self._burst = 0
         self._write_gathered()
         if self._waiting:
@@ -244,15 +246,19 @@ class PipeTransport:
 
     def _deafened(self) -> None:
         """The peer reads no more.  What it still sends may tell why, but not for long."""
+        if not self._write_open:
+            return
         self._stop_writing()
         if self._driver is not None and not self._ended:
             end = Ended("the peer closed its reading side")
             self._driver.later("deaf", DEAF_SECONDS_MAX, lambda: self.end(end))
 
     def _stop_writing(self) -> None:
+        if self._write_open and self._driver is not None:
+            self._driver.unwatch_hang_up(self._write_fd)
+            if self._waiting:
+                self._driver.unwatch_write(self._write_fd)
         self._write_open = False
-        if self._waiting and self._driver is not None:
-            self._driver.unwatch_write(self._write_fd)
         self._waiting.clear()
         self.backlog = 0
         self._gathered.clear()

@@ -22,6 +22,11 @@ def _is_file(fd: int) -> bool:
     return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
 
 
+def is_pipe(fd: int) -> bool:
+    """Whether it is one end of a pipe."""
+    return stat.S_ISFIFO(os.fstat(fd).st_mode)
+
+
 class Driver:
     """Calls back when a descriptor is ready."""
 
@@ -29,6 +34,8 @@ class Driver:
     def unwatch_read(self, fd: int) -> None: ...
     def watch_write(self, fd: int, callback: Callable[[], None]) -> None: ...
     def unwatch_write(self, fd: int) -> None: ...
+    def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None: ...
+    def unwatch_hang_up(self, fd: int) -> None: ...
     def soon(self, callback: Callable[[], None]) -> None: ...
     def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
     def close(self) -> None: ...
@@ -41,6 +48,7 @@ class LoopDriver(Driver):
         self._loop = loop
         self._files: dict[int, asyncio.Handle] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._hang_ups: set[int] = set()
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
         if _is_file(fd):
@@ -64,6 +72,16 @@ class LoopDriver(Driver):
 
     def unwatch_write(self, fd: int) -> None:
         self._loop.remove_writer(fd)
+
+    def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None:
+        # There is never anything to read where we write: it can only be that nobody reads it.
+        self._hang_ups.add(fd)
+        self._loop.add_reader(fd, callback)
+
+    def unwatch_hang_up(self, fd: int) -> None:
+        if fd in self._hang_ups:
+            self._hang_ups.remove(fd)
+            self._loop.remove_reader(fd)
 
     def soon(self, callback: Callable[[], None]) -> None:
         self._loop.call_soon(callback)
@@ -95,6 +113,12 @@ class TaskDriver(Driver):
 
     def unwatch_write(self, fd: int) -> None:
         self._stop(("write", fd))
+
+    def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None:
+        self._start(("hang-up", fd), lambda: anyio.wait_readable(fd), callback)
+
+    def unwatch_hang_up(self, fd: int) -> None:
+        self._stop(("hang-up", fd))
 
     def soon(self, callback: Callable[[], None]) -> None:
         async def call() -> None:
@@ -145,4 +169,4 @@ def driver_for(tasks: TaskGroup) -> Driver:
     return LoopDriver(loop)
 
 
-__all__ = ["Driver", "driver_for"]
+__all__ = ["Driver", "driver_for", "is_pipe"]
