@@ -1,0 +1,149 @@
+"""What one frame is: asked, told, answered, or nothing that JSON-RPC knows.
+
+Must not know files, clocks or rows.
+
+What always holds
+    * Every bytes have a `Frame`; what cannot be read is of the kind `noise` and says why.
+    * An answer and the request that it answers have the same `pair`, the number of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from accord.schema.codec import Invalid, to_python
+
+Speaker = Literal["client", "agent"]
+Kind = Literal["request", "notification", "answer", "error", "batch", "noise", "blank"]
+
+OPEN_MAX = 4096
+"""Requests of one side that are remembered until they are answered; the oldest is forgotten."""
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame, read as far as everybody needs it.
+
+    `message` is the plain value of an object; `why` says of noise why it is none.
+    """
+
+    kind: Kind
+    method: str | None = None
+    id: Any = None
+    message: Mapping[str, Any] = field(default_factory=dict)
+    why: str | None = None
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The params, where they are an object."""
+        params = self.message.get("params")
+        return params if isinstance(params, dict) else _NOTHING
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        """The result, where it is an object."""
+        result = self.message.get("result")
+        return result if isinstance(result, dict) else _NOTHING
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that it names."""
+        for source in (self.params, self.result):
+            session_id = source.get("sessionId")
+            if isinstance(session_id, str):
+                return session_id
+        return None
+
+    @property
+    def update(self) -> tuple[str, Mapping[str, Any]] | None:
+        """The kind and the content of a `session/update`, in whichever version."""
+        if self.method != "session/update":
+            return None
+        params = self.params
+        update = params.get("update")
+        if isinstance(update, dict):
+            kind = update.get("sessionUpdate")
+            return (kind, update) if isinstance(kind, str) else None
+        kind, data = params.get("type"), params.get("data")
+        return (kind, data) if isinstance(kind, str) and isinstance(data, dict) else None
+
+
+_BLANK = Frame("blank")
+
+
+def read_frame(raw: bytes) -> Frame:
+    """Say what a frame is."""
+    try:
+        value = to_python(raw)
+    except Invalid as error:
+        if not raw.strip():
+            return _BLANK
+        return Frame("noise", why=error.reason)
+    if isinstance(value, list):
+        return Frame("batch")
+    if not isinstance(value, dict):
+        return Frame("noise", why="JSON, but no object")
+    method, has_id = value.get("method"), "id" in value
+    if isinstance(method, str) and "result" not in value and "error" not in value:
+        if has_id:
+            return Frame("request", method, value["id"], value)
+        return Frame("notification", method, None, value)
+    if "error" in value:
+        return Frame("error", None, value.get("id"), value)
+    if "result" in value:
+        return Frame("answer", None, value.get("id"), value)
+    return Frame("noise", None, value.get("id"), value, "neither a request nor an answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that is not answered yet."""
+
+    number: int
+    method: str
+    time: float
+    session_id: str | None
+
+
+class Pairing:
+    """Who answers whom.  Guards: a request is answered once."""
+
+    def __init__(self) -> None:
+        self._open: dict[Speaker, dict[object, Asked]] = {"client": {}, "agent": {}}
+
+    def pair(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked | None:
+        """The request that this frame is or answers; None for all other frames."""
+        if frame.kind == "request":
+            return self._ask(number, time, speaker, frame)
+        if frame.kind in ("answer", "error"):
+            asked = self._open["agent" if speaker == "client" else "client"]
+            return asked.pop(_key(frame.id), None)
+        return None
+
+    def is_open(self, speaker: Speaker, request_id: object) -> bool:
+        """Whether a request of this side and id waits for its answer."""
+        return _key(request_id) in self._open[speaker]
+
+    def open_requests(self, speaker: Speaker) -> tuple[Asked, ...]:
+        """What this side still waits for, oldest first."""
+        return tuple(self._open[speaker].values())
+
+    def _ask(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked:
+        asked = Asked(number, frame.method or "", time, frame.session_id)
+        waiting = self._open[speaker]
+        waiting[_key(frame.id)] = asked
+        if len(waiting) > OPEN_MAX:
+            del waiting[next(iter(waiting))]
+        return asked
+
+
+def _key(request_id: object) -> object:
+    """7 and "7" are two ids, and what cannot be an id is one by its text."""
+    return (type(request_id).__name__, repr(request_id))
+
+
+__all__ = ["OPEN_MAX", "Asked", "Frame", "Kind", "Pairing", "Speaker", "read_frame"]

@@ -1,0 +1,363 @@
+"""Stands in an agent's place: passes every byte on, and tells the scribe what passed.
+
+Three threads pass bytes (to the agent, from it, its stderr), one hands copies to the scribe, which
+is a process of its own.  It must not know what is in the bytes, and loads nothing that does: an
+editor waits for the agent behind us.
+
+What always holds
+    * Bytes go on as they came and in order; nobody looks into them before.
+    * No trouble of the recording (no file, a full or hanging disk, a dead scribe) reaches the
+      session.  What cannot be kept is counted and written down as a gap.
+    * Ends go on too: who closes a pipe on one side closes it on the other, signals reach the
+      agent, and its exit is ours.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+from accord.errors import SpawnFailed
+from accord.machine.groups import ProcessGroup, track
+
+READ_BYTES = 1 << 16
+BACKLOG_BYTES_MAX = 64 << 20
+"""What waits for the scribe; what comes beyond that is passed on and not recorded."""
+
+DRAIN_SECONDS = 2.0
+"""How long the pipes of an agent that has ended may go on, held by somebody it started."""
+
+SCRIBE_SECONDS = 5.0
+"""How long the scribe may take to write what is left."""
+
+FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
+
+Say = Callable[[str], None]
+
+
+class Backlog:
+    """Copies on their way to the scribe.  Guards: the bound, and that nobody waits for it."""
+
+    def __init__(self, bytes_max: int = BACKLOG_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._waiting: deque[tuple[str, float, bytes]] = deque()
+        self._bytes = 0
+        self._lost: dict[str, int] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, source: str, at: float, data: bytes) -> None:
+        """Take a copy, or count it as lost; returns at once."""
+        with self._changed:
+            if self._closed:
+                return
+            if self._bytes + len(data) > self._bytes_max:
+                self._lost[source] = self._lost.get(source, 0) + len(data)
+                return
+            if lost := self._lost.pop(source, 0):
+                self._waiting.append((f"gap-{source}", at, b"%d" % lost))
+            self._waiting.append((source, at, data))
+            self._bytes += len(data)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Nothing more comes; who takes is told of what was lost last."""
+        with self._changed:
+            for source, lost in self._lost.items():
+                self._waiting.append((f"gap-{source}", 0.0, b"%d" % lost))
+            self._lost.clear()
+            self._closed = True
+            self._changed.notify_all()
+
+    def take(self) -> list[tuple[str, float, bytes]] | None:
+        """All that waits; waits for some.  None when nothing more comes."""
+        with self._changed:
+            while not self._waiting:
+                if self._closed:
+                    return None
+                self._changed.wait()
+            taken = list(self._waiting)
+            self._waiting.clear()
+            # What is being handed over still takes its room, until the next time.
+            self._bytes = 0
+            return taken
+
+
+class Pump:
+    """Passes bytes from one descriptor to another until either ends."""
+
+    def __init__(self, source: int, sink: int, seen: Callable[[float, bytes], None]) -> None:
+        self._source, self._sink, self._seen = source, sink, seen
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        try:
+            while chunk := _read(self._source):
+                # Before they go on: the answer may be here before this thread goes on itself.
+                self._seen(time.monotonic(), chunk)
+                _write(self._sink, chunk)
+        except OSError:
+            # Nobody reads any more: the other side learns it by our closing below.
+            pass
+        finally:
+            _let_go(self._source)
+            _let_go(self._sink)
+
+
+def _let_go(descriptor: int) -> None:
+    """Close it; a standard one leads nowhere then, so that no other file takes its number."""
+    try:
+        if descriptor > 1:
+            os.close(descriptor)
+        else:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, descriptor)
+            os.close(nowhere)
+    except OSError:
+        # It was closed before we began.
+        pass
+
+
+def _read(descriptor: int) -> bytes:
+    while True:
+        try:
+            return os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            # Whoever started us made it so, and shares the setting with us.
+            _wait(descriptor, select.POLLIN)
+
+
+def _write(descriptor: int, chunk: bytes) -> None:
+    data = memoryview(chunk)
+    while data:
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:
+            _wait(descriptor, select.POLLOUT)
+
+
+def _wait(descriptor: int, event: int) -> None:
+    poll = select.poll()
+    poll.register(descriptor, event)
+    poll.poll()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is recorded where: `file` is an open descriptor, or None where there is none."""
+
+    command: Sequence[str]
+    file: int | None
+    redact: bool = True
+    program: str = "accord"
+    env: Mapping[str, str] | None = None
+
+
+class Recorder:
+    """One agent, from its start to its exit."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self._settings = settings
+        self._say = say
+        self._began = time.monotonic()
+        self._backlog = Backlog()
+        self._scribe: int | None = None
+        self._feeder: threading.Thread | None = None
+
+    def run(self) -> int:
+        """Record until the agent has ended; its return code as `subprocess` tells it.
+
+        Raises:
+            SpawnFailed: there is no such agent.
+        """
+        # First, while this process has one thread: only then can it be copied safely.
+        pipe = self._start_scribe()
+        agent = self._start_agent()
+        group = track(agent.pid)
+        self._forward_signals(group)
+        if pipe is not None:
+            self._feeder = threading.Thread(target=self._feed, args=(pipe,), daemon=True)
+            self._feeder.start()
+        outward = self._pumps(agent)
+        code = agent.wait()
+        # Its children were not ours to end when nobody recorded, and are not now.
+        group.leader_reaped()
+        group.forget()
+        deadline = time.monotonic() + DRAIN_SECONDS
+        for pump in outward:
+            pump.thread.join(max(0.0, deadline - time.monotonic()))
+        self._end_recording(code)
+        return code
+
+    def _start_agent(self) -> subprocess.Popen[bytes]:
+        command = list(self._settings.command)
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=self._settings.env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SpawnFailed(f"cannot start {command[0]!r}: {reason}") from error
+
+    def _pumps(self, agent: subprocess.Popen[bytes]) -> tuple[Pump, Pump]:
+        """Start passing on; those whose end is waited for."""
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        assert agent.stderr is not None
+        ends = [os.dup(pipe.fileno()) for pipe in (agent.stdin, agent.stdout, agent.stderr)]
+        for pipe in (agent.stdin, agent.stdout, agent.stderr):
+            pipe.close()
+        inward = Pump(0, ends[0], self._seeing("client"))
+        outward = (
+            Pump(ends[1], 1, self._seeing("agent")),
+            # A copy: what we have to say ourselves may come after its last word.
+            Pump(ends[2], os.dup(2), self._seeing("stderr")),
+        )
+        for pump in (inward, *outward):
+            pump.thread.start()
+        return outward
+
+    def _seeing(self, source: str) -> Callable[[float, bytes], None]:
+        put, began = self._backlog.put, self._began
+        return lambda came, data: put(source, came - began, data)
+
+    def _forward_signals(self, group: ProcessGroup) -> None:
+        def forward(number: int, _: FrameType | None) -> None:
+            group.signal(number)
+
+        for name in FORWARDED:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, forward)
+
+    # ---- the scribe
+
+    def _start_scribe(self) -> int | None:
+        """Start the process that writes; the end of the pipe that leads to it."""
+        file = self._settings.file
+        if file is None:
+            self._backlog.close()
+            return None
+        try:
+            reading, writing = os.pipe()
+            self._scribe = os.fork()
+        except OSError as error:
+            self._say(f"cannot start the recording: {error.strerror}; the session goes on without")
+            self._backlog.close()
+            return None
+        if self._scribe == 0:
+            os.close(writing)
+            self._be_scribe(reading, file)
+        os.close(reading)
+        os.close(file)
+        return writing
+
+    def _be_scribe(self, pipe: int, file: int) -> None:
+        """The other process: never returns, and tells by its exit what went wrong."""
+        code = 255
+        try:
+            for name in FORWARDED:
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for standard in (0, 1, 2):
+                # The session's pipes must not stay open because we still write.
+                os.dup2(nowhere, standard)
+            os.nice(5)
+            self._write_recording(pipe, file)
+            code = 0
+        except OSError as error:
+            code = min(error.errno or 255, 255)
+        finally:
+            os._exit(code)
+
+    def _write_recording(self, pipe: int, file: int) -> None:
+        # Loaded here: the process that passes bytes has no use for it.
+        from datetime import UTC, datetime
+
+        from accord.machine.secrets import secret_values
+        from accord.tracing.redaction import FrameRedactor
+        from accord.tracing.scribe import write_recording
+
+        passed = time.monotonic() - self._began
+        started = datetime.fromtimestamp(time.time() - passed, UTC)
+        write_recording(
+            pipe,
+            file,
+            started=started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            command=list(self._settings.command),
+            program=self._settings.program,
+            redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,
+        )
+
+    def _feed(self, pipe: int) -> None:
+        from accord.tracing.packets import pack
+
+        try:
+            while (taken := self._backlog.take()) is not None:
+                for source, at, data in taken:
+                    _write(pipe, pack(source, at, data))
+        except OSError:
+            self._backlog.close()
+            self._say(f"the recording broke off ({self._why()}); the session goes on without")
+        finally:
+            os.close(pipe)
+
+    def _why(self) -> str:
+        assert self._scribe is not None
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(self._scribe, 0)[1])
+        except OSError:
+            status = 255
+        self._scribe = None
+        return os.strerror(status) if 0 < status < 255 else "its process died"
+
+    def _end_recording(self, code: int) -> None:
+        how = str(code) if code >= 0 else signal.Signals(-code).name
+        self._backlog.put("end", time.monotonic() - self._began, how.encode())
+        self._backlog.close()
+        if self._feeder is None:
+            return
+        deadline = time.monotonic() + SCRIBE_SECONDS
+        self._feeder.join(SCRIBE_SECONDS)
+        while self._scribe is not None and time.monotonic() < deadline:
+            ended, status = os.waitpid(self._scribe, os.WNOHANG)
+            if ended:
+                self._scribe = None
+                if status:
+                    number = os.waitstatus_to_exitcode(status)
+                    why = os.strerror(number) if 0 < number < 255 else "its process died"
+                    self._say(f"the recording is not complete ({why})")
+                return
+            time.sleep(0.002)
+
+
+def leave(code: int) -> int:
+    """End as the agent did: the exit code to return, or by its signal."""
+    if code >= 0:
+        return code
+    import resource
+
+    sys.stdout.flush()
+    # Its core may be worth keeping; ours says nothing.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+    os.kill(os.getpid(), -code)
+    return 128 - code
+
+
+__all__ = ["Backlog", "Pump", "Recorder", "Settings", "leave"]
