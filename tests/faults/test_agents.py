@@ -141,7 +141,9 @@ async def test_an_agent_that_stops_reading_is_lost_after_the_limit() -> None:
         async with spawned("stops reading", limits=limits) as client:
             session = await client.new_session()
             with pytest.raises(ConnectionLost, match=r"took nothing for 0\.3 s"):
-                await session.ask("go")
+                async with session.prompt("go"):
+                    # More than a pipe holds.
+                    await session.ask("x" * 8 * 1024 * 1024)
 
 
 async def test_an_agent_that_closes_its_stdin_is_lost() -> None:
