@@ -130,7 +130,7 @@ def test_a_function_must_take_what_it_will_be_given() -> None:
 
     for register in (agent.on_prompt, agent.on_session, agent.command("x", "X")):
         with pytest.raises(LocalProtocolError, match="nothing must take"):
-            register(nothing)  # type: ignore[operator]
+            register(nothing)  # type: ignore[arg-type]
     with pytest.raises(LocalProtocolError, match=r"two must take \(turn\)"):
         agent.on_prompt(two)  # type: ignore[arg-type]
     agent.command("y", "Y")(two)

@@ -317,10 +317,6 @@ class V2Serving:
         return EMPTY
 
 
-def _nothing() -> None:
-    """The request is answered; there is nothing left to withdraw."""
-
-
 def _completed(params: Mapping[str, Any]) -> bytes:
     """A request for a newer version, read as ours: what we need and it lacks is unknown."""
     known = {key: params[key] for key in ("capabilities", "_meta") if key in params}

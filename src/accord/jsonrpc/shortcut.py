@@ -42,7 +42,7 @@ def notification_reader(
         frozen=True,
         gc=False,
     )
-    decode: Callable[[bytes], Any] = msgspec.json.Decoder(whole).decode
+    decode = msgspec.json.Decoder(whole).decode
     begin = b'{"jsonrpc":"2.0","method":' + json_text(method) + b","
     # Each level takes two bytes, so that a shorter frame cannot be too deep.
     shallow_bytes_max = 2 * depth_max
@@ -51,7 +51,7 @@ def notification_reader(
         if not frame.startswith(begin):
             return None
         try:
-            message = decode(frame)
+            message: Any = decode(frame)
         except (ValueError, RecursionError):
             return None
         if len(frame) > shallow_bytes_max and is_deeper(frame, depth_max):
