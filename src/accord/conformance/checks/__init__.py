@@ -14,7 +14,13 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
     ("agent", "1"): (),
     ("agent", "2"): (),
     ("agent", "draft"): (),
-    ("client", "1"): (),
+    ("client", "1"): (
+        "client_v1_wire",
+        "client_v1_start",
+        "client_v1_turn",
+        "client_v1_files",
+        "client_v1_state",
+    ),
     ("client", "2"): (),
     ("client", "draft"): (),
 }

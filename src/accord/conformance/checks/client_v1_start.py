@@ -1,0 +1,230 @@
+"""Checks of clients, v1: initialization, login, and never calling what was not offered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.conformance.check import check
+from accord.conformance.client.conversation import Offer, modes
+from accord.conformance.client.stage import ClientStage, NotAsked
+from accord.conformance.wire import Frame, Unanswered
+
+# How long a client has to leave an agent that it cannot speak with.
+LEAVE_SECONDS = 5.0
+KEY = {"id": "key", "name": "Key"}
+TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
+# Everything that an agent of v1 can offer.
+ALL = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True},
+    "sessionCapabilities": {
+        name: {} for name in ("list", "resume", "close", "delete", "additionalDirectories")
+    },
+    "auth": {"logout": {}},
+}
+
+
+@check("V1-INIT-02", "V1-INIT-03", "V1-INIT-10", "V1-CAP-03", role="client")
+async def introduces_itself(stage: ClientStage) -> None:
+    """The first message names a version, the client's capabilities, its name and version."""
+    talk = await stage.start()
+    frame = await talk.request("initialize")
+    params, judge = frame.params, stage.judge
+    judge.judge("V1-INIT-02", "protocolVersion" in params, "no version", came=frame)
+    version = params.get("protocolVersion", 1)
+    ok = isinstance(version, int) and not isinstance(version, bool) and 0 <= version <= 65535
+    judge.judge("V1-INIT-10", ok, f"protocolVersion is {version!r}", came=frame)
+    info = params.get("clientInfo") or params.get("info")
+    named = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
+    judge.judge("V1-INIT-03", named, "neither name nor version in clientInfo", came=frame)
+    ok = isinstance(params.get("clientCapabilities"), dict)
+    judge.judge("V1-CAP-03", ok, "clientCapabilities is not sent", came=frame)
+
+
+@check("V1-INIT-08", role="client")
+async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
+    """An answer with version 42 is followed by the end of the connection, and nothing else."""
+    talk = await stage.start()
+    await talk.initialize(stage.offer(protocol_version=42))
+    came: list[Frame] = []
+    try:
+        await talk.peer.expect(lambda _frame: False, "the end", timeout=LEAVE_SECONDS)
+    except Unanswered:
+        came = [frame for frame in talk.peer.received() if frame.method != "initialize"]
+    ok = talk.peer.closed.is_set() and not came
+    stage.judge.judge("V1-INIT-08", ok, "the connection goes on", sent=42, came=came)
+
+
+@check("V1-CAP-02", role="client")
+async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
+    """A turn works with an agent that advertises nothing, and with one that has everything."""
+    for capabilities in ({}, ALL):
+        talk, prompt = await stage.to_prompt("prompt", Offer(capabilities=capabilities))
+        await talk.end_turn(prompt)
+    stage.judge.passed("V1-CAP-02")
+
+
+async def gated(stage: ClientStage, purpose: str, rule: str, *methods: str) -> list[Frame]:
+    """Run the client against an agent that offers nothing; the methods must not come."""
+    talk = await stage.begin(purpose, stage.offer(), manual=methods)
+    try:
+        while True:
+            frame = await talk.request(
+                "session/new", "session/prompt", *methods, timeout=LEAVE_SECONDS
+            )
+            if frame.method in methods:
+                break
+            if frame.method == "session/new":
+                await talk.reply(frame, {"sessionId": "kit-1"} | modes(stage.version))
+            else:
+                await talk.end_turn(frame)
+    except Unanswered:
+        pass
+    came = [frame for frame in talk.peer.received() if frame.method in methods]
+    for one in (rule, *stage.judge.rules[1:]):
+        stage.judge.judge(one, not came, f"{' or '.join(methods)} was not offered", came=came)
+    return came
+
+
+def gate(purpose: str, *rules: str, methods: tuple[str, ...]) -> Any:
+    """A check that a method behind a capability is not called without it."""
+
+    async def never_calls(stage: ClientStage) -> None:
+        await gated(stage, purpose, stage.judge.rules[0], *methods)
+
+    never_calls.__name__ = f"never_{purpose}s_unasked"
+    return check(*rules, role="client")(never_calls)
+
+
+load_gate = gate("load", "V1-LOAD-01", "V1-CAP-09", "V1-CAP-01", methods=("session/load",))
+resume_gate = gate("resume", "V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", methods=("session/resume",))
+list_gate = gate("list", "V1-CLOSE-04", "V1-CAP-09", "V1-CAP-01", methods=("session/list",))
+close_gate = gate("close", "V1-CLOSE-01", "V1-CAP-09", "V1-CAP-01", methods=("session/close",))
+delete_gate = gate("delete", "V1-CLOSE-14", "V1-CAP-09", "V1-CAP-01", methods=("session/delete",))
+logout_gate = gate("logout", "V1-AUTH-07", "V1-CAP-09", "V1-CAP-01", methods=("logout",))
+
+
+@check("V1-PROMPT-02", role="client")
+async def sends_no_image_unasked(stage: ClientStage) -> None:
+    """Blocks beyond text and links are sent only to an agent that takes them."""
+    talk, _ = await stage.to_session("image")
+    try:
+        prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
+    except Unanswered:
+        stage.judge.passed("V1-PROMPT-02")
+        return
+    blocks = prompt.params.get("prompt", [])
+    kinds = {block.get("type") for block in blocks if isinstance(block, dict)}
+    ok = kinds <= {"text", "resource_link"}
+    stage.judge.judge("V1-PROMPT-02", ok, f"blocks of {sorted(map(str, kinds))}", came=prompt)
+
+
+@check("V1-SESS-09", role="client")
+async def sends_no_roots_unasked(stage: ClientStage) -> None:
+    """`additionalDirectories` is sent only to an agent that takes it."""
+    try:
+        _, frame = await stage.to_session("roots")
+    except NotAsked:
+        raise
+    except Unanswered:
+        stage.judge.passed("V1-SESS-09")
+        return
+    ok = not frame.params.get("additionalDirectories")
+    stage.judge.judge("V1-SESS-09", ok, "additionalDirectories was not offered", came=frame)
+
+
+@check("V1-MCP-03", role="client")
+async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
+    """An MCP server by HTTP is handed only to an agent that takes those."""
+    try:
+        _, frame = await stage.to_session("mcp")
+    except NotAsked:
+        raise
+    except Unanswered:
+        stage.judge.passed("V1-MCP-03")
+        return
+    servers = frame.params.get("mcpServers", [])
+    kinds = {one.get("type", "stdio") for one in servers if isinstance(one, dict)}
+    stage.judge.judge("V1-MCP-03", kinds <= {"stdio"}, f"servers of {kinds}", came=frame)
+
+
+@check("V1-AUTH-12", "V1-AUTH-01", "V1-GEN-13", role="client")
+async def logs_in_when_told(stage: ClientStage) -> None:
+    """On -32000 the client uses an offered method; a malformed one among them does no harm."""
+    offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
+    talk = await stage.begin("login", offer, manual=("authenticate",))
+    frame = await talk.request("session/new", "authenticate")
+    if frame.method == "session/new":
+        data = {"reason": "auth_required", "authMethods": [KEY]}
+        await talk.refuse(frame, -32000, "Authentication required", data)
+        frame = await talk.request("authenticate")
+    method = frame.params.get("methodId")
+    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
+    stage.judge.passed("V1-GEN-13")
+    await talk.reply(frame, {})
+    again = await talk.request("session/new")
+    stage.judge.passed("V1-AUTH-12")
+    await talk.reply(again, {"sessionId": "kit-1"})
+
+
+@check("V1-AUTH-03", role="client")
+async def never_authenticates_by_terminal(stage: ClientStage) -> None:
+    """A method of type terminal is never passed to `authenticate`."""
+    offer = stage.offer(auth_methods=[TERMINAL])
+    talk = await stage.begin("login", offer, manual=("authenticate",))
+    try:
+        frame = await talk.request("session/new", "authenticate")
+        if frame.method == "session/new":
+            await talk.refuse(frame, -32000, "Authentication required")
+            frame = await talk.request("authenticate", timeout=LEAVE_SECONDS)
+        stage.judge.failed("V1-AUTH-03", "authenticate was called", came=frame)
+    except Unanswered:
+        stage.judge.passed("V1-AUTH-03")
+
+
+@check("V1-LOAD-02", role="client")
+async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
+    """`session/load` has the session, its folder and the servers."""
+    talk = await stage.begin("load", Offer(capabilities=ALL))
+    frame = await talk.request("session/load")
+    missing = [key for key in ("sessionId", "cwd", "mcpServers") if key not in frame.params]
+    stage.judge.judge("V1-LOAD-02", not missing, f"{missing} is missing", came=frame)
+
+
+@check("V1-CLOSE-06", "V1-CLOSE-07", role="client")
+async def follows_cursors_as_they_are(stage: ClientStage) -> None:
+    """A cursor comes back untouched, and a page without one is the last."""
+    talk = await stage.begin("list", Offer(capabilities=ALL), manual=("session/list",))
+    first = await talk.request("session/list")
+    cursor = 'b64+/=\u0000 "\\ €'
+    one = {"sessionId": "kit-0", "cwd": str(stage.folder)}
+    await talk.reply(first, {"sessions": [one], "nextCursor": cursor})
+    second = await talk.request("session/list")
+    same = second.params.get("cursor") == cursor
+    stage.judge.judge("V1-CLOSE-07", same, "the cursor was changed", sent=cursor, came=second)
+    await talk.reply(second, {"sessions": []})
+    came = [frame for frame in await talk.peer.quiet(0.5) if frame.method == "session/list"]
+    stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
+
+
+@check("V1-MODE-02", role="client")
+async def sets_a_mode_that_exists(stage: ClientStage) -> None:
+    """`set_mode` names one of the modes that the session has."""
+    talk, _ = await stage.to_session("mode")
+    frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
+    stage.need(frame.method == "session/set_mode", "the client does not use modes")
+    mode = frame.params.get("modeId")
+    ok = mode in ("ask", "code")
+    stage.judge.judge("V1-MODE-02", ok, f"there is no mode {mode!r}", came=frame)
+
+
+@check("V1-CFG-02", role="client")
+async def prefers_config_options(stage: ClientStage) -> None:
+    """With modes and an option for them the client sets the option."""
+    option = modes("2")["configOptions"][0]
+    option = {"id": option["configId"], **{k: v for k, v in option.items() if k != "configId"}}
+    talk, _ = await stage.to_session("mode", **modes("1"), configOptions=[option])
+    frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
+    ok = frame.method == "session/set_config_option"
+    stage.judge.judge("V1-CFG-02", ok, f"{frame.method} was called", came=frame)

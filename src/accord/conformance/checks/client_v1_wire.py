@@ -1,0 +1,261 @@
+"""Checks of clients, v1: what every message looks like, and what must not end a connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from accord.conformance.check import Findings, check, monitor
+from accord.conformance.client.conversation import MANUAL, error_code, responses
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.shapes import flaws, tables
+from accord.conformance.wire import Frame
+
+# Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
+_OTHER_KEYS = frozenset({"info", "capabilities"})
+
+
+@monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")
+def lines(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every line is one JSON object with the member `jsonrpc`."""
+    for frame in frames:
+        if frame.sent:
+            continue
+        if frame.flaw == "not UTF-8":
+            judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
+        elif frame.flaw.startswith("the last line"):
+            judge.failed("TR-STDIO-02", frame.flaw, came=frame)
+        elif not isinstance(frame.message, dict) or not _is_message(frame.object):
+            judge.failed("TR-STDIO-04", "a line that is no message", came=frame)
+        else:
+            judge.passed("TR-STDIO-02", "TR-STDIO-04")
+            ok = frame.object.get("jsonrpc") == "2.0"
+            judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
+
+
+def _is_message(message: dict[str, Any]) -> bool:
+    return "method" in message or "result" in message or "error" in message
+
+
+@monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client")
+def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Responses have one outcome, ids are whole numbers or strings, keys are in camelCase."""
+    for frame in frames:
+        message = frame.object
+        if frame.sent or not message:
+            continue
+        if frame.method is None and ("result" in message or "error" in message):
+            both = "result" in message and "error" in message
+            judge.judge("V1-GEN-03", not both, "a response has result and error", came=frame)
+        if frame.is_request:
+            name = message.get("id")
+            ok = isinstance(name, (int, str)) and not isinstance(name, bool)
+            judge.judge("V1-GEN-05", ok, f"a request has the id {name!r}", came=frame)
+        wrong = next(_snake_keys(frame.params), None)
+        judge.judge("V1-GEN-08", wrong is None, f"the key {wrong!r} is not camelCase", came=frame)
+
+
+def _snake_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key.startswith("_") or key in ("rawInput", "rawOutput", "env", "headers", "content"):
+                continue
+            if "_" in key:
+                yield key
+            yield from _snake_keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _snake_keys(inner)
+
+
+@monitor("V1-GEN-06", "V1-GEN-09", "V1-SESS-07", "V1-SESS-23", "V1-INIT-09", role="client")
+def shapes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Params and results hold what v1 defines, and nothing else."""
+    wrong = {id(flaw.frame): flaw for flaw in flaws(frames, "1", of_agent=False)}
+    for frame in frames:
+        if frame.sent or not frame.object:
+            continue
+        flaw = wrong.get(id(frame))
+        key = flaw.where.rpartition(".")[2] if flaw is not None else ""
+        if frame.method in ("session/new", "session/load"):
+            missing = flaw is not None and key == "mcpServers"
+            judge.judge("V1-SESS-07", not missing, "mcpServers is missing", came=frame)
+            cwd = frame.params.get("cwd")
+            ok = isinstance(cwd, str) and cwd.startswith("/")
+            judge.judge("V1-GEN-06", ok, f"cwd is {cwd!r}", came=frame)
+        if (frame.method or "").startswith("session/") and frame.method not in _WITHOUT_SESSION:
+            ok = isinstance(frame.params.get("sessionId"), str)
+            judge.judge("V1-SESS-23", ok, "sessionId is missing", came=frame)
+        if flaw is not None and flaw.why == "unknown key":
+            if frame.method != "initialize" or key not in _OTHER_KEYS:
+                judge.failed("V1-GEN-09", f"the key {key!r} is not of the protocol", came=frame)
+        elif frame.params:
+            judge.passed("V1-GEN-09")
+        if frame.method is not None and frame.method != "initialize":
+            foreign = frame.method in tables("2")[0] and frame.method not in tables("1")[0]
+            judge.judge("V1-INIT-09", not foreign, "a method of v2 on v1", came=frame)
+
+
+_WITHOUT_SESSION = frozenset({"session/new", "session/list"})
+
+
+@check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client")
+async def answers_what_it_does_not_know(stage: ClientStage) -> None:
+    """Requests of any id are answered with that id; unknown methods are -32601."""
+    talk, prompt = await stage.to_prompt()
+    for name in (7001, "7001", "abc"):
+        await talk.peer.ask("_accord.dev/unknown", {"n": 1}, id=name)
+        answer = await talk.peer.answer_to(name)
+        stage.judge.passed("V1-GEN-02")
+        code = error_code(answer)
+        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=answer)
+    answer = await talk.peer.call("session/request_permission", {"nonsense": True})
+    code = error_code(answer)
+    error = json.dumps(answer.get("error"))
+    clean = code == -32602 and "Traceback" not in error and "\\n    at " not in error
+    stage.judge.judge("V1-EXT-07", clean, "bad params are not answered -32602", came=answer)
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client")
+async def leaves_notifications_unanswered(stage: ClientStage) -> None:
+    """Neither a known, an unknown, a malformed nor a `$/` notification is answered."""
+    talk, prompt = await stage.to_prompt()
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        ("V1-GEN-04", "session/update", {"sessionId": 5, "update": []}),
+        ("V1-EXT-05", "_accord.dev/unknown", {"n": 1}),
+        ("V1-CREQ-01", "$/accord", {"n": 1}),
+    ]
+    for rule, method, params in cases:
+        start = len(talk.peer.frames)
+        await talk.peer.notify(method, params)
+        alive = await talk.alive()
+        others = _strays(talk.peer.frames[start:])
+        ok = alive and not others
+        stage.judge.judge(rule, ok, "a notification was answered", sent=method, came=others)
+    await talk.end_turn(prompt)
+
+
+def _strays(frames: Sequence[Frame]) -> list[Frame]:
+    """The responses of the client but those to the question whether it is alive."""
+    asked = {frame.object.get("id") for frame in frames if frame.sent and frame.is_request}
+    return [
+        frame
+        for frame in frames
+        if not frame.sent and frame.is_response and frame.object.get("id") not in asked
+    ]
+
+
+@check("V1-GEN-10", "V1-EXT-02", "V1-GEN-12", role="client")
+async def goes_on_after_what_is_new(stage: ClientStage) -> None:
+    """Unknown updates, keys and metadata, and malformed optional values, end nothing."""
+    offer = stage.offer(info=5, more={"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}})
+    talk, prompt = await stage.to_prompt("prompt", offer)
+    stage.judge.passed("V1-GEN-12")
+    await talk.update("accord_brand_new", anything=[1, 2])
+    text = {"type": "text", "text": "hello", "brandNew": True}
+    await talk.update("agent_message_chunk", content=text, extra={"a": 1})
+    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
+    meta = {"_meta": {"x.example/y": {"z": None}, "traceparent": 5}}
+    await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
+    stage.judge.judge("V1-EXT-02", await talk.alive(), "the client does not go on")
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-14", role="client")
+async def refuses_arrays(stage: ClientStage) -> None:
+    """An array gets one -32600 without an id, and nothing in it happens."""
+    talk, prompt = await stage.to_prompt()
+    inner = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
+    for case in ([], [inner], [{"jsonrpc": "2.0", "method": "_accord.dev/x"}], [inner, 5]):
+        start = len(talk.peer.frames)
+        await talk.peer.send(case)
+        alive = await talk.alive()
+        strays = _strays(talk.peer.frames[start:])
+        ok = alive and len(strays) == 1 and error_code(strays[0].object) == -32600
+        ok = ok and strays[0].object.get("id", 0) is None
+        stage.judge.judge("V1-GEN-14", ok, "not one -32600 with id null", sent=case, came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-11", role="client")
+async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
+    """A prompt that fails with a code nobody knows does not crash the client."""
+    talk, prompt = await stage.to_prompt()
+    await talk.refuse(prompt, -32077, "something of our own")
+    assert stage.client is not None
+    code = await stage.client.ended(stage.patience)
+    ok = code is None or code >= 0
+    stage.judge.judge("V1-GEN-11", ok, f"the client was ended by signal {-(code or 0)}")
+
+
+@check("V1-CREQ-02", "V1-CREQ-05", role="client")
+async def answers_cancelled_requests_once(stage: ClientStage) -> None:
+    """A request that the agent cancels is answered once; cancelling it again changes nothing."""
+    talk, prompt = await stage.to_prompt()
+    name = await talk.ask("session/request_permission", **talk.permission())
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    await talk.peer.answer_to(name)
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    alive = await talk.alive()
+    came = responses(talk.peer.frames, name)
+    stage.judge.judge("V1-CREQ-02", len(came) == 1, "not one answer", came=came)
+    strays = _strays(talk.peer.frames)
+    stage.judge.judge("V1-CREQ-05", alive and not strays, "an answer to a cancel", came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("TR-STDIO-08", role="client")
+async def survives_bad_lines(stage: ClientStage) -> None:
+    """The first bad line of a run is answered -32700, the rest is not, and the client lives."""
+    talk, prompt = await stage.to_prompt()
+    start = len(talk.peer.frames)
+    await talk.peer.send_raw(b"xx\n" * 50)
+    first = await talk.alive()
+    await talk.peer.send_raw(b"\n\n\xff\xfe\n")
+    second = await talk.alive()
+    strays = _strays(talk.peer.frames[start:])
+    codes = [error_code(frame.object) for frame in strays]
+    ok = first and second and codes == [-32700, -32700]
+    said = f"two runs of bad lines were answered with {codes}"
+    stage.judge.judge("TR-STDIO-08", ok, said, sent="xx (50 times)", came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("LIM-01", role="client")
+async def refuses_deep_nesting(stage: ClientStage) -> None:
+    """A request that nests too deep is -32600, and the client lives."""
+    talk, prompt = await stage.to_prompt()
+    deep = b"[" * 10_000 + b"]" * 10_000
+    line = b'{"jsonrpc":"2.0","id":9001,"method":"_accord.dev/deep","params":{"a":' + deep + b"}}\n"
+    start = len(talk.peer.frames)
+    await talk.peer.send_raw(line)
+    alive = await talk.alive()
+    refused = [
+        frame
+        for frame in talk.peer.frames[start:]
+        if not frame.sent and error_code(frame.object) == -32600
+    ]
+    ok = alive and len(refused) == 1
+    stage.judge.judge("LIM-01", ok, "not refused with one -32600", came=refused)
+    await talk.end_turn(prompt)
+
+
+@check("V1-INIT-01", "V1-SESS-01", "V1-PROMPT-01", role="client")
+async def keeps_the_order_of_a_start(stage: ClientStage) -> None:
+    """initialize, then a session, then a prompt; nothing before the answer to initialize."""
+    talk = await stage.start()
+    first = await talk.request(*MANUAL)
+    ok = first.method == "initialize"
+    stage.judge.judge("V1-INIT-01", ok, f"the first request is {first.method}", came=first)
+    if not ok:
+        return
+    early = await talk.peer.quiet(0.2)
+    made = [frame for frame in early if (frame.method or "").startswith("session/")]
+    stage.judge.judge("V1-SESS-01", not made, "a session before the answer", came=made)
+    talk.hello = first.params
+    await talk.reply(first, stage.offer().answer(stage.version))
+    second = await talk.request("session/new", "session/load", "session/resume", "session/prompt")
+    ok = second.method != "session/prompt"
+    stage.judge.judge("V1-PROMPT-01", ok, "a prompt without a session", came=second)

@@ -1,0 +1,202 @@
+"""Starting a judged client, and the connection that it makes to the kit.
+
+Two ways.  `spawn`: the client's command is started with the command of an agent, which is a small
+program of ours that carries the bytes to the kit; the agent's command takes the place of `{agent}`
+in the client's words, or is appended to them, and is in the environment as ACCORD_CHECK_AGENT.
+`stdio`: the client speaks on its own standard output and input, as to an agent that started it.
+
+What always holds: leaving `launched` leaves no process and no folder behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+from typing import Literal
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process, SocketStream, TaskGroup
+
+from accord.conformance.client import bridge
+from accord.conformance.program import LEAVE_SECONDS, STDERR_BYTES_MAX, NotStarted, started
+from accord.conformance.wire import RawPeer, Unanswered
+
+Way = Literal["spawn", "stdio"]
+PLACEHOLDER = "{agent}"
+AGENT_VARIABLE = "ACCORD_CHECK_AGENT"
+# How often one check lets a client connect again.
+CONNECTIONS_MAX = 16
+
+
+@dataclass(slots=True)
+class Launched:
+    """A running client; `connection` waits for the next time that it connects."""
+
+    process: Process
+    way: Way
+    peers: list[RawPeer] = field(default_factory=list)
+    output: bytearray = field(default_factory=bytearray)
+    _taken: int = 0
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def connection(self, seconds: float) -> RawPeer:
+        """The next connection.
+
+        Raises:
+            Unanswered: the client does not connect within this time, or is gone before.
+        """
+        with anyio.move_on_after(seconds):
+            while self._taken >= len(self.peers):
+                if self.process.returncode is not None:
+                    break
+                with anyio.move_on_after(0.2):
+                    await self._changed.wait()
+        if self._taken >= len(self.peers):
+            code = self.process.returncode
+            how = f"ended with code {code}" if code is not None else f"took more than {seconds:g} s"
+            raise Unanswered(f"the client did not start the agent: it {how}")
+        self._taken += 1
+        return self.peers[self._taken - 1]
+
+    def connected(self, peer: RawPeer) -> None:
+        self.peers.append(peer)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def send_signal(self, number: int) -> None:
+        """To the client alone, not to what it started."""
+        try:
+            os.kill(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    async def ended(self, seconds: float) -> int | None:
+        """Its exit code, or None when it still runs after this time."""
+        with anyio.move_on_after(seconds):
+            return await self.process.wait()
+        return None
+
+
+@asynccontextmanager
+async def launched(
+    command: Sequence[str],
+    *,
+    way: Way,
+    folder: str,
+    env: Mapping[str, str],
+    patience: float,
+) -> AsyncGenerator[Launched]:
+    """Start the client in this folder.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    if way == "stdio":
+        async with started(command, folder=folder, env=env, patience=patience) as program:
+            client = Launched(program.process, way, output=program.stderr)
+            client.connected(program.peer)
+            yield client
+        return
+    with tempfile.TemporaryDirectory(prefix="accord-") as hidden:
+        address = str(Path(hidden, "s"))
+        agent = _agent_program(Path(hidden, "agent"), address)
+        async with (
+            await anyio.create_unix_listener(address) as listener,
+            _spawned(with_agent(command, agent), folder, {**env, AGENT_VARIABLE: agent}) as client,
+            anyio.create_task_group() as tasks,
+        ):
+
+            async def serve(stream: SocketStream) -> None:
+                if len(client.peers) >= CONNECTIONS_MAX:
+                    return
+                peer = RawPeer(stream, stream, patience=patience)
+                client.connected(peer)
+                async with stream:
+                    await peer.pump()
+
+            tasks.start_soon(listener.serve, serve)
+            yield client
+            await _leave(client)
+            tasks.cancel_scope.cancel()
+
+
+def with_agent(command: Sequence[str], agent: str) -> list[str]:
+    """The client's words with the agent's command in its place, or at their end."""
+    if any(PLACEHOLDER in word for word in command):
+        return [word.replace(PLACEHOLDER, agent) for word in command]
+    return [*command, agent]
+
+
+def _agent_program(path: Path, address: str) -> str:
+    """One word that can be run from anywhere, so that no client can quote it wrongly."""
+    words = (sys.executable, "-I", "-S", str(Path(bridge.__file__).resolve()), address)
+    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    path.write_text(f"#!/bin/sh\nexec {quoted}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+@asynccontextmanager
+async def _spawned(
+    command: Sequence[str], folder: str, env: Mapping[str, str]
+) -> AsyncGenerator[Launched]:
+    try:
+        process = await anyio.open_process(
+            list(command),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+    client = Launched(process, "spawn")
+    try:
+        async with anyio.create_task_group() as tasks:
+            _drain(tasks, client)
+            yield client
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+            await process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    await stream.aclose()
+
+
+def _drain(tasks: TaskGroup, client: Launched) -> None:
+    async def drain(stream: ByteReceiveStream) -> None:
+        try:
+            while True:
+                chunk = await stream.receive(65_536)
+                client.output += chunk[: STDERR_BYTES_MAX - len(client.output)]
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+
+    for stream in (client.process.stdout, client.process.stderr):
+        assert stream is not None
+        tasks.start_soon(drain, stream)
+
+
+async def _leave(client: Launched) -> None:
+    """Let the client see that its agent is gone, and end by itself."""
+    for peer in client.peers:
+        try:
+            await peer.writing.aclose()
+        except (OSError, anyio.BrokenResourceError):
+            pass
+    await client.ended(LEAVE_SECONDS)

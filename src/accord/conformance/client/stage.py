@@ -1,0 +1,168 @@
+"""What a check of a client is given: the means to start the client and to play its agent.
+
+Must not know: any rule.  What always holds: every client that a check started is gone after it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from accord.conformance.check import Check, Findings
+from accord.conformance.client.conversation import MANUAL, Conversation, Offer, modes
+from accord.conformance.client.launching import Launched, Way, launched
+from accord.conformance.client.scenario import ClientScenario
+from accord.conformance.rule import Version
+from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, Unanswered
+
+# How long a client may take from its start to the first message.
+CONNECT_SECONDS = 30.0
+
+
+class NotAsked(Unanswered):
+    """The check ends early; what it says about its open rules is already said."""
+
+
+@dataclass(slots=True)
+class ClientStage:
+    """One check of one client."""
+
+    judge: Findings
+    version: Version
+    folder: Path
+    scenario: ClientScenario
+    way: Way
+    patience: float
+    client: Launched | None = None
+    talks: list[Conversation] = field(default_factory=list)
+    programs: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _outputs: list[bytearray] = field(default_factory=list)
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        return [talk.peer.frames for talk in self.talks]
+
+    def stderr(self) -> str:
+        return b"".join(self._outputs).decode("utf-8", "backslashreplace")
+
+    async def start(self, purpose: str = "prompt", *, manual: Sequence[str] = ()) -> Conversation:
+        """Start the client for a purpose, and wait until it connects.
+
+        Raises:
+            NotAsked: nobody said how the client is started for it; noted for every open rule.
+            Unanswered: it does not connect.
+        """
+        how = self.scenario.get(purpose)
+        if how is None:
+            self.leave_open(f"no scenario says how to make the client do this: {purpose}")
+        client = await self.programs.enter_async_context(
+            launched(
+                how.command,
+                way=self.way,
+                folder=str(self.folder),
+                env=self.scenario.environment,
+                patience=self.patience,
+            )
+        )
+        self.client = client
+        self._outputs.append(client.output)
+        return await self.connected(manual=manual)
+
+    async def connected(self, *, manual: Sequence[str] = ()) -> Conversation:
+        """The next connection of the client that was started."""
+        assert self.client is not None
+        peer = await self.client.connection(CONNECT_SECONDS)
+        talk = Conversation(peer, self.version, MANUAL | frozenset(manual))
+        self.talks.append(talk)
+        return talk
+
+    async def begin(
+        self, purpose: str = "prompt", offer: Offer | None = None, *, manual: Sequence[str] = ()
+    ) -> Conversation:
+        """Start the client and answer its `initialize`.
+
+        Raises:
+            NotAsked: it does not speak this version; noted as skipped for every open rule.
+        """
+        talk = await self.start(purpose, manual=manual)
+        frame = await talk.initialize(offer or self.offer())
+        asked = frame.params.get("protocolVersion")
+        if isinstance(asked, int) and asked < int(self.version):
+            self.judge.skip_open(f"the client speaks version {asked} at most")
+            raise NotAsked("another version")
+        return talk
+
+    def offer(self, **more: Any) -> Offer:
+        """An agent that has what every client may use: in v2 that takes a capability."""
+        return Offer(capabilities={"session": {}} if self.version == "2" else {}, **more)
+
+    async def to_session(
+        self, purpose: str = "prompt", offer: Offer | None = None, **fields: Any
+    ) -> tuple[Conversation, Frame]:
+        """Start the client and open its first session."""
+        talk = await self.begin(purpose, offer)
+        try:
+            frame = await talk.session(**(fields or modes(self.version)))
+        except Gone:
+            asked = talk.hello.get("protocolVersion")
+            if isinstance(asked, int) and asked > int(self.version) and not self._went_on(talk):
+                self.judge.skip_open(f"the client does not speak version {self.version}")
+                raise NotAsked("another version") from None
+            raise
+        return talk, frame
+
+    async def to_prompt(
+        self, purpose: str = "prompt", offer: Offer | None = None, **fields: Any
+    ) -> tuple[Conversation, Frame]:
+        """Start the client, open its session and take its first prompt."""
+        talk, _ = await self.to_session(purpose, offer, **fields)
+        return talk, await talk.prompt()
+
+    async def signalled(self, purpose: str) -> None:
+        """Make the client do now what it was started for, where that takes a signal."""
+        how = self.scenario.get(purpose)
+        if how is not None and how.signal is not None and self.client is not None:
+            self.client.send_signal(how.signal)
+
+    def _went_on(self, talk: Conversation) -> bool:
+        return any(frame.method != "initialize" for frame in talk.peer.received())
+
+    def leave_open(self, said: str) -> NoReturn:
+        """End the check here; its open rules were not exercised, for this reason."""
+        for rule in self.judge.rules:
+            if rule not in self.judge.found:
+                self.judge.not_exercised(rule, said)
+        raise NotAsked(said)
+
+    def need(self, ok: bool, said: str) -> None:
+        """End the check here unless this holds; its open rules do not bind this client."""
+        if not ok:
+            self.judge.skip_open(said)
+            raise NotAsked(said)
+
+
+def client_stages(
+    scenario: ClientScenario, *, way: Way = "spawn", patience: float = ANSWER_SECONDS
+) -> Callable[[Check[Any], Findings], AbstractAsyncContextManager[ClientStage]]:
+    """What `run_checks` opens for each check of this client."""
+
+    @asynccontextmanager
+    async def opened(check: Check[Any], judge: Findings) -> AsyncGenerator[ClientStage]:
+        with tempfile.TemporaryDirectory(prefix="accord-client-") as folder:
+            here = _project(folder)
+            stage = ClientStage(judge, check.version, here, scenario, way, patience)
+            async with stage.programs:
+                yield stage
+
+    return opened
+
+
+def _project(folder: str) -> Path:
+    """The folder that the client works in; links are followed, since clients compare so."""
+    here = Path(os.path.realpath(folder), "project")
+    here.mkdir()
+    return here
