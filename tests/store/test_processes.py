@@ -186,7 +186,11 @@ def test_a_process_that_cannot_be_seen_has_an_hour(used_at: str | None, alive: b
     assert not is_alive(mine._replace(place="another boot"), used_at)
 
 
-@pytest.mark.parametrize(("pid", "alive"), [(os.getpid(), True), (2**22 + 1, False), (1, True)])
+@pytest.mark.parametrize(
+    ("pid", "alive"),
+    [(os.getpid(), True), (2**22 + 1, False), (1, True)],
+    ids=["ours", "none", "of another user"],
+)
 def test_without_proc_a_process_that_answers_is_alive(
     monkeypatch: pytest.MonkeyPatch, pid: int, alive: bool
 ) -> None:
