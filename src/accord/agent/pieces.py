@@ -8,6 +8,7 @@ replayed or a client that is slow, goes the way of every other update.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio.lowlevel import checkpoint_if_cancelled
@@ -57,8 +58,7 @@ def text_sender(session: AgentSession, chunk: Chunk, message_id: str) -> Sender:
         return connection.give_way() if wait_is_due() else None
 
     async def send_after(writing: Awaitable[None], frame: bytes) -> None:
-        await writing
-        post_frame(frame)
+        await session.logging_first.then(writing, partial(post_frame, frame))
         if wait_is_due():
             await connection.give_way()
 

@@ -13,6 +13,7 @@ import itertools
 import os
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update, unsayable
 from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
+from accord.agent.logging_first import LoggingFirst
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals, check_words
 from accord.agent.recorded_session import RecordedSession
@@ -67,6 +69,7 @@ class AgentSession(RecordedSession):
         self._wire = wire
         self._offer = offer
         self._log = log
+        self.logging_first = LoggingFirst()
         self._options: dict[str, OptionValue] = offer.settled(record.options)
         self._ids = itertools.count(1)
         # Ids must stay unique when a stored session goes on in another process.
@@ -148,13 +151,17 @@ class AgentSession(RecordedSession):
         try:
             writing = self._log.append(update)
             if writing is not None:
-                await writing
-            for params in self._wire.updates(self._record.session_id, update):
-                self._post_update(params)
+                await self.logging_first.then(writing, partial(self._tell, update))
+            else:
+                self._tell(update)
         except UnicodeEncodeError as error:
             raise unsayable(error) from None
         if connection.wait_is_due():
             await connection.give_way()
+
+    def _tell(self, update: Any) -> None:
+        for params in self._wire.updates(self._record.session_id, update):
+            self._post_update(params)
 
     def post(self, update: Any) -> None:
         """Send an update that needs no log and no waiting, such as a state."""
