@@ -20,6 +20,10 @@ COMMANDS = {
     "run": "one prompt to an agent, for scripts, CI and pipes",
     "sessions": "what was said before: list, show, export, resume, delete, prune",
     "permissions": "what agents were allowed for good, and how to take it back",
+    "record": "stands in an agent's place, passes everything on and writes it down",
+    "trace": "shows a recording: as a page, in the terminal, as figures, or judged",
+    "replay": "plays one side of a recording to the other",
+    "check": "judges an agent or a client, rule by rule",
     "demo": "a talk with the built-in agent about a small project that is thrown away",
 }
 
@@ -28,7 +32,7 @@ COMMANDS = {
 QUICK = frozenset({"agent"})
 
 # Commands that start another program, which is given after `--`.
-STARTERS = frozenset({"run"})
+STARTERS = frozenset({"run", "record", "replay", "check"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130

@@ -193,6 +193,8 @@ class AgentStage:
     environment: dict[str, str]
     stack: AsyncExitStack
     patience: float
+    # Where the caller is, so that names on the command line mean what they say.
+    started_in: str = field(default_factory=os.getcwd)
     talks: list[Talk] = field(default_factory=list)
 
     @property
@@ -209,7 +211,7 @@ class AgentStage:
         program = await self.stack.enter_async_context(
             started(
                 self.command,
-                folder=str(self.root / "start"),
+                folder=self.started_in,
                 env=self.environment,
                 patience=self.patience,
             )
@@ -255,8 +257,7 @@ def agent_stages(
         with tempfile.TemporaryDirectory(
             prefix="accord-check-", ignore_cleanup_errors=True
         ) as name:
-            root = Path(os.path.realpath(name))
-            environment = _prepare(root, scenario)
+            root, environment = _prepare(name, scenario)
             async with AsyncExitStack() as stack:
                 stage = AgentStage(
                     judge, scenario, check.version, command, root, environment, stack, patience
@@ -267,16 +268,17 @@ def agent_stages(
     return open_stage
 
 
-def _prepare(root: Path, scenario: Scenario) -> dict[str, str]:
-    for name in ("home", "start", "work", "config", "state"):
-        (root / name).mkdir()
+def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
+    root = Path(os.path.realpath(name))
+    for folder in ("home", "work", "config", "state"):
+        (root / folder).mkdir()
     for name, text in scenario.files.items():
         path = root / "work" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     (root / "secret.txt").write_text("what-is-outside\n", "utf-8")
     (root / "work" / "link.txt").symlink_to(root / "secret.txt")
-    return {
+    return root, {
         "HOME": str(root / "home"),
         "XDG_CONFIG_HOME": str(root / "config"),
         "XDG_STATE_HOME": str(root / "state"),

@@ -101,7 +101,7 @@ def load_scenario(name: str) -> Scenario:
 
 
 def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
-    known = {"name", "prompts", "environment", "files", "login", "seconds"}
+    known = {"name", "prompts", "environment", "files", "login", "seconds", "client"}
     for key in table:
         if key not in known:
             raise BadScenario(f"{name}: nobody reads {key!r}; known are {', '.join(sorted(known))}")

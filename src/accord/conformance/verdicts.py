@@ -45,6 +45,8 @@ class Report:
     runs: tuple[CheckRun, ...]
     seconds: float
     require_all: bool = False
+    # What else was said on the command line, so that a failure can be seen again.
+    options: tuple[str, ...] = ()
 
     @property
     def conformant(self) -> bool:

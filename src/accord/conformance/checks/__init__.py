@@ -11,7 +11,16 @@ from accord.conformance.rule import Version
 
 # Role and version -> the modules that have their checks and monitors.
 MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
-    ("agent", "1"): (),
+    ("agent", "1"): (
+        "agent_wire_monitors",
+        "agent_v1_monitors",
+        "agent_v1_turn_monitors",
+        "agent_v1_init",
+        "agent_v1_wire",
+        "agent_v1_sessions",
+        "agent_v1_history",
+        "agent_v1_turns",
+    ),
     ("agent", "2"): (),
     ("agent", "draft"): (),
     ("client", "1"): (

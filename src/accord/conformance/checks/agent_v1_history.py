@@ -1,0 +1,297 @@
+"""Checks of what a v1 agent keeps: load, resume, list, close, delete, fork, archive, title."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
+from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
+from accord.conformance.wire import Unanswered
+
+NOT_FOUND = -32002
+FILTER = "sessionCapabilities."
+
+
+def said_in(talk: Talk, since: int, until: int | None = None) -> str:
+    """The text of both sides' messages in the updates of a stretch."""
+    texts: list[str] = []
+    for frame in talk.peer.frames[since:until]:
+        update = frame.params.get("update") if not frame.sent else None
+        if isinstance(update, dict) and str(update.get("sessionUpdate")).endswith("message_chunk"):
+            content = update.get("content")
+            texts.append(str(content.get("text", "")) if isinstance(content, dict) else "")
+    return "".join(texts)
+
+
+async def two_turns(stage: AgentStage) -> tuple[str, str]:
+    """A session with two turns; its id and what the agent said."""
+    talk = stage.talk
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    for _ in range(2):
+        await talk.prompt(session, stage.scenario.prompt("say") or "")
+    return session, said_in(talk, since)
+
+
+def old(stage: AgentStage, session: str) -> dict[str, Any]:
+    """The params that take up an old session."""
+    return {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
+
+
+@check("V1-LOAD-03", "V1-LOAD-04")
+async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session, said = await two_turns(stage)
+    await stopped(talk)
+    talk = await stage.another()
+    await talk.initialize()
+    since = len(talk.peer.frames)
+    await talk.ask("session/load", old(stage, session), timeout=talk.seconds)
+    until = len(talk.peer.frames)
+    replayed = said_in(talk, since, until)
+    prompt = stage.scenario.prompt("say") or ""
+    ok = said in replayed.replace(prompt, "") or (bool(said) and said in replayed)
+    ok = ok and replayed.count(prompt) >= 2
+    what = "the replay has not both sides' messages"
+    stage.judge.judge("V1-LOAD-03", ok, what, sent=f"{prompt} / {said}", came=replayed)
+    await talk.peer.quiet(0.3)
+    late = said_in(talk, until)
+    stage.judge.judge("V1-LOAD-04", not late, "history came after the result", came=late)
+
+
+async def stopped(talk: Talk) -> None:
+    """End this process, so that what it knows it has kept."""
+    await talk.program.close_input()
+    await talk.program.ended(3)
+
+
+@check("V1-LOAD-08")
+async def resuming_replays_nothing(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.resume"):
+        stage.judge.skip_open("the agent has no session/resume")
+        return
+    session, _ = await two_turns(stage)
+    await stopped(talk)
+    talk = await stage.another()
+    await talk.initialize()
+    since = len(talk.peer.frames)
+    await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
+    came = said_in(talk, since)
+    stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    ok = "stopReason" in result
+    stage.judge.judge("V1-LOAD-08", ok, "a resumed session cannot be prompted", came=result)
+
+
+@check("V1-LOAD-06")
+async def old_roots_are_not_restored(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    can_load = talk.can("loadSession") and talk.can("sessionCapabilities.list")
+    if not (talk.can(ROOTS) and can_load):
+        stage.judge.skip_open("the agent has no additional directories, load or list")
+        return
+    other = stage.root / "other"
+    other.mkdir()
+    made = await talk.new_session(additionalDirectories=[str(other)])
+    session = str(made["sessionId"])
+    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    await stopped(talk)
+    talk = await stage.another()
+    await talk.initialize()
+    await talk.ask("session/load", old(stage, session), timeout=talk.seconds)
+    entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+    roots = entry[0].get("additionalDirectories") if entry else None
+    stage.judge.judge("V1-LOAD-06", not roots, "roots came back by themselves", came=entry)
+
+
+@check("V1-LOAD-10")
+async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    error = await talk.error_of("session/load", old(stage, "accord-check-nope"))
+    ok = error.get("code") == NOT_FOUND
+    stage.judge.judge("V1-LOAD-10", ok, "an unknown session is not -32002", came=error)
+
+
+@check("V1-CLOSE-02", needs="long")
+async def closing_ends_the_work(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("sessionCapabilities.close"):
+        stage.judge.skip_open("the agent has no session/close")
+        return
+    since = len(talk.peer.frames)
+    prompt = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
+    await begun(talk, since)
+    await talk.ask("session/close", {"sessionId": session})
+    answer = await talk.peer.answer_to(prompt, timeout=5)
+    ok = (answer.get("result") or {}).get("stopReason") == "cancelled"
+    stage.judge.judge("V1-CLOSE-02", ok, "the prompt did not end cancelled", came=answer)
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": "hello"}]}
+    error = await talk.error_of("session/prompt", params)
+    stage.judge.judge("V1-CLOSE-02", bool(error), "a closed session can be prompted")
+
+
+async def begun(talk: Talk, since: int) -> None:
+    """Wait until work is seen: a tool that runs, or something said."""
+
+    def working(frame: Any) -> bool:
+        update = frame.params.get("update") or {}
+        kind, status = update.get("sessionUpdate"), update.get("status")
+        return status == "in_progress" or kind == "agent_message_chunk"
+
+    try:
+        await talk.peer.expect(working, "the beginning of the work", since=since, timeout=10)
+    except Unanswered:
+        return
+    await talk.peer.quiet(0.2)
+
+
+@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-10", "V1-CLOSE-11", "V1-CLOSE-13")
+async def sessions_are_listed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    empty = await talk.ask("session/list", {"cwd": str(stage.root / "nobody-worked-here")})
+    ok = empty.get("sessions") == []
+    stage.judge.judge("V1-CLOSE-05", ok, "no empty list for an unused folder", came=empty)
+    error = await talk.error_of("session/list", {"cursor": "accord-check-no-cursor"})
+    for rule in ("V1-CLOSE-08", "V1-CLOSE-11"):
+        stage.judge.judge(rule, bool(error), "a foreign cursor is taken")
+    session, _ = await two_turns(stage)
+    before, after = await listed(talk), await listed(talk)
+    ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
+    stage.judge.judge("V1-CLOSE-13", ok, "listing twice differs", came=[before, after])
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    ok = ok and result.get("stopReason") == "end_turn"
+    stage.judge.judge("V1-CLOSE-13", ok, "listing changed a session", came=result)
+
+
+@check("V1-CLOSE-09", "V1-CLOSE-10")
+async def long_lists_come_in_pages(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    for _ in range(120):
+        await talk.new_session()
+    page = await talk.ask("session/list", {})
+    count, cursor = len(page["sessions"]), page.get("nextCursor")
+    stage.judge.judge("V1-CLOSE-09", count <= 100, f"{count} sessions on one page")
+    if cursor is not None:
+        ok = isinstance(cursor, str)
+        stage.judge.judge("V1-CLOSE-10", ok, "the cursor is no string", came=cursor)
+        again = [await talk.ask("session/list", {"cursor": cursor}) for _ in range(2)]
+        stage.judge.judge("V1-CLOSE-10", again[0] == again[1], "a cursor twice differs")
+
+
+@check("V1-CLOSE-15", "V1-CLOSE-16")
+async def deleted_sessions_are_gone(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.delete"):
+        stage.judge.skip_open("the agent has no session/delete")
+        return
+    session, _ = await two_turns(stage)
+    await talk.ask("session/delete", {"sessionId": session})
+    if talk.can("sessionCapabilities.list"):
+        left = [one for one in await listed(talk) if one.get("sessionId") == session]
+        stage.judge.judge("V1-CLOSE-15", not left, "a deleted session is listed", came=left)
+    for name in (session, "accord-check-nope"):
+        answer = await talk.peer.call("session/delete", {"sessionId": name})
+        ok = "result" in answer
+        stage.judge.judge("V1-CLOSE-16", ok, f"deleting {name} fails", came=answer)
+
+
+@check("V1-CLOSE-17", "V1-CLOSE-18", "V1-CLOSE-19")
+async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.fork"):
+        stage.judge.skip_open("the agent has no session/fork")
+        return
+    session, _ = await two_turns(stage)
+    forked = await talk.ask("session/fork", old(stage, session), timeout=talk.seconds)
+    fork = str(forked["sessionId"])
+    stage.judge.judge("V1-CLOSE-17", fork != session, "the fork has the same id", came=forked)
+    result = await talk.prompt(fork, stage.scenario.prompt("say") or "")
+    ok = "stopReason" in result
+    stage.judge.judge("V1-CLOSE-18", ok, "a fork cannot be prompted", came=result)
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    stage.judge.judge("V1-CLOSE-17", "stopReason" in result, "the source is gone", came=result)
+    if talk.can("sessionCapabilities.list"):
+        entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
+        roots = entry[0].get("additionalDirectories") if entry else None
+        stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
+
+
+@check("V1-CLOSE-20", "V1-CLOSE-21", "V1-CLOSE-22")
+async def archived_sessions_are_hidden(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.archive"):
+        stage.judge.skip_open("the agent has no session/archive")
+        return
+    session, _ = await two_turns(stage)
+    for _ in range(2):
+        await talk.ask("session/archive", {"sessionId": session})
+
+    async def shown(**filters: Any) -> bool:
+        return any(one.get("sessionId") == session for one in await listed(talk, **filters))
+
+    seen = [await shown(), await shown(archived="only"), await shown(archived="include")]
+    said = f"shown by default, only, include: {seen}"
+    stage.judge.judge("V1-CLOSE-20", seen == [False, True, True], said)
+    error = await talk.error_of("session/archive", {"sessionId": "accord-check-nope"})
+    ok = error.get("code") == NOT_FOUND
+    stage.judge.judge("V1-CLOSE-20", ok, "an unknown session is not -32002", came=error)
+    entries = await listed(talk, archived="include")
+    ok = all(isinstance(one.get("archived"), bool) for one in entries)
+    stage.judge.judge("V1-CLOSE-21", ok, "an entry does not say archived", came=entries)
+    error = await talk.error_of("session/list", {"archived": "_odd"})
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V1-CLOSE-22", ok, "an unknown filter is not -32602", came=error)
+
+
+@check("V1-CLOSE-24", "V1-CLOSE-26", "V1-CLOSE-27")
+async def status_and_title(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if talk.can("sessionCapabilities.status"):
+        first, second = [await talk.ask("session/status", {"sessionId": session}) for _ in range(2)]
+        stage.judge.judge("V1-CLOSE-24", first == second, "status changes", came=[first, second])
+        error = await talk.error_of("session/status", {"sessionId": "accord-check-nope"})
+        ok = error.get("code") == NOT_FOUND
+        ok = ok and (error.get("data") or {}).get("sessionId") == "accord-check-nope"
+        stage.judge.judge("V1-CLOSE-24", ok, "unknown: not -32002 with sessionId", came=error)
+    else:
+        stage.judge.skipped("V1-CLOSE-24", "the agent has no session/status")
+    if not talk.can("sessionCapabilities.title"):
+        stage.judge.skip_open("the agent has no session/set_title")
+        return
+    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    await talk.ask("session/set_title", {"sessionId": session, "title": "Accord check"})
+    for name, title, code in ((session, "  ", INVALID_PARAMS), ("accord-nope", "x", NOT_FOUND)):
+        error = await talk.error_of("session/set_title", {"sessionId": name, "title": title})
+        ok = error.get("code") == code
+        stage.judge.judge("V1-CLOSE-26", ok, f"not {code} for {title!r}", came=error)
+    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    if talk.can("sessionCapabilities.list"):
+        entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+        ok = bool(entry) and entry[0].get("title") == "Accord check"
+        stage.judge.judge("V1-CLOSE-27", ok, "the title was replaced", came=entry)

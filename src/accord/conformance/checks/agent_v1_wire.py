@@ -1,0 +1,249 @@
+"""Checks of a v1 agent's wire: ids, notifications, arrays, extensions, errors, noise, limits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.check import check
+from accord.conformance.wire import Frame, Unanswered, same
+
+INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32600, -32601, -32602
+DEEP = 10_000
+
+
+async def alive(talk: Talk) -> bool:
+    """Whether the agent still answers: an unknown method is an error, but an answer."""
+    answer = await talk.peer.call("_accord_check/alive", {})
+    return "error" in answer or "result" in answer
+
+
+@check("V1-GEN-02", "V1-EXT-04")
+async def ids_come_back_as_they_were(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for request_id in (7, "7", "abc", 0, -5, 2**53 - 1):
+        sent: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "id": request_id,
+            "method": "_accord_check/none",
+            "params": {},
+        }
+        since = len(talk.peer.frames)
+        await talk.peer.send(sent)
+        frame = await talk.peer.expect(
+            lambda one: one.is_response, f"an answer to id {request_id!r}", since=since
+        )
+        ok = same(frame.object.get("id"), request_id)
+        if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
+            return
+        code = (frame.object.get("error") or {}).get("code")
+        stage.judge.judge(
+            "V1-EXT-04", code == NO_METHOD, "an unknown method is not -32601", sent=sent, came=frame
+        )
+
+
+@check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01")
+async def notifications_are_not_answered(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    session = await talk.session()
+    cases: list[tuple[str, str, Any]] = [
+        ("V1-EXT-05", "_accord_check/note", {}),
+        ("V1-CREQ-01", "$/accord_check", {}),
+        ("V1-CREQ-01", "$/cancel_request", {"requestId": "nobody-asked-this"}),
+        ("V1-GEN-04", "session/cancel", {"sessionId": session}),
+        ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
+        ("V1-GEN-04", "session/cancel", 5),
+        ("V1-GEN-04", "session/prompt", {"sessionId": session}),
+    ]
+    for rule, method, params in cases:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        await talk.peer.send(message)
+        came = [one for one in await talk.peer.quiet(0.15) if one.is_response]
+        stage.judge.judge(rule, not came, "a notification was answered", sent=message, came=came)
+        if came:
+            stage.judge.failed("V1-GEN-04", "a notification was answered", sent=message, came=came)
+    if not await alive(talk):
+        stage.judge.failed("V1-GEN-04", "afterwards nothing is answered")
+    stage.judge.passed("V1-GEN-04")
+
+
+@check("V1-GEN-14")
+async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
+    await refuse_arrays(stage, "V1-GEN-14")
+
+
+async def refuse_arrays(stage: AgentStage, rule: str) -> None:
+    """Each array gets one -32600 with id null, and nothing in it has an effect."""
+    talk = stage.talk
+    await talk.initialize()
+    request = {"jsonrpc": "2.0", "id": "in-an-array", "method": "_accord_check/none"}
+    note = {"jsonrpc": "2.0", "method": "_accord_check/note"}
+    for array in ([], [request], [note], [request, note, 1]):
+        since = len(talk.peer.frames)
+        await talk.peer.send(array)
+        frame = await talk.peer.expect(lambda one: True, "an answer to an array", since=since)
+        more = [frame, *(await talk.peer.quiet(0.1))]
+        ok = len(more) == 1 and _null_error(frame) == INVALID_REQUEST
+        said = "not exactly one -32600 with id null"
+        if not stage.judge.judge(rule, ok, said, sent=array, came=more):
+            return
+    if not await alive(talk):
+        stage.judge.failed(rule, "after the arrays nothing is answered")
+
+
+def _null_error(frame: Frame) -> Any:
+    """The code of an error whose id is null."""
+    if "id" not in frame.object or frame.object["id"] is not None:
+        return None
+    error = frame.object.get("error")
+    return error.get("code") if isinstance(error, dict) else None
+
+
+@check("V1-GEN-10", "V1-EXT-02")
+async def unknown_keys_are_no_trouble(stage: AgentStage) -> None:
+    talk = stage.talk
+    odd = {"accordCheck": {"x": [1]}}
+    meta = {"_meta": {"accord.check/odd": [None, {"a": 1}], "traceparent": 5}}
+    await talk.initialize(**odd, **meta)
+    session = await talk.session(**odd, **meta)
+    block = {"type": "text", "text": stage.scenario.prompt("say"), **odd, **meta}
+    params = {"sessionId": session, "prompt": [block], **odd, **meta}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    for rule, what in (("V1-GEN-10", "unknown keys"), ("V1-EXT-02", "foreign _meta")):
+        ok = "result" in answer
+        stage.judge.judge(rule, ok, f"a prompt with {what} is refused", sent=params, came=answer)
+
+
+@check("V1-GEN-12")
+async def malformed_optional_values_count_as_absent(stage: AgentStage) -> None:
+    talk = stage.talk
+    params = talk.hello(clientInfo=5)
+    answer = await talk.peer.call("initialize", params)
+    said = "a malformed clientInfo is not read as absent"
+    ok = "result" in answer
+    if not stage.judge.judge("V1-GEN-12", ok, said, sent=params, came=answer):
+        return
+    talk = await stage.another()
+    params = talk.hello(protocolVersion=None)
+    error = await talk.error_of("initialize", params)
+    said = "a missing protocolVersion is not -32602"
+    stage.judge.judge("V1-GEN-12", error.get("code") == INVALID_PARAMS, said, came=error)
+
+
+@check("V1-GEN-06", "V1-GEN-13", "V1-SESS-08", "V1-SESS-03")
+async def bad_params_of_a_session_are_refused(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    folder = str(talk.folder)
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("V1-GEN-06", {"cwd": "relative/folder", "mcpServers": []}),
+        ("V1-SESS-03", {"cwd": "relative/folder", "mcpServers": []}),
+        ("V1-SESS-08", {"cwd": folder, "mcpServers": "x"}),
+        ("V1-SESS-08", {"cwd": folder, "mcpServers": [{}]}),
+        ("V1-GEN-13", {"cwd": folder, "mcpServers": [stage.mcp_server()[0], {"name": "half"}]}),
+    ]
+    for rule, params in cases:
+        error = await talk.error_of("session/new", params)
+        ok = error.get("code") == INVALID_PARAMS
+        stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
+    params = {"cwd": folder, "mcpServers": None}
+    answer = await talk.peer.call("session/new", params)
+    said = "null for mcpServers is not read as an empty list"
+    stage.judge.judge("V1-SESS-08", "result" in answer, said, sent=params, came=answer)
+
+
+@check("V1-EXT-07")
+async def errors_have_their_codes(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    cases = [
+        (INVALID_PARAMS, "session/new", {}),
+        (INVALID_PARAMS, "session/prompt", {"sessionId": 5, "prompt": []}),
+        (NO_METHOD, "session/no_such_method", {}),
+        (NO_METHOD, "no_such_method", {}),
+    ]
+    for code, method, params in cases:
+        error = await talk.error_of(method, params)
+        ok = error.get("code") == code
+        stage.judge.judge("V1-EXT-07", ok, f"{method}: not {code}", sent=params, came=error)
+
+
+@check("TR-STDIO-08")
+async def bad_lines_do_not_end_the_connection(stage: AgentStage) -> None:
+    await survive_bad_lines(stage, "TR-STDIO-08")
+
+
+async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
+    """One error for the first bad line after a good frame, none for the next; life goes on."""
+    talk = stage.talk
+    await talk.initialize()
+    for raw, code in ((b"xx\n" * 50, -32700), (b"\xff\xfe\n", -32700), (b"5\n", INVALID_REQUEST)):
+        since = len(talk.peer.frames)
+        await talk.peer.send_raw(raw)
+        if not await alive(talk):
+            stage.judge.failed(rule, "a bad line ends the connection", sent=raw)
+            return
+        came = [one for one in talk.peer.frames[since:] if not one.sent]
+        nulls = [_null_error(one) for one in came if _null_error(one) is not None]
+        said = f"bad lines got {nulls}, not one {code}"
+        if not stage.judge.judge(rule, nulls == [code], said, sent=raw[:40], came=came):
+            return
+    await talk.peer.send_raw(b"\n\r\n")
+    stage.judge.judge(rule, await alive(talk), "blank lines end the connection")
+
+
+@check("TR-STDIO-02")
+async def text_with_newlines_stays_on_its_line(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.prompt(session, "first line\nsecond line\r\nthird\u2028line")
+    stage.judge.judge("TR-STDIO-02", await alive(talk), "the agent does not answer afterwards")
+
+
+@check("TR-STDIO-07", "TR-STDIO-01")
+async def each_message_comes_at_once(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for _ in range(3):
+        await talk.peer.call("_accord_check/none", {}, timeout=5)
+    stage.judge.passed("TR-STDIO-07", "TR-STDIO-01")
+
+
+@check("LIM-01")
+async def deep_nesting_is_refused(stage: AgentStage) -> None:
+    await refuse_depth(stage)
+
+
+async def refuse_depth(stage: AgentStage) -> None:
+    """A request nested 10,000 levels deep gets -32600, and the next one is answered."""
+    talk = stage.talk
+    await talk.initialize()
+    nested = b'{"a":' * DEEP + b"1" + b"}" * DEEP
+    start = b'{"jsonrpc":"2.0","id":"deep","method":"_accord_check/none","params":{"_meta":'
+    since = len(talk.peer.frames)
+    await talk.peer.send_raw(start + nested + b"}}\n")
+    ok = await alive(talk)
+    came = [one for one in talk.peer.frames[since:] if not one.sent and one.is_response]
+    code = (came[0].object.get("error") or {}).get("code") if came else None
+    said = f"deep nesting got {code}, not -32600, or nothing is answered afterwards"
+    stage.judge.judge("LIM-01", ok and code == INVALID_REQUEST, said)
+
+
+@check("LIM-04", needs="long")
+async def prompts_wait_in_line(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.send_prompt(session, stage.scenario.prompt("long") or "")
+    await talk.peer.quiet(0.5)
+    ids = [await talk.send_prompt(session, stage.scenario.prompt("say") or "") for _ in range(17)]
+    try:
+        answer = await talk.peer.answer_to(ids[-1], timeout=5)
+    except Unanswered:
+        stage.judge.failed("LIM-04", "the 17th waiting prompt is not refused")
+        return
+    code = (answer.get("error") or {}).get("code")
+    said = f"the 17th waiting prompt got {json.dumps(answer)[:200]}, not -32600"
+    stage.judge.judge("LIM-04", code == INVALID_REQUEST, said)

@@ -1,0 +1,123 @@
+"""A run of the kit over one program and one version: which checks, in what order, to what end.
+
+Must not know: how results are shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from accord.conformance import rules
+from accord.conformance.check import Check, Finding, Role
+from accord.conformance.checks import gather
+from accord.conformance.rule import Version
+from accord.conformance.running import AT_ONCE, CHECK_SECONDS_MAX, CheckRun, OpenStage, run_checks
+from accord.conformance.scenario import Scenario
+from accord.conformance.verdicts import Report, covered, results
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the caller asks for.
+
+    `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.
+    """
+
+    only: tuple[str, ...] = ()
+    faults: bool = False
+    baseline: frozenset[str] = frozenset()
+    require_all: bool = False
+    at_once: int = AT_ONCE
+    seconds_max: float = CHECK_SECONDS_MAX
+    options: tuple[str, ...] = ()
+
+
+class NoSuchRule(Exception):
+    """A pattern of `only` that fits no rule with a check for this role and version."""
+
+
+def judged_rules(role: Role, version: Version, *, faults: bool = False) -> tuple[str, ...]:
+    """The rules that bind this role in this version, or that one of its checks judges."""
+    checks, monitors = gather(role, version)
+    checks = [one for one in checks if faults or not one.faults]
+    named = covered(checks, monitors)
+    return tuple(
+        rule.id
+        for rule in rules.load().values()
+        if rule.id in named or (rules.part(rule.id) == version and rule.binds(role))
+    )
+
+
+def select(
+    role: Role, version: Version, wishes: Wishes
+) -> tuple[list[Check[Any]], tuple[str, ...]]:
+    """The checks to run and the rules to judge.
+
+    A rule that only monitors judge is judged over the conversations of all checks.
+
+    Raises:
+        NoSuchRule: nothing that is asked for exists.
+    """
+    checks, _ = gather(role, version)
+    wanted = [one for one in checks if wishes.faults or not one.faults]
+    judged = judged_rules(role, version, faults=wishes.faults)
+    if not wishes.only:
+        return wanted, judged
+    chosen = tuple(one for one in judged if any(fnmatchcase(one, like) for like in wishes.only))
+    if not chosen:
+        raise NoSuchRule(", ".join(wishes.only))
+    direct = [one for one in wanted if set(one.rules) & set(chosen)]
+    watched = set(chosen) - {rule for one in direct for rule in one.rules}
+    return (wanted if watched else direct), chosen
+
+
+async def judge(
+    command: Sequence[str],
+    role: Role,
+    version: Version,
+    open_stage: OpenStage,
+    scenario: Scenario,
+    wishes: Wishes,
+    *,
+    done: Callable[[CheckRun], None] = lambda run: None,
+) -> Report:
+    """Judge one program in one version.
+
+    Raises:
+        NotStarted: the program cannot be started.
+        NoSuchRule: nothing that is asked for exists.
+    """
+    began = time.monotonic()
+    checks, judged = select(role, version, wishes)
+    _, monitors = gather(role, version)
+    able = [one for one in checks if one.needs is None or scenario.prompt(one.needs)]
+    runs = await run_checks(
+        able,
+        monitors,
+        open_stage,
+        at_once=wishes.at_once,
+        seconds_max=wishes.seconds_max,
+        done=done,
+    )
+    runs += [unable(one) for one in checks if one not in able]
+    found = results(rules.load(), judged, runs, baseline=wishes.baseline)
+    return Report(
+        tuple(command),
+        role,
+        version,
+        found,
+        tuple(runs),
+        time.monotonic() - began,
+        wishes.require_all,
+        wishes.options,
+    )
+
+
+def unable(check: Check[Any]) -> CheckRun:
+    """What comes of a check for which the scenario has no prompt."""
+    said = f"the scenario has no prompt for {check.needs!r}"
+    return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)

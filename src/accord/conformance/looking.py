@@ -1,0 +1,199 @@
+"""What can be read off the frames of one conversation, whichever rule asks for it.
+
+Must not know: ids of rules.  Functions take frames and yield what is wrong, as (frame, sentence).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from accord.conformance.wire import Frame, Message
+
+Complaint = tuple[Frame, str]
+
+# Data of whoever made it: its keys follow no convention of the protocol.
+OPAQUE = frozenset(
+    {"_meta", "rawInput", "rawOutput", "data", "properties", "env", "headers", "content_schema"}
+)
+_CAMEL = re.compile(r"^(_meta|jsonrpc|[a-z][a-zA-Z0-9]*)$")
+_SNAKE = re.compile(r"^(_?[a-z][a-z0-9_]*|_.*)$")
+_ID = re.compile(rb'"id":("[^"]*"|-?\d+)')
+TAGS = frozenset({"sessionUpdate", "type", "status", "kind", "stopReason", "outcome", "state"})
+TRACE = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S+ \(?.*:\d+:\d+\)?|panicked at")
+
+
+def received(frames: Sequence[Frame]) -> list[Frame]:
+    """What the judged program sent."""
+    return [frame for frame in frames if not frame.sent]
+
+
+def is_piece(frame: Frame) -> bool:
+    """Whether a line that is no JSON looks like a part of a message that was broken up."""
+    return frame.raw.lstrip()[:1] in (b"{", b"}", b"[", b"]", b'"')
+
+
+def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Lines that are no messages at all."""
+    for frame in received(frames):
+        if not frame.raw.strip():
+            continue
+        if frame.flaw == "not JSON" and not is_piece(frame):
+            yield frame, "a line on stdout is no message"
+        elif not frame.flaw and not isinstance(frame.message, dict | list):
+            yield frame, "a line on stdout is a bare JSON value"
+
+
+def broken_lines(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Messages that are not on one line of their own."""
+    for frame in received(frames):
+        if frame.flaw == "not JSON" and is_piece(frame):
+            yield frame, "a message is not on one line"
+        elif frame.flaw == "the last line has no newline":
+            yield frame, frame.flaw
+
+
+def not_jsonrpc(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Objects without the mark of JSON-RPC 2.0, and bytes that are not UTF-8."""
+    for frame in received(frames):
+        if frame.flaw == "not UTF-8":
+            yield frame, frame.flaw
+        elif isinstance(frame.message, dict) and frame.message.get("jsonrpc") != "2.0":
+            yield frame, 'a message has no "jsonrpc": "2.0"'
+
+
+def bad_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Responses with both or none of result and error, or with an error of another shape."""
+    for frame in received(frames):
+        found = frame.object
+        if not found or frame.method is not None or "id" not in found:
+            continue
+        if ("result" in found) == ("error" in found):
+            yield frame, "a response has not exactly one of result and error"
+        elif "error" in found:
+            error = found["error"]
+            if not isinstance(error, dict) or type(error.get("code")) is not int:
+                yield frame, "an error has no code that is an integer"
+            elif not isinstance(error.get("message"), str):
+                yield frame, "an error has no message"
+
+
+def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Responses whose id nobody asked with, and second ones.  Errors with id null are no answer."""
+    open_ids: list[str] = []
+    for frame in frames:
+        key = json.dumps(frame.object.get("id"))
+        if frame.sent and frame.is_request:
+            open_ids.append(key)
+        elif frame.sent and frame.message is None:
+            # Too deep for our own parser; what it says of its id stands near the front.
+            open_ids += [one.decode("utf-8", "replace") for one in _ID.findall(frame.raw[:200])]
+        elif not frame.sent and frame.is_response:
+            if key in open_ids:
+                open_ids.remove(key)
+            elif not (key == "null" and "error" in frame.object):
+                yield frame, f"a response has the id {key}, which no open request has"
+
+
+def odd_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Requests of the program whose id is null, a fraction or something else."""
+    for frame in received(frames):
+        if frame.is_request:
+            request_id = frame.object.get("id")
+            if type(request_id) not in (int, str):
+                yield frame, f"a request has the id {request_id!r}"
+
+
+def reused_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Requests of the program whose id an open request of its own has."""
+    open_ids: set[str] = set()
+    for frame in frames:
+        key = json.dumps(frame.object.get("id"))
+        if not frame.sent and frame.is_request:
+            if key in open_ids:
+                yield frame, f"the id {key} is taken by a request that is still open"
+            open_ids.add(key)
+        elif frame.sent and frame.is_response:
+            open_ids.discard(key)
+
+
+def odd_names(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Keys that are not camelCase, and tags that are not snake_case."""
+    for frame in received(frames):
+        for part in ("params", "result"):
+            for path, why in _names(frame.object.get(part), ""):
+                yield frame, f"{path} {why}"
+
+
+def _names(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _names(one, path)
+    if not isinstance(value, dict):
+        return
+    for key, member in value.items():
+        here = f"{path}.{key}"
+        if not _CAMEL.match(key):
+            yield here, "is not camelCase"
+        if key in TAGS and isinstance(member, str) and not _SNAKE.match(member):
+            yield here, f"has the tag {member!r}, which is not snake_case"
+        if key not in OPAQUE:
+            yield from _names(member, here)
+
+
+def traces(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Errors that show a stack."""
+    for frame in received(frames):
+        error = frame.object.get("error")
+        if isinstance(error, dict) and TRACE.search(json.dumps(error).replace("\\n", "\n")):
+            yield frame, "an error shows a stack trace"
+
+
+def errors(frames: Sequence[Frame], code: int | None = None) -> list[tuple[Frame, Message]]:
+    """The error responses of the program, those with one code if it is given."""
+    found: list[tuple[Frame, Message]] = []
+    for frame in received(frames):
+        error = frame.object.get("error")
+        if isinstance(error, dict) and (code is None or error.get("code") == code):
+            found.append((frame, error))
+    return found
+
+
+def updates(frames: Sequence[Frame], *kinds: str) -> Iterator[tuple[int, Frame, str, Message]]:
+    """Updates of these kinds, or all: position, frame, session, update."""
+    for at, frame in enumerate(frames):
+        if frame.sent or frame.method != "session/update":
+            continue
+        update = frame.params.get("update")
+        if isinstance(update, dict) and (not kinds or update.get("sessionUpdate") in kinds):
+            yield at, frame, str(frame.params.get("sessionId")), update
+
+
+def answers(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame, Message]]:
+    """Results of requests that the kit made: position of request and answer, frame, result."""
+    asked: dict[str, int] = {}
+    for at, frame in enumerate(frames):
+        key = json.dumps(frame.object.get("id"))
+        if frame.sent and frame.is_request and frame.method == method:
+            asked[key] = at
+        elif not frame.sent and frame.is_response and key in asked:
+            result = frame.object.get("result")
+            if isinstance(result, dict):
+                yield asked.pop(key), at, frame, result
+
+
+def hello(frames: Sequence[Frame]) -> Message:
+    """The params of the last `initialize` that was answered with a result."""
+    last: Message = {}
+    for asked, _, _, _ in answers(frames, "initialize"):
+        last = frames[asked].params
+    return last
+
+
+def at(value: Any, path: str) -> Any:
+    """The member at a dotted path, None where there is none."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
