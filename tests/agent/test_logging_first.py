@@ -1,4 +1,4 @@
-"""Into the log, then to the client: in one order, and whoever is cancelled has said it all the same."""
+"""Into the log, then to the client: in one order, and all of it, whoever is cancelled."""
 
 from __future__ import annotations
 

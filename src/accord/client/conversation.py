@@ -126,8 +126,10 @@ class Conversation:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""
         self.require_open("cancel")
         method, params = self.link.wire.about_session("session/cancel", self.id)
+        connection = self.link.connection
         self._cancelling = self.is_busy
-        await self.link.connection.notify(method, params)
+        # All of it before anybody else can prompt: what begins behind the cancel goes on.
+        connection.post(method, params)
         self.transcript.turn_cancelled()
         self._settle_questions()
         if self.link.wire.version == 1:
@@ -135,6 +137,8 @@ class Conversation:
             self.link.services.cancel_session(self.id)
         for exchange in tuple(self._exchanges):
             exchange.cancel_sent()
+        if connection.wait_is_due():
+            await connection.give_way()
 
     def _settle_questions(self) -> None:
         """Who is cancelled waits for no answer; what goes on in the background still does."""

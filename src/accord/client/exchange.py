@@ -10,7 +10,6 @@ What always holds
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.inbox import Inbox
-from accord.client.patience import Patience
+from accord.client.patience import Patience, Repeat
 from accord.client.wire import Request, unreadable
 from accord.connection.flag import Flag
 from accord.errors import (
@@ -68,6 +67,8 @@ class Exchange:
         # The open call, unless a task makes it: then that lives in the scope.
         self._call_id: int | None = None
         self._scope: anyio.CancelScope | None = None
+        # Whether the agent has been sent it; what waits for a place or a login has not.
+        self._on_wire = False
         self._sent = Flag()
         self._ended = Flag()
         self._conversed = Flag()
@@ -76,7 +77,7 @@ class Exchange:
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
         # There while the prompt waits to be sent once more.
-        self._waiting: _Repeat | None = None
+        self._waiting: Repeat | None = None
         self._cancelled = False
         self._patience = Patience(link.options.retry)
 
@@ -203,12 +204,14 @@ class Exchange:
         if self._call_id is None:
             self._converse_by(self._call)
         else:
+            self._on_wire = True
             self._sent.set()
 
     def _call_ended(self, error: Exception | None) -> None:
         self._call_id = None
         conversed = self._conversed
         if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
+            self._on_wire = False
             self._converse_by(partial(self._call_after_login, error))
             return
         if error is not None:
@@ -254,8 +257,10 @@ class Exchange:
         self._conversation.link.connection.run(converse)
 
     async def _call(self) -> None:
+        await self._conversation.link.connection.place()
         if self.is_over:
             return
+        self._on_wire = True
         self._sent.set()
         method, params = self._request
         await self._conversation.call(
@@ -266,7 +271,7 @@ class Exchange:
         await self._conversation.log_in_after(error)
         await self._call()
 
-    async def _repeat(self, repeat: "_Repeat") -> None:
+    async def _repeat(self, repeat: Repeat) -> None:
         with anyio.move_on_after(repeat.seconds):
             await self._ended.wait()
         if not self.is_over:
@@ -297,6 +302,10 @@ class Exchange:
         """The agent was asked to stop."""
         self._cancelled = True
         if self._waiting is not None:
+            self._finish(Outcome("cancelled"))
+        elif not self._on_wire:
+            # Sent behind the cancel it would be work that nobody stops.
+            self._reject_prompt()
             self._finish(Outcome("cancelled"))
         elif self.work is not None:
             self._judge(self.work.cancelled())
@@ -333,9 +342,10 @@ class Exchange:
         if seconds is None:
             return False
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
-        self._waiting = repeat = _Repeat(seconds, inserted)
+        self._waiting = repeat = Repeat(seconds, inserted)
         # What is still told about the work before is not about the next.
         self.work = None
+        self._on_wire = False
         self._looking = False
         self._conversed = Flag()
         self._converse_by(partial(self._repeat, repeat))
@@ -379,14 +389,6 @@ class Exchange:
         self._sent.set()
         self.inbox.close()
         self._conversation.exchange_ended(self)
-
-
-@dataclass(frozen=True, slots=True)
-class _Repeat:
-    """A prompt that waits to be sent once more; the one before may be part of the conversation."""
-
-    seconds: float
-    inserted: bool
 
 
 __all__ = ["Exchange"]

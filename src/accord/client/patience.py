@@ -3,6 +3,8 @@
 Pure: told what failed, it says how long to wait.  Must not know: tasks, clocks, or any message.
 """
 
+from dataclasses import dataclass
+
 from accord.errors import RateLimited
 
 # Where the agent does not say how long to wait before the next try.
@@ -29,4 +31,12 @@ class Patience:
         return min(wanted, RETRY_SECONDS_MAX)
 
 
-__all__ = ["RETRY_SECONDS_FIRST", "RETRY_SECONDS_MAX", "Patience"]
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A prompt that waits to be sent once more; the one before may be part of the conversation."""
+
+    seconds: float
+    inserted: bool
+
+
+__all__ = ["RETRY_SECONDS_FIRST", "RETRY_SECONDS_MAX", "Patience", "Repeat"]

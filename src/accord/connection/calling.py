@@ -83,6 +83,14 @@ class Calling(Sending):
 
     # ---- calls
 
+    async def place(self) -> None:
+        """Wait until one more call may be made; a `call` right behind this is sent at once.
+
+        Raises:
+            ConnectionLost: there is nobody to call any more.
+        """
+        await self._calls.place()
+
     async def call(
         self,
         method: str,
