@@ -46,7 +46,9 @@ NULL_ID = _rule(
     "V1-GEN-05",
     level="should",
 )
-REUSED_ID = _rule("an id is not used again while its request is open", "V2-GEN-02")
+REUSED_ID = _rule(
+    "an id is not used again while its request is open", "JSON-RPC", "V2-GEN-02", "JSON-RPC"
+)
 BAD_ERROR = _rule("an error has a code that is a whole number, and a message", "JSON-RPC")
 TOO_DEEP = _rule("a message is nested at most 128 levels deep", "LIM-01")
 TOO_EARLY = _rule(

@@ -79,10 +79,10 @@ def read_frame(raw: bytes) -> Frame:
     """Say what a frame is."""
     try:
         value = to_python(raw)
-    except Invalid as error:
+    except Invalid:
         if not raw.strip():
             return _BLANK
-        return Frame("noise", why=error.reason)
+        return Frame("noise", why=_why_no_json(raw))
     if isinstance(value, list):
         return Frame("batch")
     if not isinstance(value, dict):
@@ -97,6 +97,14 @@ def read_frame(raw: bytes) -> Frame:
     if "result" in value:
         return Frame("answer", None, value.get("id"), value)
     return Frame("noise", None, value.get("id"), value, "neither a request nor an answer")
+
+
+def _why_no_json(raw: bytes) -> str:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    return "not JSON"
 
 
 @dataclass(frozen=True, slots=True)

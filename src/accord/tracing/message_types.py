@@ -2,8 +2,8 @@
 
 Must not know conversations: one message at a time.
 
-What always holds: a message is read natively; the slow, strict reading for keys that nobody knows is
-done once per shape, since recordings have very many messages of few shapes.
+What always holds: a message is read natively; the slow, strict reading for keys that nobody knows
+is done once per shape, since recordings have very many messages of few shapes.
 """
 
 from __future__ import annotations

@@ -40,9 +40,11 @@ class ToolLives:
         before = self._status.get(key)
         if before is not None and not _may_follow(dialect, before, status):
             yield _is_final(dialect, before), f"{call_id[:60]}: {status[:20]} after {before}"
-        if before is None or not _is_final(dialect, before):
-            if len(self._status) < CALLS_MAX or key in self._status:
-                self._status[key] = status
+        is_known = before is not None
+        if not (is_known and _is_final(dialect, before or "")) and (
+            is_known or len(self._status) < CALLS_MAX
+        ):
+            self._status[key] = status
 
 
 def _is_final(dialect: Dialect, status: str) -> bool:

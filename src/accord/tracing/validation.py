@@ -21,7 +21,7 @@ from accord.protocol.negotiation import Chosen, Dialect, judge_answer
 from accord.schema.method import Method
 from accord.tracing import broken_rules as rules
 from accord.tracing.broken_rules import BrokenRule, Level
-from accord.tracing.frames import Frame, Pairing, Speaker
+from accord.tracing.frames import OPEN_MAX, Frame, Pairing, Speaker
 from accord.tracing.message_types import TypeCheck, methods_of
 from accord.tracing.tool_lives import ToolLives
 
@@ -110,6 +110,8 @@ class Validator:
         if asked is not None:
             method = self._methods[_OTHER[speaker]].get(frame.method or "")
             self._questions[asked.number] = _Question(frame, method)
+            if len(self._questions) > 2 * OPEN_MAX:
+                del self._questions[next(iter(self._questions))]
 
     def _message(self, speaker: Speaker, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
         name, handler = frame.method or "", _OTHER[speaker]
@@ -211,12 +213,9 @@ class Validator:
         self._methods = self._tables(self.dialect)
         client_key = "clientCapabilities" if self.dialect == "v1" else "capabilities"
         agent_key = "agentCapabilities" if self.dialect == "v1" else "capabilities"
-        for side, value in (
-            ("client", asked.params.get(client_key)),
-            ("agent", answer.result.get(agent_key)),
-        ):
-            assert side in ("client", "agent")
-            self._capabilities[side] = value if isinstance(value, dict) else {}
+        of_client, of_agent = asked.params.get(client_key), answer.result.get(agent_key)
+        self._capabilities["client"] = of_client if isinstance(of_client, dict) else {}
+        self._capabilities["agent"] = of_agent if isinstance(of_agent, dict) else {}
 
     def _tables(self, dialect: Dialect) -> dict[Speaker, Mapping[str, Method]]:
         return {"client": methods_of(dialect, "client"), "agent": methods_of(dialect, "agent")}
