@@ -39,6 +39,27 @@ async def test_a_prompt_that_waits_for_a_login_is_not_sent_after_a_cancel(versio
 
 
 @VERSIONS
+async def test_a_cancelled_prompt_that_needs_a_login_gets_none(version: int) -> None:
+    """Ours, found by the simulator: the same where the agent wants the login after the cancel."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.expect("session/prompt")
+        await agent.expect("session/cancel")
+        agent.error(prompt, -32000)
+        agent.end_turn(await agent.begin_turn())
+
+    async with playing_with(answer(version), script, version, login="key") as (client, agent):
+        session = await client.new_session()
+        with anyio.fail_after(5):
+            async with session.prompt("one") as turn:
+                await turn.cancel()
+                assert (await turn.wait()).stop_reason == "cancelled"
+            assert (await session.ask("two")).stop_reason == "end_turn"
+        assert not agent.sent(login_method(version))
+
+
+@VERSIONS
 async def test_a_prompt_that_waits_for_a_place_is_not_sent_after_a_cancel(version: int) -> None:
     """Ours, found by the simulator: the same where too many requests are open."""
 

@@ -118,8 +118,6 @@ class Connected:
         method: str,
         params: bytes,
         *,
-        background: bool = False,
-        retry: bool = True,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent; if it wants a login first and we know how, log in and try once more.
@@ -134,14 +132,10 @@ class Connected:
         """
         try:
             try:
-                return await (link or self.open_link).call(
-                    method, params, background=background, retry=retry, on_result=on_result
-                )
+                return await (link or self.open_link).call(method, params, on_result=on_result)
             except AuthenticationRequired as error:
                 await self.log_in_after(error, link)
-            return await (link or self.open_link).call(
-                method, params, background=background, retry=retry, on_result=on_result
-            )
+            return await (link or self.open_link).call(method, params, on_result=on_result)
         except Invalid as error:
             raise unreadable(method, error) from None
 

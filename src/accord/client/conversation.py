@@ -100,19 +100,9 @@ class Conversation:
         if self.link.connection.error is not None:
             raise self.link.connection.error
 
-    async def call(
-        self,
-        method: str,
-        params: bytes,
-        *,
-        background: bool = False,
-        retry: bool = True,
-        on_result: Callable[[Raw], None] | None = None,
-    ) -> Raw:
+    async def call(self, method: str, params: bytes) -> Raw:
         """Call the agent on the link that the session lives on."""
-        return await self._connected.call(
-            self.link, method, params, background=background, retry=retry, on_result=on_result
-        )
+        return await self._connected.call(self.link, method, params)
 
     async def log_in_after(self, error: AuthenticationRequired) -> None:
         """The agent wants a login before it does what it was asked.

@@ -69,11 +69,8 @@ class Exchange:
         self._scope: anyio.CancelScope | None = None
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
-        self._sent = Flag()
-        self._ended = Flag()
-        self._conversed = Flag()
-        self._raised = False
-        self._looking = False
+        self._sent, self._ended, self._conversed = Flag(), Flag(), Flag()
+        self._raised = self._looking = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
         # There while the prompt waits to be sent once more.
@@ -202,7 +199,7 @@ class Exchange:
             self.fail(error)
             return
         if self._call_id is None:
-            self._converse_by(self._call)
+            self._converse_by(self._call_or_log_in)
         else:
             self._on_wire = True
             self._sent.set()
@@ -211,7 +208,6 @@ class Exchange:
         self._call_id = None
         conversed = self._conversed
         if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
-            self._on_wire = False
             self._converse_by(partial(self._call_after_login, error))
             return
         if error is not None:
@@ -221,7 +217,8 @@ class Exchange:
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
             error = unreadable(self._request[0], error)
-        if isinstance(error, RequestCancelled):
+        login_due = isinstance(error, AuthenticationRequired)
+        if isinstance(error, RequestCancelled) or (login_due and self._cancelled):
             self._refused()
             self._finish(Outcome("cancelled"))
         elif isinstance(error, RequestFailed):
@@ -263,11 +260,20 @@ class Exchange:
         self._on_wire = True
         self._sent.set()
         method, params = self._request
-        await self._conversation.call(
+        await self._conversation.link.call(
             method, params, background=True, retry=False, on_result=self._answered
         )
 
+    async def _call_or_log_in(self) -> None:
+        try:
+            await self._call()
+        except AuthenticationRequired as error:
+            await self._call_after_login(error)
+
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
+        self._on_wire = False
+        if self._cancelled:
+            raise error
         await self._conversation.log_in_after(error)
         await self._call()
 
@@ -278,7 +284,7 @@ class Exchange:
             self._waiting = None
             self._begin = None
             self._conversation.exchange_repeats(self, inserted=repeat.inserted)
-            await self._call()
+            await self._call_or_log_in()
 
     def _answered(self, result: Raw) -> None:
         conversation = self._conversation
