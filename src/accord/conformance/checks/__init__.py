@@ -21,7 +21,14 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v1_history",
         "agent_v1_turns",
     ),
-    ("agent", "2"): (),
+    ("agent", "2"): (
+        "agent_wire_monitors",
+        "agent_v2_monitors",
+        "agent_v2_state_monitors",
+        "agent_v2_start",
+        "agent_v2_sessions",
+        "agent_v2_turns",
+    ),
     ("agent", "draft"): (),
     ("client", "1"): (
         "client_v1_wire",

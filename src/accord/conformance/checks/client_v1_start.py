@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from accord.conformance.check import check
-from accord.conformance.client.conversation import Offer, modes
+from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.client.conversation import Conversation, Offer, modes
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.wire import Frame, Unanswered
+from accord.conformance.wire import Frame, Message, Unanswered
 
 # How long a client has to leave an agent that it cannot speak with.
 LEAVE_SECONDS = 5.0
 KEY = {"id": "key", "name": "Key"}
 TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
 # Everything that an agent of v1 can offer.
-ALL = {
+ALL: Message = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
     "mcpCapabilities": {"http": True, "sse": True},
@@ -23,6 +23,27 @@ ALL = {
     },
     "auth": {"logout": {}},
 }
+# The same, each said to be off.
+OFF: Message = {
+    "loadSession": False,
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": dict.fromkeys(ALL["sessionCapabilities"]),
+    "auth": {"logout": None},
+}
+# What is behind a capability and has no rule of its own.
+_GATED = frozenset({
+    "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title",
+    "auth/status", "providers/list", "providers/set", "providers/disable",
+})  # fmt: skip
+
+
+@monitor("V1-CAP-09", role="client")
+def gates(frames: Sequence[Frame], judge: Findings) -> None:
+    """The kit offers nothing that is unstable, so none of it may be called."""
+    for frame in frames:
+        if not frame.sent and frame.method in _GATED:
+            judge.failed("V1-CAP-09", f"{frame.method} was not offered", came=frame)
 
 
 @check("V1-INIT-02", "V1-INIT-03", "V1-INIT-10", "V1-CAP-03", role="client")
@@ -65,50 +86,52 @@ async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
     stage.judge.passed("V1-CAP-02")
 
 
-async def gated(stage: ClientStage, purpose: str, rule: str, *methods: str) -> list[Frame]:
-    """Run the client against an agent that offers nothing; the methods must not come."""
-    talk = await stage.begin(purpose, stage.offer(), manual=methods)
+async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> list[Frame]:
+    """How often a method came from a client that was started to use it."""
+    talk = await stage.begin(purpose, offer, manual=(method,))
     try:
-        while True:
-            frame = await talk.request(
-                "session/new", "session/prompt", *methods, timeout=LEAVE_SECONDS
-            )
-            if frame.method in methods:
-                break
-            if frame.method == "session/new":
-                await talk.reply(frame, {"sessionId": "kit-1"} | modes(stage.version))
-            else:
-                await talk.end_turn(frame)
+        await talk.reach(method, timeout=LEAVE_SECONDS)
     except Unanswered:
         pass
-    came = [frame for frame in talk.peer.received() if frame.method in methods]
-    for one in (rule, *stage.judge.rules[1:]):
-        stage.judge.judge(one, not came, f"{' or '.join(methods)} was not offered", came=came)
-    return came
+    return talk.peer.received(method)
 
 
-def gate(purpose: str, *rules: str, methods: tuple[str, ...]) -> Any:
-    """A check that a method behind a capability is not called without it."""
+def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
+    """A check that a method behind a capability is not called where that is off."""
 
     async def never_calls(stage: ClientStage) -> None:
-        await gated(stage, purpose, stage.judge.rules[0], *methods)
+        came = await gated(stage, purpose, Offer(capabilities=OFF), method)
+        for one in stage.judge.rules:
+            stage.judge.judge(one, not came, f"{method} was not offered", came=came)
 
-    never_calls.__name__ = f"never_{purpose}s_unasked"
-    return check(*rules, role="client")(never_calls)
+    never_calls.__name__ = f"never_calls_{method.replace('/', '_')}_unasked"
+    return check(rule, "V1-CAP-09", role="client")(never_calls)
 
 
-load_gate = gate("load", "V1-LOAD-01", "V1-CAP-09", "V1-CAP-01", methods=("session/load",))
-resume_gate = gate("resume", "V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", methods=("session/resume",))
-list_gate = gate("list", "V1-CLOSE-04", "V1-CAP-09", "V1-CAP-01", methods=("session/list",))
-close_gate = gate("close", "V1-CLOSE-01", "V1-CAP-09", "V1-CAP-01", methods=("session/close",))
-delete_gate = gate("delete", "V1-CLOSE-14", "V1-CAP-09", "V1-CAP-01", methods=("session/delete",))
-logout_gate = gate("logout", "V1-AUTH-07", "V1-CAP-09", "V1-CAP-01", methods=("logout",))
+load_gate = gate("load", "V1-LOAD-01", "session/load")
+resume_gate = gate("resume", "V1-LOAD-07", "session/resume")
+list_gate = gate("list", "V1-CLOSE-04", "session/list")
+close_gate = gate("close", "V1-CLOSE-01", "session/close")
+delete_gate = gate("delete", "V1-CLOSE-14", "session/delete")
+logout_gate = gate("logout", "V1-AUTH-07", "logout")
+
+
+@check("V1-CAP-01", role="client")
+async def takes_nothing_for_granted(stage: ClientStage) -> None:
+    """A capability that is not mentioned at all is one that the agent has not."""
+    ways = [way for way in ("list", "load", "resume", "close") if stage.scenario.get(way)]
+    if not ways:
+        stage.leave_open("no scenario says how to make the client list, load, resume or close")
+    for way in ways:
+        came = await gated(stage, way, Offer(), f"session/{way}")
+        said = f"session/{way} was not offered"
+        stage.judge.judge("V1-CAP-01", not came, said, came=came)
 
 
 @check("V1-PROMPT-02", role="client")
 async def sends_no_image_unasked(stage: ClientStage) -> None:
     """Blocks beyond text and links are sent only to an agent that takes them."""
-    talk, _ = await stage.to_session("image")
+    talk, _ = await stage.to_session("image", Offer(capabilities=OFF))
     try:
         prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
     except Unanswered:
@@ -123,7 +146,7 @@ async def sends_no_image_unasked(stage: ClientStage) -> None:
 @check("V1-SESS-09", role="client")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
     """`additionalDirectories` is sent only to an agent that takes it."""
-    talk = await stage.begin("roots")
+    talk = await stage.begin("roots", Offer(capabilities=OFF))
     try:
         frame = await talk.session()
     except Unanswered:
@@ -136,7 +159,7 @@ async def sends_no_roots_unasked(stage: ClientStage) -> None:
 @check("V1-MCP-03", role="client")
 async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
     """An MCP server by HTTP is handed only to an agent that takes those."""
-    talk = await stage.begin("mcp")
+    talk = await stage.begin("mcp", Offer(capabilities=OFF))
     try:
         frame = await talk.session()
     except Unanswered:
@@ -147,23 +170,36 @@ async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
     stage.judge.judge("V1-MCP-03", kinds <= {"stdio"}, f"servers of {kinds}", came=frame)
 
 
-@check("V1-AUTH-12", "V1-AUTH-01", "V1-GEN-13", role="client")
+@check("V1-AUTH-12", "V1-AUTH-01", role="client")
 async def logs_in_when_told(stage: ClientStage) -> None:
-    """On -32000 the client uses an offered method; a malformed one among them does no harm."""
-    offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
-    talk = await stage.begin("login", offer, manual=("authenticate",))
+    """On -32000 the client uses an offered method, and tries again."""
+    talk = await stage.begin("login", stage.offer(auth_methods=[KEY]), manual=("authenticate",))
+    frame = await _authenticating(talk)
+    method = frame.params.get("methodId")
+    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
+    await talk.reply(frame, {})
+    again = await talk.request("session/new")
+    stage.judge.passed("V1-AUTH-12")
+    await talk.reply(again, {"sessionId": "kit-1"})
+
+
+async def _authenticating(talk: Conversation) -> Frame:
+    """The request to log in, after the agent demanded it where the client did not come first."""
     frame = await talk.request("session/new", "authenticate")
     if frame.method == "session/new":
         data = {"reason": "auth_required", "authMethods": [KEY]}
         await talk.refuse(frame, -32000, "Authentication required", data)
         frame = await talk.request("authenticate")
-    method = frame.params.get("methodId")
-    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
+    return frame
+
+
+@check("V1-GEN-13", role="client")
+async def skips_malformed_entries(stage: ClientStage) -> None:
+    """A malformed way to log in among good ones does no harm."""
+    offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
+    talk = await stage.begin("login", offer, manual=("authenticate",))
+    await _authenticating(talk)
     stage.judge.passed("V1-GEN-13")
-    await talk.reply(frame, {})
-    again = await talk.request("session/new")
-    stage.judge.passed("V1-AUTH-12")
-    await talk.reply(again, {"sessionId": "kit-1"})
 
 
 @check("V1-AUTH-03", role="client")
@@ -185,7 +221,7 @@ async def never_authenticates_by_terminal(stage: ClientStage) -> None:
 async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
     """`session/load` has the session, its folder and the servers."""
     talk = await stage.begin("load", Offer(capabilities={"loadSession": True}))
-    frame = await talk.request("session/load")
+    frame = await talk.reach("session/load")
     missing = [key for key in ("sessionId", "cwd", "mcpServers") if key not in frame.params]
     stage.judge.judge("V1-LOAD-02", not missing, f"{missing} is missing", came=frame)
 
@@ -194,7 +230,7 @@ async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
 async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     """A cursor comes back untouched, and a page without one is the last."""
     talk = await stage.begin("list", Offer(capabilities=ALL), manual=("session/list",))
-    first = await talk.request("session/list")
+    first = await talk.reach("session/list")
     cursor = 'b64+/=\u0000 "\\ €'
     one = {"sessionId": "kit-0", "cwd": str(stage.folder)}
     await talk.reply(first, {"sessions": [one], "nextCursor": cursor})

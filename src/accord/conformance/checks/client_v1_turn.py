@@ -45,18 +45,17 @@ async def settles_permissions_on_cancel(stage: ClientStage) -> None:
     ]
     await talk.say("working")
     await stage.signalled("cancel")
-    await talk.notification("session/cancel")
+    cancel = await talk.notification("session/cancel")
     answers = [await talk.peer.answer_to(name) for name in names]
     await talk.end_turn(prompt, "cancelled")
-    kinds = [
-        got.get("outcome") if isinstance(got := outcome(one), dict) else None for one in answers
-    ]
-    if "selected" in kinds:
-        # It decided before it cancelled: the rule is about requests that are open then.
-        stage.judge.not_exercised("V1-CANCEL-03", "the client answers without waiting for anybody")
+    stage.judge.passed("V1-CANCEL-03")
+    frames = talk.peer.frames
+    early = [f for f in frames[: frames.index(cancel)] if f.is_response and not f.sent]
+    if early:
+        stage.judge.not_exercised("V1-PERM-05", "the client decides without waiting for anybody")
         return
+    kinds = [got.get("outcome") if isinstance(got := outcome(o), dict) else None for o in answers]
     ok = kinds == ["cancelled", "cancelled"]
-    stage.judge.judge("V1-CANCEL-03", ok, f"the outcomes are {kinds}", came=answers)
     stage.judge.judge("V1-PERM-05", ok, f"the outcomes are {kinds}", came=answers)
 
 
@@ -114,8 +113,9 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
     stage.judge.judge("V1-ELIC-23", code is None, f"refused with {code}", came=answer)
     result = answer.get("result")
     action = result.get("action") if isinstance(result, dict) else None
-    known = action in ("accept", "decline", "cancel") or str(action).startswith("_")
-    stage.judge.judge("V1-ELIC-27", known, f"the action is {action!r}", came=answer)
+    if code is None:
+        known = action in ("accept", "decline", "cancel") or str(action).startswith("_")
+        stage.judge.judge("V1-ELIC-27", known, f"the action is {action!r}", came=answer)
     evil = {"type": "string", "pattern": EVIL_PATTERN, "default": "a" * 60}
     params["requestedSchema"] = {"type": "object", "properties": {"name": evil}}
     await talk.call("elicitation/create", **params)

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.check import Findings, check, monitor
-from accord.conformance.client.conversation import MANUAL, error_code, responses
+from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws, tables
-from accord.conformance.wire import Frame
+from accord.conformance.wire import Frame, Unanswered
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
+# Longer than the longest line that a peer has to take.
+HUGE_BYTES = 40 * 2**20
 
 
 @monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")
 def lines(frames: Sequence[Frame], judge: Findings) -> None:
     """Every line is one JSON object with the member `jsonrpc`."""
+    broken: list[Frame] = []
     for frame in frames:
         if frame.sent:
             continue
@@ -26,12 +29,27 @@ def lines(frames: Sequence[Frame], judge: Findings) -> None:
             judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
         elif frame.flaw.startswith("the last line"):
             judge.failed("TR-STDIO-02", frame.flaw, came=frame)
+        elif frame.flaw:
+            broken.append(frame)
         elif not isinstance(frame.message, dict) or not _is_message(frame.object):
             judge.failed("TR-STDIO-04", "a line that is no message", came=frame)
         else:
             judge.passed("TR-STDIO-02", "TR-STDIO-04")
             ok = frame.object.get("jsonrpc") == "2.0"
             judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
+    if broken:
+        whole = _parses(b"\n".join(frame.raw for frame in broken))
+        rule = "TR-STDIO-02" if whole else "TR-STDIO-04"
+        said = "a message goes over several lines" if whole else "a line that is not JSON"
+        judge.failed(rule, said, came=broken)
+
+
+def _parses(raw: bytes) -> bool:
+    """Whether lines that are no JSON one by one are a message when they are put together."""
+    try:
+        return isinstance(json.loads(raw), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_message(message: dict[str, Any]) -> bool:
@@ -78,9 +96,9 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
             continue
         flaw = wrong.get(id(frame))
         key = flaw.where.rpartition(".")[2] if flaw is not None else ""
-        if frame.method in ("session/new", "session/load"):
-            missing = flaw is not None and key == "mcpServers"
-            judge.judge("V1-SESS-07", not missing, "mcpServers is missing", came=frame)
+        if frame.method == "session/new":
+            there = "mcpServers" in frame.params
+            judge.judge("V1-SESS-07", there, "mcpServers is missing", came=frame)
             cwd = frame.params.get("cwd")
             ok = isinstance(cwd, str) and cwd.startswith("/")
             judge.judge("V1-GEN-06", ok, f"cwd is {cwd!r}", came=frame)
@@ -114,6 +132,8 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
     clean = code == -32602 and "Traceback" not in error and "\\n    at " not in error
+    # That the method is missing at all is another rule's matter.
+    clean = clean or code == -32601
     stage.judge.judge("V1-EXT-07", clean, "bad params are not answered -32602", came=answer)
     await talk.end_turn(prompt)
 
@@ -147,12 +167,20 @@ def _strays(frames: Sequence[Frame]) -> list[Frame]:
     ]
 
 
-@check("V1-GEN-10", "V1-EXT-02", "V1-GEN-12", role="client")
-async def goes_on_after_what_is_new(stage: ClientStage) -> None:
-    """Unknown updates, keys and metadata, and malformed optional values, end nothing."""
-    offer = stage.offer(info=5, more={"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}})
-    talk, prompt = await stage.to_prompt("prompt", offer)
+@check("V1-GEN-12", role="client")
+async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
+    """An optional value of a wrong type in the agent's answer ends nothing."""
+    offer = Offer(capabilities="x", info=5)
+    talk, prompt = await stage.to_prompt("prompt", offer, modes="x")
     stage.judge.passed("V1-GEN-12")
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-10", "V1-EXT-02", role="client")
+async def goes_on_after_what_is_new(stage: ClientStage) -> None:
+    """Unknown updates, keys and metadata end nothing."""
+    offer = stage.offer(more={"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}})
+    talk, prompt = await stage.to_prompt("prompt", offer)
     await talk.update("accord_brand_new", anything=[1, 2])
     text = {"type": "text", "text": "hello", "brandNew": True}
     await talk.update("agent_message_chunk", content=text, extra={"a": 1})
@@ -193,15 +221,17 @@ async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
 @check("V1-CREQ-02", "V1-CREQ-05", role="client")
 async def answers_cancelled_requests_once(stage: ClientStage) -> None:
     """A request that the agent cancels is answered once; cancelling it again changes nothing."""
-    talk, prompt = await stage.to_prompt()
+    # Where it can be made to cancel, it leaves the question open until then.
+    talk, prompt = await stage.to_prompt("cancel" if stage.scenario.get("cancel") else "prompt")
     name = await talk.ask("session/request_permission", **talk.permission())
     await talk.peer.notify("$/cancel_request", {"requestId": name})
     await talk.peer.answer_to(name)
-    await talk.peer.notify("$/cancel_request", {"requestId": name})
     alive = await talk.alive()
     came = responses(talk.peer.frames, name)
     stage.judge.judge("V1-CREQ-02", len(came) == 1, "not one answer", came=came)
-    strays = _strays(talk.peer.frames)
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    alive = alive and await talk.alive()
+    strays = _strays(talk.peer.frames) + responses(talk.peer.frames, name)[len(came) :]
     stage.judge.judge("V1-CREQ-05", alive and not strays, "an answer to a cancel", came=strays)
     await talk.end_turn(prompt)
 
@@ -240,6 +270,21 @@ async def refuses_deep_nesting(stage: ClientStage) -> None:
     ok = alive and len(refused) == 1
     stage.judge.judge("LIM-01", ok, "not refused with one -32600", came=refused)
     await talk.end_turn(prompt)
+
+
+@check("LIM-03", role="client")
+async def ends_on_an_endless_line(stage: ClientStage) -> None:
+    """A line beyond every bound ends the connection, without an answer."""
+    talk, _prompt = await stage.to_prompt()
+    start = len(talk.peer.frames)
+    await talk.peer.send_raw(b'{"jsonrpc":"2.0","method":"_x","params":"' + b"x" * HUGE_BYTES)
+    try:
+        await talk.peer.expect(lambda _frame: False, "the end of the connection")
+    except Unanswered:
+        pass
+    came = [frame for frame in talk.peer.frames[start:] if not frame.sent]
+    ok = talk.peer.closed.is_set() and not came
+    stage.judge.judge("LIM-03", ok, "the connection goes on", came=came)
 
 
 @check("V1-INIT-01", "V1-SESS-01", "V1-PROMPT-01", role="client")

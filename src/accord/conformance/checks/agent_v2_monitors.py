@@ -1,0 +1,248 @@
+"""What the messages of a v2 agent show in any run: shapes, messages, tool calls, terminals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from accord.conformance import looking
+from accord.conformance.check import Findings, monitor
+from accord.conformance.checks.agent_v1_turn_monitors import look_at_questions
+from accord.conformance.shapes import Flaw, flaws
+from accord.conformance.wire import Frame
+
+FINAL = frozenset({"completed", "failed", "cancelled"})
+ABSOLUTE = re.compile(r"^(/|[A-Za-z]:[\\/]|\\\\)")
+MAIL = re.compile(r"^(From [0-9a-f]{40} |From: |Subject: )", re.M)
+MESSAGES = (
+    "user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk",
+    "agent_thought_chunk",
+)  # fmt: skip
+
+
+def rule_of(flaw: Flaw) -> str:
+    """The rule that a wrong shape breaks: the most particular one."""
+    last = flaw.where.rpartition(".")[2]
+    if "unknown variant" in flaw.why or "unknown value" in flaw.why:
+        return "V2-UPS-11" if last in ("kind", "status", "stopReason") else "V2-GEN-08"
+    if flaw.method == "initialize":
+        by_key = {"info": "V2-INIT-01"}
+        return "V2-AUTH-03" if "authMethods" in flaw.where else by_key.get(last, "V2-GEN-04")
+    if flaw.method == "session/request_permission" and last in ("title", "options"):
+        return "V2-PERM-02"
+    if last == "messageId":
+        return "V2-UPS-01" if flaw.part == "params" else "V2-PROMPT-04"
+    if last in ("planId", "oldPath", "line"):
+        return {"planId": "V2-CFG-08", "oldPath": "V2-UPS-21", "line": "V2-UPS-22"}[last]
+    if last == "changes":
+        return "V2-UPS-18"
+    return "V1-GEN-09" if flaw.why == "unknown key" else "V2-GEN-04"
+
+
+@monitor(
+    "V2-GEN-04", "V1-GEN-09", "V2-GEN-08", "V2-UPS-11", "V2-INIT-01", "V2-AUTH-03", "V2-PERM-02",
+    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", version="2",
+)  # fmt: skip
+def shapes(frames: Sequence[Frame], judge: Findings) -> None:
+    for flaw in flaws(frames, "2", of_agent=True):
+        judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
+    for _, _, _, result in looking.answers(frames, "initialize"):
+        judge.passed("V2-GEN-04", "V1-GEN-09")
+        if result.get("protocolVersion") == 2:
+            judge.passed("V2-INIT-01")
+        if result.get("authMethods"):
+            judge.passed("V2-AUTH-03")
+    for _, _, _, update in looking.updates(frames):
+        kind = update.get("sessionUpdate")
+        judge.passed("V2-GEN-08")
+        if kind in MESSAGES:
+            judge.passed("V2-UPS-01")
+        if kind == "tool_call_update":
+            judge.passed("V2-UPS-11")
+        if kind == "plan_update":
+            judge.passed("V2-CFG-08")
+        if update.get("locations"):
+            judge.passed("V2-UPS-22")
+
+
+@monitor("V2-PERM-02", "V2-PERM-06", version="2")
+def permissions(frames: Sequence[Frame], judge: Findings) -> None:
+    for frame in looking.received(frames):
+        if frame.method != "session/request_permission":
+            continue
+        options = frame.params.get("options")
+        ids = [one.get("optionId") for one in options if isinstance(one, dict)] if options else []
+        ok = bool(ids) and len(set(ids)) == len(ids) and bool(frame.params.get("title"))
+        judge.judge("V2-PERM-02", ok, "no title, no option, or an id twice", came=frame)
+        subject = frame.params.get("subject")
+        if isinstance(subject, dict) and subject.get("type") == "command":
+            ok = bool(subject.get("command")) and bool(ABSOLUTE.match(str(subject.get("cwd"))))
+            judge.judge("V2-PERM-06", ok, "no command or no absolute cwd", came=frame)
+
+
+@monitor("V2-UPS-06", "V2-CANCEL-19", "V1-TOOL-13", version="2")
+def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
+    seen: dict[tuple[str, str], dict[str, Any]] = {}
+    for _, frame, session, update in looking.updates(frames, "tool_call_update"):
+        key = session, str(update.get("toolCallId"))
+        known = seen.get(key)
+        if known is None:
+            judge.judge("V2-UPS-06", bool(update.get("title")), "a call without title", came=frame)
+        known = known or {}
+        before, status = known.get("status"), update.get("status")
+        if before in FINAL and key[1] not in _replayed(frames):
+            judge.judge("V1-TOOL-13", status in (None, before), f"{status} after {before}")
+        now = known | update
+        if now.get("status") in FINAL:
+            judge.passed("V1-TOOL-13")
+            can = looking.at(now, "capabilities.cancel")
+            judge.judge("V2-CANCEL-19", can is None, "cancel is offered on an ended call")
+        seen[key] = now
+
+
+def _replayed(frames: Sequence[Frame]) -> set[str]:
+    """Ids of calls in replays: their history is told once more."""
+    found: set[str] = set()
+    for first, last, _, _ in looking.answers(frames, "session/resume"):
+        for _, _, _, update in looking.updates(frames[first:last], "tool_call_update"):
+            found.add(str(update.get("toolCallId")))
+    return found
+
+
+@monitor("V2-UPS-12", "V2-UPS-16", version="2")
+def terminals(frames: Sequence[Frame], judge: Findings) -> None:
+    seen: dict[str, dict[str, Any]] = {}
+    for _, frame, _, update in looking.updates(frames, "terminal_update"):
+        name = str(update.get("terminalId"))
+        known = seen.get(name)
+        if known is None:
+            ok = bool(update.get("command"))
+            ok = ok and (update.get("cwd") is None or bool(ABSOLUTE.match(str(update["cwd"]))))
+            judge.judge("V2-UPS-16", ok, "no command, or a cwd that is not absolute", came=frame)
+            judge.passed("V2-UPS-12")
+        elif known.get("exitStatus") and name not in _replayed_terminals(frames):
+            again = update.get("command") not in (None, known.get("command"))
+            judge.judge("V2-UPS-12", not again, f"{name} is another terminal now", came=frame)
+        seen[name] = (known or {}) | update
+
+
+def _replayed_terminals(frames: Sequence[Frame]) -> set[str]:
+    found: set[str] = set()
+    for first, last, _, _ in looking.answers(frames, "session/resume"):
+        for _, _, _, update in looking.updates(frames[first:last], "terminal_update"):
+            found.add(str(update.get("terminalId")))
+    return found
+
+
+@monitor("V2-UPS-18", "V2-UPS-19", "V2-UPS-21", version="2")
+def diffs(frames: Sequence[Frame], judge: Findings) -> None:
+    for frame, diff in _diffs(frames):
+        changes = diff.get("changes")
+        if not isinstance(changes, list) or not changes:
+            judge.failed("V2-UPS-18", "a diff has no changes", came=frame)
+            continue
+        paths = [str(one.get("path")) for one in changes if isinstance(one, dict)]
+        text = str(looking.at(diff, "patch.text") or "")
+        ok = all(ABSOLUTE.match(path) for path in paths) and not MAIL.search(text)
+        ok = ok and not re.search(r"^(---|\+\+\+) [ab]/", text, re.M)
+        named = not text or all(path.lstrip("/") in text for path in paths)
+        said = "paths are not absolute, or the patch names others"
+        judge.judge("V2-UPS-18", ok and named, said, came=frame)
+        judge.judge("V2-UPS-19", bool(text), "a diff has no patch", came=frame)
+        for one in changes:
+            if isinstance(one, dict) and one.get("operation") in ("move", "copy"):
+                ok = isinstance(one.get("oldPath"), str)
+                judge.judge("V2-UPS-21", ok, "a move without oldPath", came=frame)
+
+
+def _diffs(frames: Sequence[Frame]) -> Iterator[tuple[Frame, dict[str, Any]]]:
+    for _, frame, _, update in looking.updates(
+        frames, "tool_call_update", "tool_call_content_chunk"
+    ):
+        content = update.get("content")
+        for one in content if isinstance(content, list) else [content]:
+            if isinstance(one, dict) and one.get("type") == "diff":
+                yield frame, one
+
+
+@monitor("V2-CFG-03", "V2-CFG-06", "V2-SESS-03", version="2")
+def options_and_commands(frames: Sequence[Frame], judge: Findings) -> None:
+    for frame in looking.received(frames):
+        for holder in (frame.object.get("result"), frame.params.get("update")):
+            if not isinstance(holder, dict):
+                continue
+            for key in ("configOptions", "availableCommands"):
+                if key in holder and isinstance(frame.object.get("result"), dict):
+                    ok = isinstance(holder[key], list)
+                    judge.judge("V2-SESS-03", ok, f"{key} is no list", came=frame)
+            for option in _list(holder.get("configOptions")):
+                if option.get("type") == "select":
+                    values = _values(option)
+                    ok = bool(values) and len(set(values)) == len(values)
+                    ok = ok and option.get("currentValue") in values
+                    judge.judge("V2-CFG-03", ok, "values repeat or lack the current", came=option)
+            names = [str(one.get("name")) for one in _list(holder.get("availableCommands"))]
+            if names:
+                ok = len(set(names)) == len(names) and not any(
+                    "/" in name or re.search(r"\s", name) for name in names
+                )
+                ok = ok and all(
+                    str(one.get("type", "")) == "command" or str(one.get("type")).startswith("_")
+                    for one in _list(holder.get("availableCommands"))
+                )
+                judge.judge("V2-CFG-06", ok, "names of commands", came=frame)
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _values(option: dict[str, Any]) -> list[Any]:
+    entries = _list(option.get("options"))
+    plain = [one["value"] for one in entries if "value" in one]
+    return plain + [
+        inner["value"] for one in entries for inner in _list(one.get("options")) if "value" in inner
+    ]
+
+
+@monitor("V2-AUTH-04", version="2")
+def logins(frames: Sequence[Frame], judge: Findings) -> None:
+    for asked, _, frame, result in looking.answers(frames, "initialize"):
+        terminal = [o for o in _list(result.get("authMethods")) if o.get("type") == "terminal"]
+        offered = looking.at(frames[asked].params, "capabilities.auth.terminal") is not None
+        judge.judge("V2-AUTH-04", offered or not terminal, "an unasked terminal login", came=frame)
+        for one in terminal:
+            names = [env.get("name") for env in _list(one.get("env"))]
+            judge.judge("V2-AUTH-04", len(set(names)) == len(names), "env repeats", came=frame)
+
+
+@monitor(
+    "V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-20", "V1-ELIC-24", "V1-ELIC-27",
+    "V2-ELIC-01", "V2-ELIC-02", "V2-ELIC-03", "V1-ELIC-01", version="2",
+)  # fmt: skip
+def questions(frames: Sequence[Frame], judge: Findings) -> None:
+    look_at_questions(frames, judge)
+    open_ids: set[str] = set()
+    offered = looking.hello(frames).get("capabilities")
+    for frame in frames:
+        key = repr(frame.object.get("id"))
+        if frame.sent and frame.is_request:
+            open_ids.add(key)
+        elif not frame.sent and frame.is_response:
+            open_ids.discard(key)
+        if frame.sent or frame.method != "elicitation/create":
+            continue
+        scopes = [one for one in ("sessionId", "requestId") if frame.params.get(one) is not None]
+        judge.judge("V2-ELIC-01", len(scopes) == 1, f"the scopes {scopes}", came=frame)
+        if "requestId" in scopes:
+            ok = repr(frame.params["requestId"]) in open_ids
+            judge.judge("V2-ELIC-02", ok, "a request that is not open", came=frame)
+        mode = str(frame.params.get("mode"))
+        can = looking.at(offered, f"elicitation.{mode}") is not None
+        judge.judge("V1-ELIC-01", can or mode.startswith("_"), f"{mode} unasked", came=frame)
+        if mode == "form":
+            schema = frame.params.get("requestedSchema")
+            ok = looking.at(schema, "type") == "object"
+            ok = ok and isinstance(looking.at(schema, "properties"), dict)
+            judge.judge("V2-ELIC-03", ok, "no type or no properties", came=frame)

@@ -1,0 +1,254 @@
+"""Checks of how a v2 agent begins, and of its wire: versions, ids, arrays, logins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.conformance.agent_stage import AgentStage
+from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_init import (
+    providers_change,
+    providers_match,
+    refuse_early,
+)
+from accord.conformance.checks.agent_v1_wire import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    NO_METHOD,
+    alive,
+    refuse_arrays,
+    refuse_depth,
+    survive_bad_lines,
+)
+from accord.conformance.wire import same
+
+
+@check("V2-INIT-01", "V2-INIT-02", version="2")
+async def version_2_is_answered_with_2(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    info, found = talk.agent.get("info"), talk.agent.get("protocolVersion")
+    ok = isinstance(info, dict) and bool(info.get("name")) and bool(info.get("version"))
+    stage.judge.judge("V2-INIT-01", ok, "the result has no info", came=talk.agent)
+    stage.judge.judge("V2-INIT-02", found == 2, f"asked 2, answered {found}", came=talk.agent)
+    talk = await stage.another()
+    error = await talk.error_of("initialize", talk.hello(info=None))
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V2-INIT-01", ok, "version 2 without info is not -32602", came=error)
+    talk = await stage.another()
+    answer = await talk.peer.call("initialize", talk.hello(protocolVersion=9))
+    found = (answer.get("result") or {}).get("protocolVersion")
+    said = f"asked 9, answered {found!r}"
+    ok = type(found) is int and 2 <= found < 9
+    stage.judge.judge("V2-INIT-02", ok, said, came=answer)
+
+
+@check("V2-INIT-08", version="2")
+async def newer_versions_are_read_tolerantly(stage: AgentStage) -> None:
+    talk = stage.talk
+    params = talk.hello(protocolVersion=3, info=None)
+    answer = await talk.peer.call("initialize", params)
+    ok = (answer.get("result") or {}).get("protocolVersion") in (2, 3)
+    stage.judge.judge("V2-INIT-08", ok, "version 3 without info fails", sent=params, came=answer)
+
+
+@check("V2-INIT-03", "V2-GEN-05", version="2")
+async def version_1_is_served_or_refused_with_its_code(stage: AgentStage) -> None:
+    talk = stage.talk
+    params = {"protocolVersion": 1, "clientCapabilities": {}}
+    answer = await talk.peer.call("initialize", params)
+    result, error = answer.get("result") or {}, answer.get("error") or {}
+    if result.get("protocolVersion") == 1:
+        stage.judge.passed("V2-GEN-05")
+        error = await (await stage.another()).error_of(
+            "initialize", {"protocolVersion": 0, "info": {"name": "k", "version": "1"}}
+        )
+        if not error:
+            stage.judge.skipped("V2-INIT-03", "the agent answers every version with one it has")
+            return
+    else:
+        stage.judge.failed("V2-GEN-05", "version 1 is not served", sent=params, came=answer)
+    data: Any = error.get("data") or {}
+    ok = error.get("code") == -32022 and "requested" in data and "supported" in data
+    said = "not -32022 with requested and supported"
+    stage.judge.judge("V2-INIT-03", ok, said, sent=params, came=answer)
+
+
+@check("V2-INIT-05", version="2")
+async def what_comes_too_early_is_refused(stage: AgentStage) -> None:
+    await refuse_early(stage, "V2-INIT-05")
+
+
+@check("V2-INIT-06", version="2")
+async def the_latest_initialize_counts(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
+    if "error" in answer:
+        stage.judge.skip_open("the agent does not let initialize be repeated, which it may")
+        return
+    bad = await talk.error_of("initialize", talk.hello(info=None))
+    stage.judge.judge("V2-INIT-06", bool(bad), "a bad repetition succeeds", came=bad)
+    made = await talk.new_session()
+    ok = isinstance(made.get("sessionId"), str)
+    stage.judge.judge("V2-INIT-06", ok, "no session after the repetition", came=made)
+
+
+@check("V2-INIT-10", version="2")
+async def the_whole_baseline_works(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("session"):
+        stage.judge.skip_open("the agent has no session capability")
+        return
+    session = await talk.session()
+    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    where = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("session/list", {}),
+        ("session/close", {"sessionId": session}),
+        ("session/resume", where),
+    ]
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    for method, params in calls:
+        answer = await talk.peer.call(method, params, timeout=talk.seconds)
+        ok = "result" in answer
+        stage.judge.judge("V2-INIT-10", ok, f"{method} does not work", sent=params, came=answer)
+
+
+@check("V2-INIT-09", version="2")
+async def odd_markers_are_no_support(stage: AgentStage) -> None:
+    talk = stage.talk
+    params = talk.hello(capabilities={"elicitation": {"form": True}, "auth": 5})
+    answer = await talk.peer.call("initialize", params)
+    ok = "result" in answer
+    stage.judge.judge("V2-INIT-09", ok, "malformed markers fail", sent=params, came=answer)
+    talk.agent = answer.get("result") or {}
+    prompt = stage.scenario.prompt("elicitation")
+    if prompt is not None and ok:
+        session = str((await talk.new_session())["sessionId"])
+        await talk.prompt(session, prompt)
+        asked = talk.peer.received("elicitation/create")
+        stage.judge.judge("V2-INIT-09", not asked, "true counts as a marker", came=asked)
+
+
+@check("V2-GEN-01", "V2-GEN-03", "V1-GEN-02", "V1-EXT-04", version="2")
+async def ids(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for odd in (None, 1.5):
+        sent: dict[str, Any] = {"jsonrpc": "2.0", "id": odd, "method": "_accord_check/none", "params": {}}
+        since = len(talk.peer.frames)
+        await talk.peer.send(sent)
+        frame = await talk.peer.expect(lambda f: f.is_response, f"an answer to {odd}", since=since)
+        code = (frame.object.get("error") or {}).get("code")
+        ok = code == INVALID_REQUEST and frame.object.get("id", 0) is None
+        said = f"id {odd!r} is not refused with -32600 and id null"
+        stage.judge.judge("V2-GEN-01", ok, said, sent=sent, came=frame)
+    for request_id in (7, "7", "abc"):
+        since = len(talk.peer.frames)
+        await talk.peer.ask("_accord_check/none", {}, id=request_id)
+        frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
+        ok = same(frame.object.get("id"), request_id)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
+        stage.judge.judge("V2-GEN-03", frame.object.get("id") is not None, "null", came=frame)
+        code = (frame.object.get("error") or {}).get("code")
+        stage.judge.judge("V1-EXT-04", code == NO_METHOD, "not -32601", came=frame)
+
+
+@check("V2-GEN-06", version="2")
+async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
+    await refuse_arrays(stage, "V2-GEN-06")
+
+
+@check("TR-STDIO-08", version="2")
+async def bad_lines_do_not_end_the_connection(stage: AgentStage) -> None:
+    await survive_bad_lines(stage, "TR-STDIO-08")
+
+
+@check("LIM-01", version="2")
+async def deep_nesting_is_refused(stage: AgentStage) -> None:
+    await refuse_depth(stage)
+
+
+@check("V1-GEN-04", "V1-EXT-05", "V2-CANCEL-15", version="2")
+async def notifications_are_not_answered(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    cases: list[tuple[str, str, Any]] = [
+        ("V1-EXT-05", "_accord_check/note", {}),
+        ("V2-CANCEL-15", "$/cancel_request", {"requestId": "nobody-asked-this"}),
+        ("V2-CANCEL-15", "$/cancel_request", {"requestId": 1}),
+        ("V1-GEN-04", "session/cancel", {"sessionId": session}),
+        ("V1-GEN-04", "session/cancel", 5),
+    ]
+    for rule, method, params in cases:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        await talk.peer.send(message)
+        came = [one for one in await talk.peer.quiet(0.15) if one.is_response]
+        for broken in {rule, "V1-GEN-04"} if came else {rule}:
+            stage.judge.judge(broken, not came, "it was answered", sent=message, came=came)
+    stage.judge.judge("V1-GEN-04", await alive(talk), "afterwards nothing is answered")
+
+
+@check("V2-GEN-07", "V2-PROMPT-02", "V2-PROMPT-07", "V2-GEN-11", version="2")
+async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    cases: list[tuple[str, list[Any]]] = [
+        ("V2-GEN-07", [{"type": "text"}]),
+        ("V2-PROMPT-02", [{"type": "_accord_check", "text": "x"}]),
+    ]
+    if not talk.can("session.prompt.image"):
+        image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+        cases.append(("V2-PROMPT-02", [image]))
+    for rule, prompt in cases:
+        params = {"sessionId": session, "prompt": prompt}
+        error = await talk.error_of("session/prompt", params)
+        ok = error.get("code") == INVALID_PARAMS
+        stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
+    await talk.peer.quiet(0.2)
+    echoed = talk.updates(kind="user_message") + talk.updates(kind="user_message_chunk")
+    stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
+    block = {"type": "text", "text": stage.scenario.prompt("say"), "_meta": {"x.y/z": [None]}}
+    params: dict[str, Any] = {"sessionId": session, "prompt": [block], "_meta": {"traceparent": 5}}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    ok = "result" in answer
+    stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
+
+
+@check("V2-AUTH-01", version="2")
+async def logins_go_both_ways(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    methods = talk.agent.get("authMethods")
+    if not methods:
+        stage.judge.skip_open("the agent has no logins")
+        return
+    for method in ("auth/login", "auth/logout"):
+        params = {"methodId": "accord-check-no-such-login"} if method == "auth/login" else {}
+        error = await talk.error_of(method, params)
+        ok = error.get("code") != NO_METHOD
+        stage.judge.judge("V2-AUTH-01", ok, f"{method} does not exist", came=error)
+
+
+@check("V1-AUTH-13", version="2")
+async def the_login_can_be_asked_for(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("auth.status"):
+        stage.judge.skip_open("the agent has no auth.status")
+        return
+    first, second = [await talk.peer.call("auth/status", {}) for _ in range(2)]
+    ok = "result" in first and first.get("result") == second.get("result")
+    stage.judge.judge("V1-AUTH-13", ok, "auth/status fails or changes", came=[first, second])
+
+
+@check("V1-PROV-01", version="2")
+async def providers_are_there_when_advertised(stage: AgentStage) -> None:
+    await providers_match(stage)
+
+
+@check("V1-PROV-03", "V1-PROV-04", "V1-PROV-05", version="2")
+async def providers_are_disabled_and_set(stage: AgentStage) -> None:
+    await providers_change(stage)
