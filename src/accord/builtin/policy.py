@@ -66,7 +66,8 @@ def decision(mode: str | None, kind: str, *, auto_approve: bool = False) -> Deci
 
 def is_guarded(path: str) -> bool:
     """Whether changing the file can make somebody's next command run what it says."""
-    return not GUARDED_FOLDERS.isdisjoint(path.split("/"))
+    # Some file systems know no difference between .git and .GIT.
+    return not GUARDED_FOLDERS.isdisjoint(path.casefold().split("/"))
 
 
 def refusal(mode: str | None, doing: str) -> str:

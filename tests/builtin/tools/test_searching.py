@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accord.builtin.tools import listing, searching
-from accord.builtin.tools.searching import Match, read_matches
+from accord.builtin.tools.searching import Match, Searched, read_matches
 from tests.builtin.tools.bench import bench, everywhere, text
 
 
@@ -131,7 +131,8 @@ async def test_many_results_are_capped_and_say_so(
 def test_half_an_answer_is_what_was_found_so_far() -> None:
     """A search that was stopped has said what it found."""
     output = b'["a.py", 1, "x"]\n["b.py", 2, "y"]\n["c.p'
-    assert read_matches(output, "/r") == (
+    assert read_matches(output, "/r") == Searched(
         [Match("/r/a.py", 1, "x"), Match("/r/b.py", 2, "y")],
         True,
+        (),
     )

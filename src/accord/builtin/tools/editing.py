@@ -102,7 +102,7 @@ async def edit_text(
         why = reason or f"Change {name}"
         await permit(box, call, "edit", f"Editing {name}", why, paths=[full])
         await call.start()
-        await _unchanged(box, full, before)
+        await unchanged(box, full, before)
         await store(box, full, before, made.text)
         places = len(made.lines)
         where = f"line {made.lines[0]}" if places == 1 else f"{places} places"
@@ -137,7 +137,7 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
     async def work(call: ToolCallHandle) -> ToolResult:
         await permit(box, call, "edit", f"Writing {name}", reason or title, paths=[full])
         await call.start()
-        await _unchanged(box, full, before)
+        await unchanged(box, full, before)
         await store(box, full, before, text)
         verb = "Created" if before is None else "Wrote"
         return done(f"{verb} {name}, {text.count(chr(10)) + 1:,} lines.")
@@ -145,10 +145,12 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
     return await shown(call, work)
 
 
-async def not_begun(box: Toolbox, title: str, full: str, error: Exception) -> ToolResult:
+async def not_begun(
+    box: Toolbox, title: str, full: str, error: Exception, *, kind: str = "edit"
+) -> ToolResult:
     """Show a change that cannot be made."""
     call = box.turn.tool_call(
-        title, kind="edit", name="edit", locations=[full], raw_input={"path": full}
+        title, kind=kind, name=kind, locations=[full], raw_input={"path": full}
     )
 
     async def work(_call: ToolCallHandle) -> ToolResult:
@@ -157,7 +159,7 @@ async def not_begun(box: Toolbox, title: str, full: str, error: Exception) -> To
     return await shown(call, work)
 
 
-async def _unchanged(box: Toolbox, full: str, before: str | None) -> None:
+async def unchanged(box: Toolbox, full: str, before: str | None) -> None:
     """The user may have thought about it for long: the file must still be what the diff showed."""
     try:
         now: str | None = await box.turn.read_text(full)
@@ -201,7 +203,7 @@ async def edit_many(
         await permit(box, call, "edit", title, reason, paths=list(real))
         await call.start()
         for path in real:
-            await _unchanged(box, path, before[path])
+            await unchanged(box, path, before[path])
         names: list[str] = []
         for path, text in real.items():
             try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
@@ -114,18 +115,27 @@ async def _from_git(folder: str) -> Listing | None:
 
 
 def _regular(folder: str, names: list[str]) -> Listing:
-    """Without links, submodules, and what is deleted and not committed."""
+    """Without links, what is behind links, submodules, and what is deleted and not committed."""
     kept: list[str] = []
+    # Git knows files of a folder on when the folder has become a link.
+    is_folder = {"": True}
     for name in sorted(names):
-        try:
-            is_file = stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode)
-        except OSError:
-            continue
-        if is_file:
+        parent = name.rpartition("/")[0]
+        if _is_folder(folder, parent, is_folder) and _is_regular(os.path.join(folder, name)):
             kept.append(name)
             if len(kept) > FILES_MAX:
                 return Listing(folder, tuple(kept[:-1]), is_cut=True)
     return Listing(folder, tuple(kept))
+
+
+def _is_folder(folder: str, name: str, known: dict[str, bool]) -> bool:
+    """Whether it is a folder, and so is every part of its path."""
+    if name not in known:
+        parent = name.rpartition("/")[0]
+        known[name] = _is_folder(folder, parent, known) and _mode_is(
+            os.path.join(folder, name), stat.S_ISDIR
+        )
+    return known[name]
 
 
 def _walk(folder: str) -> Listing:
@@ -143,7 +153,11 @@ def _walk(folder: str) -> Listing:
 
 
 def _is_regular(path: str) -> bool:
+    return _mode_is(path, stat.S_ISREG)
+
+
+def _mode_is(path: str, kind: Callable[[int], bool]) -> bool:
     try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
+        return kind(os.lstat(path).st_mode)
     except OSError:
         return False

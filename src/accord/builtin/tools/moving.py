@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
 from accord.builtin.journal import Change
-from accord.builtin.tools.editing import edit_many, not_begun, remove
+from accord.builtin.tools.editing import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.places import OwnFiles, look_at, missing_words
 from accord.builtin.tools.reading import WHOLE_BYTES_MAX, FileIsMissing, load
 from accord.builtin.tools.result import ToolResult, done, failed
@@ -32,9 +32,9 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
         if found.kind == "missing":
             raise ToolFailed(missing_words(session, full))
         if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
-            before = await load(box, full)
+            before = await load(box, full, counts=False)
     except (ToolFailed, FileFailure) as error:
-        return await not_begun(box, f"Delete {name}", full, error)
+        return await not_begun(box, f"Delete {name}", full, error, kind="delete")
     call = box.turn.tool_call(
         f"Delete {name}",
         kind="delete",
@@ -48,6 +48,8 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
         why = reason or f"Delete {name}"
         await permit(box, call, "delete", f"Deleting {name}", why, paths=[full])
         await call.start()
+        if before is not None:
+            await unchanged(box, full, before)
         await remove(box, full, before)
         lost = "" if before is not None else " It was no text, so undo does not bring it back."
         return done(f"Deleted {name}.{lost}")
@@ -74,12 +76,14 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
         if found.kind == "missing":
             raise ToolFailed(missing_words(session, full))
         is_small = found.kind == "text" and found.size <= WHOLE_BYTES_MAX
-        text = await load(box, full) if is_small else None
+        text = await load(box, full, counts=False) if is_small else None
         if (await look_at(session, goal)).kind != "missing":
             raise ToolFailed(f"{relative(session, goal)} is there already.")
         why = reason or f"Move {names}"
         await permit(box, call, "move", f"Moving {names}", why, paths=[full, goal])
         await call.start()
+        if text is not None:
+            await unchanged(box, full, text)
         with OwnFiles(box) as files:
             await files.move(full, goal)
         seen = box.workspace.seen

@@ -35,8 +35,8 @@ class FileIsMissing(ToolFailed):
     """There is no such file, neither here nor in the client."""
 
 
-async def load(box: Toolbox, path: str) -> str:
-    """The whole text, the client's where it offers its files; counts as seen.
+async def load(box: Toolbox, path: str, *, counts: bool = True) -> str:
+    """The whole text, the client's where it offers its files; counts as seen unless told not to.
 
     Raises:
         ToolFailed, FileFailure, RequestFailed: there is no such text.
@@ -55,7 +55,8 @@ async def load(box: Toolbox, path: str) -> str:
         raise FileIsMissing(missing_words(session, path)) from None
     if "\0" in text:
         raise ToolFailed(f"{relative(session, found.path)} is a binary file, not a text.")
-    box.workspace.seen[found.path] = text_hash(text)
+    if counts:
+        box.workspace.seen[found.path] = text_hash(text)
     return text
 
 
@@ -84,7 +85,8 @@ async def read_file(box: Toolbox, path: str, line: int | None, limit: int | None
         await call.show(note or f"{part.last:,} lines")
         about = {"firstLine": part.first, "lastLine": part.last, "totalLines": part.total}
         await call.complete(raw_output=about)
-        return done(box.redactor.text(text) if part.plain else f"{name} is empty.", part.plain)
+        told = box.redactor.text(text) if part.plain else f"{name} is empty."
+        return done(told, part.plain, () if note is None else (note,))
 
     return await shown(call, work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,8 @@ class ToolResult:
     data: object = None
     # Who refused it, where it was refused and did not fail.
     denied: Denial | None = None
+    # What the text says about what was left out, for whoever words the result anew.
+    notes: tuple[str, ...] = ()
 
 
 def capped(text: str, characters_max: int = RESULT_CHARACTERS_MAX) -> str:
@@ -32,9 +35,9 @@ def capped(text: str, characters_max: int = RESULT_CHARACTERS_MAX) -> str:
     return text[:head] + note + text[len(text) - (characters_max - head) :]
 
 
-def done(text: str, data: object = None) -> ToolResult:
+def done(text: str, data: object = None, notes: Sequence[str] = ()) -> ToolResult:
     """It went well."""
-    return ToolResult(True, capped(text), data)
+    return ToolResult(True, capped(text), data, notes=tuple(notes))
 
 
 def failed(text: str, data: object = None, *, denied: Denial | None = None) -> ToolResult:

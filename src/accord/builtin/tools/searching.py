@@ -11,8 +11,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
@@ -22,7 +23,7 @@ from accord.builtin.tools.listing import Listing, project_files
 from accord.builtin.tools.patterns import path_pattern
 from accord.builtin.tools.places import look_at
 from accord.builtin.tools.result import ToolResult, done
-from accord.builtin.tools.showing import ToolFailed, counted, shown
+from accord.builtin.tools.showing import ToolFailed, counted, shown, size_words
 from accord.machine.secrets import is_secret_name
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ PATHS_SHOWN_MAX = 1_000
 MATCHES_MAX = 500
 LOCATIONS_MAX = 50
 """Places that the tool call names, for a client to jump to."""
+
+LARGE_NAMED_MAX = 5
+"""Files that a result names because they are too large to be searched."""
 
 LINE_CHARACTERS_MAX = 300
 FILE_BYTES_MAX = 4 * 1024 * 1024
@@ -50,6 +54,14 @@ class Match:
     path: str
     line: int
     text: str
+
+
+class Searched(NamedTuple):
+    """What a search found: the lines, whether there are more, files that it left out by size."""
+
+    matches: list[Match]
+    is_cut: bool
+    large: tuple[str, ...]
 
 
 async def glob_files(box: Toolbox, pattern: str, path: str | None) -> ToolResult:
@@ -102,19 +114,19 @@ async def grep_files(
         if not pattern or len(pattern) > PATTERN_CHARACTERS_MAX:
             raise ToolFailed(f"A pattern has 1 to {PATTERN_CHARACTERS_MAX:,} characters.")
         listing = await _searched(box, path, glob)
-        matches, is_cut = await _search(listing, pattern, ignore_case)
+        matches, is_cut, large = await _search(listing, pattern, ignore_case)
         lines = [
             f"{relative(session, one.path)}:{one.line}: {box.redactor.text(one.text)}"
             for one in matches
         ]
-        notes = _notes(listing, int(is_cut), "matches")
+        notes = [*_notes(listing, int(is_cut), "matches"), *_too_large(large)]
         files = len({one.path for one in matches})
         head = f"{counted(len(matches), 'line')} in {counted(files, 'file')}"
         await call.set_locations(*[(one.path, one.line) for one in matches[:LOCATIONS_MAX]])
         await call.show(_shown_list(head, lines, notes))
         await call.complete(raw_output={"count": len(matches), "files": files})
-        text = "\n".join([*lines, *notes]) if lines else f"Nothing matches {pattern}."
-        return done(text, matches)
+        text = "\n".join([*(lines or [f"Nothing matches {pattern}."]), *notes])
+        return done(text, matches, notes)
 
     return await shown(call, work)
 
@@ -158,19 +170,27 @@ def _notes(listing: Listing, left_out: int, what: str) -> list[str]:
     return notes
 
 
+def _too_large(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    some = ", ".join(names[:LARGE_NAMED_MAX])
+    more = " and more" if len(names) > LARGE_NAMED_MAX else ""
+    return [f"[not searched, for they have more than {size_words(FILE_BYTES_MAX)}: {some}{more}]"]
+
+
 def _shown_list(head: str, lines: list[str], notes: list[str]) -> str:
     """For the user: a number, and the first of what was found, as they stand."""
     if not lines:
-        return f"{head} found"
+        return "\n".join([f"{head} found", *notes])
     some = "\n".join(lines[:LOCATIONS_MAX])
     more = len(lines) - LOCATIONS_MAX
     rest = [f"[and {more} more]"] if more > 0 else []
     return "\n".join([f"{head} found", "```", some.replace("```", "'''"), "```", *rest, *notes])
 
 
-async def _search(listing: Listing, pattern: str, ignore_case: bool) -> tuple[list[Match], bool]:
+async def _search(listing: Listing, pattern: str, ignore_case: bool) -> Searched:
     if not listing.paths:
-        return [], False
+        return Searched([], False, ())
     task = {
         "pattern": pattern,
         "ignore_case": ignore_case,
@@ -184,17 +204,17 @@ async def _search(listing: Listing, pattern: str, ignore_case: bool) -> tuple[li
     code, output, is_late = await _process(command, json.dumps(task).encode() + b"\n" + names)
     if code == 4:
         raise ToolFailed(f"The pattern is no regular expression: {output.decode()}.")
-    matches, is_cut = read_matches(output, listing.folder)
-    if is_late and not matches:
+    found = read_matches(output, listing.folder)
+    if is_late and not found.matches:
         raise ToolFailed(
             f"The search did not end within {SEARCH_SECONDS_MAX:g} seconds and was stopped."
             " Make the pattern simpler or search fewer files."
         )
-    return matches, is_cut or is_late
+    return found._replace(is_cut=found.is_cut or is_late)
 
 
-def read_matches(output: bytes, folder: str) -> tuple[list[Match], bool]:
-    """What the search printed, as far as it got; whether something is missing."""
+def read_matches(output: bytes, folder: str) -> Searched:
+    """What the search printed, as far as it got."""
     matches: list[Match] = []
     for line in output.split(b"\n"):
         try:
@@ -202,9 +222,9 @@ def read_matches(output: bytes, folder: str) -> tuple[list[Match], bool]:
         except ValueError:
             continue
         if path == "end" and isinstance(text, bool):
-            return matches, text
+            return Searched(matches, text, tuple(number))
         matches.append(Match(os.path.join(folder, path), number, text))
-    return matches, True
+    return Searched(matches, True, ())
 
 
 async def _process(command: list[str], given: bytes) -> tuple[int | None, bytes, bool]:

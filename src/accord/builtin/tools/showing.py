@@ -9,8 +9,11 @@ What always holds
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
 
 from accord.agent.tool_call import STANDARD_OPTIONS, ToolCallHandle
 from accord.builtin.policy import decision, is_guarded, refusal
@@ -118,6 +121,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def _any_guarded(paths: Sequence[str]) -> bool:
+    """By their names, and by where links on the way lead."""
+    return any(is_guarded(path) or is_guarded(os.path.realpath(path)) for path in paths)
+
+
 async def permit(
     box: Toolbox,
     call: ToolCallHandle,
@@ -141,7 +149,7 @@ async def permit(
         ToolFailed: the mode or the user refused.
     """
     session = box.turn.session
-    if any(map(is_guarded, paths)):
+    if await to_thread.run_sync(_any_guarded, paths):
         subject, kind = subject or f"{kind}:guarded", "execute"
     auto = box.turn.options.get("auto_approve") is True
     verdict = decision(box.mode, kind, auto_approve=auto)

@@ -18,12 +18,16 @@ from accord.builtin.brain.offline.references import (
 )
 from accord.builtin.brain.offline.symbols import language_of
 from accord.builtin.brain.offline.unknown import search_words
-from accord.builtin.brain.offline.wording import bullets, counted, fenced, listed
+from accord.builtin.brain.offline.wording import as_sentence, bullets, counted, fenced, listed
 from accord.builtin.brain.offline.work import Place, Work
 from accord.builtin.tools.searching import Match
+from accord.builtin.tools.window import lines_in
 
 SHOWN_LINES_MAX = 200
 """Lines of a file that an answer shows."""
+
+SHOWN_CHARACTERS_MAX = 500
+"""Characters that it shows of one line."""
 
 
 async def show_map(work: Work, intent: Intent) -> None:
@@ -76,16 +80,21 @@ async def show_file(work: Work, intent: Intent) -> None:
     path = found[0] if found else target
     line = int(intent["line"]) if intent.get("line") else None
     text = texts.get(path)
+    notes: tuple[str, ...] = ()
     if text is None:
         result = await work.tools.read(path, line)
         if not result.ok or not isinstance(result.data, str):
             await work.say(result.text)
             return
-        text = result.data
+        text, notes = result.data, result.notes
     lines = text.split("\n")
-    shown = "\n".join(lines[:SHOWN_LINES_MAX])
-    rest = len(lines) - SHOWN_LINES_MAX
-    more = f"… and {counted(rest, 'more line', 'more lines')}" if rest > 0 else ""
+    shown = "\n".join(line[:SHOWN_CHARACTERS_MAX] for line in lines[:SHOWN_LINES_MAX])
+    rest = lines_in(text) - SHOWN_LINES_MAX
+    # What was read may be a part itself; then nobody has counted the rest.
+    at_least = "at least " if any("go on with" in note for note in notes) else ""
+    more = f"… and {at_least}{counted(rest, 'more line', 'more lines')}" if rest > 0 else ""
+    if any(len(line) > SHOWN_CHARACTERS_MAX for line in lines[:SHOWN_LINES_MAX]):
+        more = f"{more}\n\nLines are cut after {SHOWN_CHARACTERS_MAX} characters.".strip()
     await work.say(f"`{path}`:", fenced(shown, (language_of(path) or "").lower()), more)
 
 
@@ -141,6 +150,12 @@ async def _explain_file(work: Work, project: Project, path: str) -> None:
             return
         # What the client has unsaved counts, not what is on the disk.
         text = await work.tools.text(path) or text
+        if text is None:
+            await work.say(
+                f"`{path}` is too large for me to read whole. `show {path}` shows its first "
+                f"lines, `show {path}:1000` those from there on."
+            )
+            return
     project = project.with_texts({path: text or ""})
     await work.say(await work.compute(describe_file, path, dict(project.files)))
 
@@ -288,8 +303,9 @@ async def find(work: Work, intent: Intent) -> None:
         result = await work.tools.grep(re.escape(text), ignore_case=True)
         found = result.data if isinstance(result.data, list) else []
     matches = [one for one in found if isinstance(one, Match)]
+    notes = "\n".join(as_sentence(note) for note in result.notes)
     if not matches:
-        await work.say(f"Nothing here has “{text}” in it.")
+        await work.say(f"Nothing here has “{text}” in it.", notes)
         return
     project = await work.project()
     files = {one.path for one in matches}
@@ -298,6 +314,7 @@ async def find(work: Work, intent: Intent) -> None:
         bullets(
             f"`{shorter(project, one.path)}:{one.line}`: `{one.text.strip()}`" for one in matches
         ),
+        notes,
     )
 
 

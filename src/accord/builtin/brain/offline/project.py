@@ -14,6 +14,7 @@ from anyio import to_thread
 
 from accord.builtin.brain.offline.runners import ENVIRONMENT_PYTHONS
 from accord.builtin.brain.offline.symbols import language_of
+from accord.builtin.tools.line_search import Reader
 from accord.builtin.tools.listing import project_files
 
 FILE_BYTES_MAX = 1024 * 1024
@@ -93,16 +94,20 @@ def _pythons(root: str) -> tuple[str, ...]:
 def _read(root: str, paths: Iterable[str]) -> tuple[dict[str, str], bool]:
     files: dict[str, str] = {}
     total = 0
-    for path in paths:
-        if not _is_text_name(path):
-            continue
-        text = read_regular(os.path.join(root, path))
-        if text is None:
-            continue
-        total += len(text)
-        if total > PROJECT_BYTES_MAX or len(files) == PROJECT_FILES_MAX:
-            return files, True
-        files[path] = text
+    reader = Reader(os.fsencode(root))
+    try:
+        for path in paths:
+            if not _is_text_name(path):
+                continue
+            text = _text_of(reader, path)
+            if text is None:
+                continue
+            total += len(text)
+            if total > PROJECT_BYTES_MAX or len(files) == PROJECT_FILES_MAX:
+                return files, True
+            files[path] = text
+    finally:
+        reader.close()
     return files, False
 
 
@@ -113,10 +118,10 @@ def _is_text_name(path: str) -> bool:
     return name.rpartition(".")[2].lower() in _ENDINGS
 
 
-def read_regular(path: str) -> str | None:
+def _text_of(reader: Reader, path: str) -> str | None:
     """The text of a regular file; None for anything else, or too much."""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        opened = reader.open(os.fsencode(path))
     except OSError:
         return None
     with os.fdopen(opened, "rb") as file:

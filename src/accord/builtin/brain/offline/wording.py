@@ -13,6 +13,12 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def as_sentence(note: str) -> str:
+    """A note of a tool, `[like this]`, as a sentence."""
+    bare = note.strip("[]")
+    return f"{bare[:1].upper()}{bare[1:]}."
+
+
 def listed(names: Sequence[str], shown_max: int = 6) -> str:
     """`a`, `b` and 3 more."""
     shown = [f"`{name}`" for name in names[:shown_max]]

@@ -55,7 +55,8 @@ class Work:
 
     async def say(self, *paragraphs: str) -> None:
         """One message; what is empty is left out."""
-        text = "\n\n".join(one for one in paragraphs if one)
+        # Of what tools read much is quoted: no secret that is known gets out by that.
+        text = self.tools.redactor.text("\n\n".join(one for one in paragraphs if one))
         async with self.turn.message() as message:
             for line in text.splitlines(keepends=True):
                 await message.write(line)
@@ -116,7 +117,7 @@ class Work:
             await call.start()
             if places:
                 await call.set_locations(*places[:LOCATIONS_MAX])
-            await call.show(text)
+            await call.show(self.tools.redactor.text(text))
             await call.complete(raw_output={"count": len(places)})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
