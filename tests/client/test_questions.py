@@ -260,6 +260,8 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
             {"toolCallId": "d", "kind": "fetch", "rawInput": {"url": "https://["}},
             {"toolCallId": "e", "name": "mcp__git__log", "rawInput": [1]},
             {"toolCallId": "f", "rawInput": {"command": "make; make test"}},
+            {"toolCallId": "g", "rawInput": {"server": "git", "tool": "log", "arguments": {}}},
+            {"toolCallId": "h", "rawInput": {"server": "git", "tool": 5}},
         ]
         for call in calls:
             params = {"sessionId": "s1", "toolCall": call, "options": [option]}
@@ -271,7 +273,7 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
         hearing = Hearing()
         await client.new_session(on_update=hearing)
         await hearing.done.wait()
-    edit, run, fetch, odd, tool, unnamed = decider.asked
+    edit, run, fetch, odd, tool, unnamed, called, not_called = decider.asked
     # An agent that knows no kinds still says what it would run.
     assert (unnamed.kind, unnamed.command) == ("execute", "make; make test")
     assert (edit.paths, edit.reason) == (("/a", "/b"), "because")
@@ -280,6 +282,8 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
     # A URL that cannot be read is a host that no rule knows, not no host.
     assert odd.hosts == ("https://[",)
     assert tool.mcp_tool in ("git/log", None)
+    # Versions without names say it in the input.
+    assert (called.mcp_tool, not_called.mcp_tool) == ("git/log", None)
 
 
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:

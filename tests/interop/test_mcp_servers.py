@@ -149,4 +149,4 @@ async def test_filesystem_keeps_to_the_roots_of_the_session(tmp_path: Path) -> N
         assert not outside.ok
         assert "denied" in outside.text
         kinds = {one.name: one.kind for one in servers.tools}
-        assert (kinds["read_text_file"], kinds["write_file"]) == ("read", "other")
+        assert (kinds["read_text_file"], kinds["write_file"]) == ("fetch", "other")

@@ -50,7 +50,9 @@ def test_what_is_shown_has_no_values_of_variables_or_headers(tmp_path: Path) -> 
     """Issue: credentials are never shown."""
     write(tmp_path, {"tools": TOOLS, "net": NET})
     servers = read(tmp_path)
-    assert servers["tools"].described == "runs tools --in '${ROOM:-kitchen}' with TOKEN"
+    assert servers["tools"].described == (
+        "runs tools --in '${ROOM:-kitchen}' with TOKEN, and gets your SECRET"
+    )
     assert servers["net"].described == "connects to https://x.example/${ROOM:-} with X-Key"
     assert "of-mine" not in repr(servers)
 

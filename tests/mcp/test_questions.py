@@ -31,12 +31,12 @@ def test_old_names_of_choices_become_titles() -> None:
     assert titled(plain) == plain
 
 
-def test_an_answer_must_fit_the_form() -> None:
+async def test_an_answer_must_fit_the_form() -> None:
     """Issue: elicitation passed on; the server must be able to rely on its own form."""
-    assert fits({"size": "s"}, FORM)
-    assert not fits({"size": "xl"}, FORM)
-    assert not fits({}, FORM)
-    assert not fits({}, {"type": "nonsense"})
+    assert await fits({"size": "s"}, FORM)
+    assert not await fits({"size": "xl"}, FORM)
+    assert not await fits({}, FORM)
+    assert not await fits({}, {"type": "nonsense"})
 
 
 async def test_a_page_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:

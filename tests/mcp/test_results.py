@@ -8,7 +8,10 @@ import pytest
 from mcp_types import CallToolResult, ReadResourceResult, TextContent
 
 from accord.mcp import results
+from accord.mcp.faults import McpFault
+from accord.mcp.redaction import Redactor
 from accord.mcp.results import McpTool, block_of, contents_of, result_of, text_of
+from accord.mcp.specs import ServerSpec
 from accord.schema import v2
 
 
@@ -62,6 +65,47 @@ def test_bytes_of_a_resource_are_named() -> None:
     assert all(isinstance(one, v2.EmbeddedResource) for one in read.blocks)
 
 
+def test_blocks_beyond_the_bound_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """House rule: everything has a bound; each block is an update to the client."""
+    monkeypatch.setattr(results, "BLOCKS_MAX", 2)
+    content = [TextContent(text=str(number)) for number in range(5)]
+    result = result_of(CallToolResult(content=list(content)))
+    assert result.text == "0\n1\n[3 more blocks left out]"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "data": "!!!!", "mimeType": "image/png"},
+        {"type": "audio", "data": "a", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "x://a", "blob": "?"}},
+    ],
+)
+def test_bytes_that_are_no_base64_fail_the_call(block: dict[str, Any]) -> None:
+    """Issue: results checked against MCP's shapes, bad ones fail the call."""
+    with pytest.raises(McpFault, match=r"wrong shape \(content\.0\.(data|blob): no base64\)"):
+        result_of(CallToolResult.model_validate({"content": [block]}))
+
+
+def test_a_key_that_the_server_quotes_is_hidden_wherever_it_stands() -> None:
+    """Issue: credentials never shown; other values of variables are content."""
+    spec = ServerSpec(
+        name="s",
+        transport="stdio",
+        env={"API_TOKEN": "0123456789", "ROOT": "/srv/notes", "KEY": "short"},
+        headers={"Authorization": "Bearer abcdefgh"},
+    )
+    assert spec.credentials == {"0123456789", "Bearer abcdefgh", "abcdefgh"}
+    answer = CallToolResult(
+        content=[TextContent(text="in /srv/notes with 0123456789")],
+        structured_content={"keys": [{"is": "abcdefgh"}], "count": 2},
+    )
+    result = result_of(answer, Redactor(spec.credentials).clean)
+    assert result.text == "in /srv/notes with ***"
+    assert result.blocks == [v2.TextContent(text=result.text)]
+    assert result.structured == {"keys": [{"is": "***"}], "count": 2}
+
+
 def test_a_block_that_nobody_knows_is_named_by_its_tag() -> None:
     """An unknown variant of a peer's."""
     from accord.schema.struct import UnknownVariant
@@ -73,12 +117,12 @@ def test_a_block_that_nobody_knows_is_named_by_its_tag() -> None:
     ("hints", "kind"),
     [
         ({}, "other"),
-        ({"readOnlyHint": True}, "read"),
+        ({"readOnlyHint": True}, "fetch"),
         ({"readOnlyHint": True, "openWorldHint": True}, "fetch"),
         ({"readOnlyHint": "yes"}, "other"),
         ({"destructiveHint": False}, "other"),
     ],
 )
 def test_the_kind_of_a_tool_comes_from_its_hints(hints: dict[str, Any], kind: str) -> None:
-    """Contract: kind from annotations; what nobody vouches for is `other`."""
+    """Docs: a hint is never a permission, so `--allow read` does not mean a server's tools."""
     assert McpTool(server="s", name="t", annotations=hints).kind == kind

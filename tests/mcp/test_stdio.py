@@ -57,7 +57,7 @@ async def answer_form(question: Question) -> Answer:
 async def it_lists_tools(servers: McpServers) -> None:
     add = servers.tool("shop", "add")
     assert add is not None
-    assert (add.title, add.description, add.kind) == ("Add", "Add two numbers.", "read")
+    assert (add.title, add.description, add.kind) == ("Add", "Add two numbers.", "fetch")
     assert set(add.input_schema["properties"]) == {"a", "b"}
     fail = servers.tool("shop", "fail")
     assert fail is not None
@@ -94,7 +94,8 @@ async def it_returns_what_the_tool_says(servers: McpServers) -> None:
 
 async def it_gives_only_the_named_variables(servers: McpServers, folder: Path) -> None:
     named = await servers.call("shop", "environment", {"name": "TOKEN"})
-    assert named.text == SECRET
+    # It has it, and quotes it in vain.
+    assert named.text == "***"
     other = await servers.call("shop", "environment", {"name": "OPENAI_API_KEY"})
     assert other.text == "unset"
     assert (await servers.call("shop", "where")).text == str(folder.resolve())

@@ -77,7 +77,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         paths=_paths(call),
         command=command,
         cwd=asked.cwd or session.cwd,
-        mcp_tool=_mcp_tool(call),
+        mcp_tool=_mcp_tool(call, given),
         hosts=_hosts(given),
         origin="agent",
     )
@@ -123,12 +123,18 @@ def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
     return (host_of(url) or url,)
 
 
-def _mcp_tool(call: ToolCall | None) -> str | None:
-    """Tools of MCP servers are named `mcp__server__tool` by all agents that name them at all."""
-    if call is None or call.name is None or not call.name.startswith("mcp__"):
+def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
+    """The tool of an MCP server that is to be called, as `server/tool`.
+
+    Agents that name it call it `mcp__server__tool`; v1 has no names, and there the input has both.
+    """
+    if call is None:
         return None
-    server, _, tool = call.name[len("mcp__") :].partition("__")
-    return f"{server}/{tool}" if tool else None
+    if call.name is not None and call.name.startswith("mcp__"):
+        server, _, tool = call.name[len("mcp__") :].partition("__")
+        return f"{server}/{tool}" if tool else None
+    named = (given.get("server"), given.get("tool"))
+    return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
 
 
 __all__ = ["CANCELLED", "Question", "describe"]

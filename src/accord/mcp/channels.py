@@ -29,6 +29,9 @@ HTTP_SECONDS_MAX = 30.0
 SILENCE_SECONDS_MAX = 3600.0
 """How long a stream may be silent; whoever waits for an answer has a bound of its own."""
 
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+"""The largest answer that is read, as from a program."""
+
 CLIENT_ERRORS = 400
 NOT_FOUND = 404
 
@@ -100,6 +103,32 @@ class Channel:
             self._status = response.status_code
 
 
+async def _bound(response: httpx2.Response) -> None:
+    """Have an answer that is no stream of events end where it is too large."""
+    import httpx2
+
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        # As long as the conversation; each event of it has a bound.
+        return
+    whole = response.stream
+    assert isinstance(whole, httpx2.AsyncByteStream)
+    inner: httpx2.AsyncByteStream = whole
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncGenerator[bytes]:
+            left = ANSWER_BYTES_MAX
+            async for chunk in inner:
+                left -= len(chunk)
+                if left < 0:
+                    raise httpx2.ReadError(f"an answer of more than {ANSWER_BYTES_MAX} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    response.stream = Bounded()
+
+
 @asynccontextmanager
 async def open_channel(spec: ServerSpec, cwd: str) -> AsyncGenerator[Channel]:
     """Reach the server by its transport."""
@@ -122,10 +151,12 @@ async def _http(spec: ServerSpec) -> AsyncGenerator[Channel]:
     limits = httpx2.Timeout(HTTP_SECONDS_MAX, read=SILENCE_SECONDS_MAX)
     async with (
         httpx2.AsyncClient(headers=dict(spec.headers), timeout=limits) as client,
-        streamable_http_client(spec.url, http_client=client) as (read, write),
+        streamable_http_client(
+            spec.url, http_client=client, max_sse_event_size=ANSWER_BYTES_MAX
+        ) as (read, write),
     ):
         channel = Channel(read, write)
-        client.event_hooks = {"response": [channel.note]}
+        client.event_hooks = {"response": [channel.note, _bound]}
         yield channel
 
 

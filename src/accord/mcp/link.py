@@ -29,6 +29,7 @@ from accord.mcp.questions import Done, Elicit, Questions
 from accord.mcp.redaction import Redactor, redacting, watch_sdk_logs
 from accord.mcp.results import McpTool, tool_of
 from accord.mcp.specs import ServerSpec
+from accord.mcp.validation import session_class
 from accord.version import __version__
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ RECONNECTS_MAX = 5
 
 PAGES_MAX = 50
 """How many pages of a list are read."""
+
+ITEMS_MAX = 5_000
+"""How many tools or resources of one server are known; more would fill the memory."""
 
 CLOSED_SECONDS_MAX = 2.0
 """How long the end of a broken link is waited for, to say why it broke."""
@@ -87,6 +91,8 @@ class Link:
         self.tools: list[McpTool] = []
         self._around = around
         self._redactor = Redactor(spec.secrets)
+        # For results, in which a variable's value may be what was asked for.
+        self.clean = Redactor(spec.credentials).clean if spec.credentials else None
         self._questions = Questions(spec.name)
         # Who asks the user for a call that is open; the last one is the likeliest.
         self._askers: list[tuple[Elicit | None, Patience]] = []
@@ -147,10 +153,9 @@ class Link:
     async def _converse(
         self, channel: Channel, within: anyio.CancelScope, settled: anyio.Event, stop: anyio.Event
     ) -> None:
-        from mcp.client.session import ClientSession
         from mcp_types import Implementation
 
-        async with ClientSession(
+        async with session_class()(
             channel.read,
             channel.write,
             elicitation_callback=None if self._around.elicit is None else self._elicit,
@@ -313,7 +318,10 @@ class Link:
         offered = session.server_capabilities
         if offered is None or offered.tools is None:
             return []
-        return [tool_of(self.spec.name, one) async for one in pages(session.list_tools, "tools")]
+        listed = [one async for one in pages(session.list_tools, "tools")]
+        # A subclass of the package's, made in `validation.py`.
+        session.output_schemas = {one.name: one.output_schema for one in listed}  # type: ignore[attr-defined]
+        return [tool_of(self.spec.name, one) for one in listed]
 
 
 async def pages(listing: Callable[..., Awaitable[Any]], name: str) -> AsyncIterator[Any]:
@@ -321,10 +329,12 @@ async def pages(listing: Callable[..., Awaitable[Any]], name: str) -> AsyncItera
     from mcp_types import PaginatedRequestParams
 
     cursor: str | None = None
+    left = ITEMS_MAX
     for _ in range(PAGES_MAX):
         params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
         page = await listing(params=params)
-        for item in getattr(page, name):
+        for item in getattr(page, name)[:left]:
+            left -= 1
             yield item
         cursor = page.next_cursor
         if cursor is None:

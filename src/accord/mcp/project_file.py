@@ -186,10 +186,13 @@ def _server(path: Path, name: str, value: Any, environ: Mapping[str, str]) -> Pr
 def _described(kind: str, texts: Mapping[str, Any], args: list[str], env: Any, headers: Any) -> str:
     """What it would do, as it stands in the file: variables by name, values not at all."""
     if kind == "stdio":
-        line = f"runs {join((texts['command'], *args))}"
-        return f"{line} with {', '.join(sorted(env))}" if env else line
-    line = f"connects to {texts['url']}"
-    return f"{line} with {', '.join(sorted(headers))}" if headers else line
+        line, given = f"runs {join((texts['command'], *args))}", env
+    else:
+        line, given = f"connects to {texts['url']}", headers
+    line = f"{line} with {', '.join(sorted(given))}" if given else line
+    # A header can be called anything; what matters is whose key is in it.
+    yours = sorted({found for one in given.values() for found, _ in _VARIABLE.findall(one)})
+    return f"{line}, and gets your {', '.join(yours)}" if yours else line
 
 
 def _texts(path: Path, key: str, value: Mapping[str, Any], name: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from accord.agent.elicitation import Answer, elicit_schema, elicit_url
 from accord.errors import LocalProtocolError
+from accord.mcp.validation import problem
 
 if TYPE_CHECKING:
     import mcp_types
@@ -93,7 +94,7 @@ class Questions:
             if len(self._pages) > OPEN_PAGES_MAX:
                 del self._pages[next(iter(self._pages))]
             return ElicitResult(action="accept")
-        if not fits(answer.values, params.requested_schema):
+        if not await fits(answer.values, params.requested_schema):
             return ElicitResult(action="cancel")
         return ElicitResult(action="accept", content=dict(answer.values))
 
@@ -128,17 +129,9 @@ def titled(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "properties": fields}
 
 
-def fits(values: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+async def fits(values: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     """Whether the answer is one to the form; the client's check is not enough."""
-    # A dependency of the MCP package.
-    from jsonschema import SchemaError
-    from jsonschema.validators import Draft202012Validator
-
-    try:
-        Draft202012Validator.check_schema(schema)
-        return bool(Draft202012Validator(schema).is_valid(dict(values)))
-    except SchemaError:
-        return False
+    return await problem(dict(schema), dict(values)) is None
 
 
 __all__ = ["Elicit", "Question", "Questions", "asking", "fits", "titled"]

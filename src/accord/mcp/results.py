@@ -10,10 +10,12 @@ What always holds
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from accord.mcp.faults import McpFault
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, UnknownVariant
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES_MAX = 8 * 1024 * 1024
 """A block that is larger would not fit into one message to the client."""
+
+Clean = Callable[[str], str]
+
+BLOCKS_MAX = 200
+"""Each is an update of its own to the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +50,12 @@ class McpTool:
 
     @property
     def kind(self) -> str:
-        """The kind of tool call that shows it; what nobody vouches for is `other`."""
-        if not self.read_only:
-            return "other"
-        return "fetch" if self.annotations.get("openWorldHint") is True else "read"
+        """The kind of tool call that shows it.
+
+        Never `read`: whoever allows reading means the session's files, and not what a program of
+        somebody else's calls so.
+        """
+        return "fetch" if self.read_only else "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,25 +112,74 @@ def resource_of(server: str, resource: mcp_types.Resource) -> McpResource:
     )
 
 
-def result_of(answer: mcp_types.CallToolResult) -> McpResult:
-    """The result of a tool call.  Structured content without text is shown as JSON."""
-    blocks = [block_of(one.model_dump(by_alias=True, exclude_none=True)) for one in answer.content]
+def result_of(answer: mcp_types.CallToolResult, clean: Clean | None = None) -> McpResult:
+    """The result of a tool call.  Structured content without text is shown as JSON.
+
+    Raises:
+        McpFault: a block is not what MCP says it is.
+    """
+    content = (one.model_dump(by_alias=True, exclude_none=True) for one in answer.content)
+    blocks = _blocks(content, clean)
+    structured = _cleaned(answer.structured_content, clean)
     text = text_of(blocks)
-    if answer.structured_content is not None and not blocks:
-        text = json.dumps(answer.structured_content, ensure_ascii=False, indent=2)
+    if structured is not None and not blocks:
+        text = json.dumps(structured, ensure_ascii=False, indent=2)
         blocks = [v2.TextContent(text=text)]
-    return McpResult(
-        ok=not answer.is_error, text=text, blocks=blocks, structured=answer.structured_content
-    )
+    return McpResult(ok=not answer.is_error, text=text, blocks=blocks, structured=structured)
 
 
-def contents_of(answer: mcp_types.ReadResourceResult) -> McpResult:
-    """What was read from a resource."""
-    blocks = [
-        block_of({"type": "resource", "resource": one.model_dump(by_alias=True, exclude_none=True)})
+def contents_of(answer: mcp_types.ReadResourceResult, clean: Clean | None = None) -> McpResult:
+    """What was read from a resource.
+
+    Raises:
+        McpFault: a part of it is not what MCP says it is.
+    """
+    content = (
+        {"type": "resource", "resource": one.model_dump(by_alias=True, exclude_none=True)}
         for one in answer.contents
-    ]
+    )
+    blocks = _blocks(content, clean)
     return McpResult(ok=True, text=text_of(blocks), blocks=blocks)
+
+
+def _blocks(content: Iterable[dict[str, Any]], clean: Clean | None) -> list[v2.ContentBlock]:
+    """The blocks, as many as a person or a model can take; the rest is counted."""
+    blocks: list[v2.ContentBlock] = []
+    left = 0
+    for number, members in enumerate(content):
+        if number >= BLOCKS_MAX:
+            left += 1
+            continue
+        _check_bytes(number, members)
+        blocks.append(block_of(_cleaned(members, clean)))
+    if left:
+        blocks.append(v2.TextContent(text=f"[{left} more blocks left out]"))
+    return blocks
+
+
+def _cleaned(value: Any, clean: Clean | None) -> Any:
+    """The value with each text in it cleaned: some servers quote the key that they were given."""
+    if clean is None:
+        return value
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {name: _cleaned(one, clean) for name, one in value.items()}
+    return [_cleaned(one, clean) for one in value] if isinstance(value, list) else value
+
+
+def _check_bytes(number: int, members: dict[str, Any]) -> None:
+    """MCP's shapes say base64; the package takes any text."""
+    holder = members.get("resource") if members.get("type") == "resource" else members
+    for key in ("data", "blob"):
+        data = holder.get(key) if isinstance(holder, dict) else None
+        if isinstance(data, str):
+            try:
+                b64decode(data, validate=True)
+            except ValueError:
+                raise McpFault(
+                    f"it answered in a wrong shape (content.{number}.{key}: no base64)"
+                ) from None
 
 
 def block_of(members: dict[str, Any]) -> v2.ContentBlock:

@@ -142,7 +142,7 @@ class McpServers:
                 return McpResult.failure(
                     f"MCP server {server!r} has no tool {tool!r}; it has: {known}"
                 )
-            return result_of(await link.ask(send, elicit=elicit))
+            return result_of(await link.ask(send, elicit=elicit), link.clean)
         except McpFault as fault:
             return McpResult.failure(f"MCP server {server!r}: {fault}")
 
@@ -177,11 +177,10 @@ class McpServers:
                 continue
             try:
                 answer = await link.ask(send)
+                if answer is not None:
+                    return contents_of(answer, link.clean)
             except McpFault as fault:
                 said.append(f"MCP server {link.spec.name!r}: {fault}")
-                continue
-            if answer is not None:
-                return contents_of(answer)
         return McpResult.failure("; ".join(said) or f"no MCP server has {uri}")
 
     async def aclose(self) -> None:

@@ -9,6 +9,7 @@ What always holds
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -22,6 +23,12 @@ Transport = Literal["stdio", "http", "sse"]
 
 SECRET_CHARACTERS_MIN = 4
 """A shorter value is no secret; hiding every `1` would make a text unreadable."""
+
+
+CREDENTIAL_CHARACTERS_MIN = 8
+"""A shorter one could be a word of any result."""
+
+_CREDENTIAL = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
 
 
 class Entry(Protocol):
@@ -84,6 +91,15 @@ class ServerSpec:
         except ValueError:
             found.add(self.url)
         return frozenset(one for one in found if len(one) >= SECRET_CHARACTERS_MIN)
+
+    @property
+    def credentials(self) -> frozenset[str]:
+        """Those that let somebody in: hidden in results too, where other values are content."""
+        found = {value for name, value in self.env.items() if _CREDENTIAL.search(name)}
+        for name, value in self.headers.items():
+            if _CREDENTIAL.search(name):
+                found.update((value, *value.split()[1:]))
+        return frozenset(one for one in found if len(one) >= CREDENTIAL_CHARACTERS_MIN)
 
 
 def spec_of(server: Any) -> ServerSpec | None:

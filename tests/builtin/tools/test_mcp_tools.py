@@ -80,6 +80,9 @@ async def test_a_call_is_asked_for_shown_and_mapped(tmp_path: Path, variant: str
         assert (shown["kind"], shown["status"]) == ("other", "completed")
         assert shown["rawOutput"] == {"sum": 3}
         assert shown["rawInput"]["arguments"] == {"x": 1, "y": 2}
+        # Clients know tools of servers by this name; v1 has none, and looks at the input.
+        assert shown.get("name", "mcp__maths__add") == "mcp__maths__add"
+        assert (shown["rawInput"]["server"], shown["rawInput"]["tool"]) == ("maths", "add")
         titles = [u.get("title") for u in b.client.updates("tool_call_update")]
         assert "maths: Add numbers (50% half way)" in titles
         assert shown["content"] == [{"type": "content", "content": {"type": "text", "text": "3"}}]
@@ -103,7 +106,7 @@ async def test_an_always_counts_for_one_tool_and_hints_are_only_hints(tmp_path: 
         for _ in range(2):
             assert (await call(b, played, "maths", "look")).ok
         assert len(b.asked) == 1
-        assert b.last()["kind"] == "read"
+        assert b.last()["kind"] == "fetch"
         assert (await call(b, played, "maths", "add")).ok
         assert len(b.asked) == 2
         await b.set_mode("read-only")

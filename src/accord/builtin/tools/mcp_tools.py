@@ -34,7 +34,8 @@ async def call_tool(
     call = box.turn.tool_call(
         title,
         kind=kind,
-        name=f"{server}.{tool}",
+        # As all agents name them, so that a client's rules for tools of servers find it.
+        name=f"mcp__{server}__{tool}",
         raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
         cancellable=box.turn.session.wire.version != 1,
     )
