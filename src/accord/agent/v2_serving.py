@@ -173,7 +173,8 @@ class V2Serving:
         for index, server in enumerate(listed):
             unknown = isinstance(server, UnknownVariant)
             kind = server.tag if unknown else type(server).__struct_config__.tag
-            if kind not in self._agent.mcp:
+            # `sse` is v1's: an agent that takes it there cannot advertise it here.
+            if kind not in self._agent.mcp - {"sse"}:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
                 )

@@ -307,6 +307,15 @@ async def test_servers_that_were_offered_reach_the_agent() -> None:
     assert [server.name for server in seen[0].mcp_servers] == ["tools", "web"]
 
 
+@pytest.mark.rule("V2-SESS-24")
+async def test_a_transport_that_only_v1_has_is_refused_by_an_agent_that_takes_it_there() -> None:
+    """Spec: what a v2 agent did not advertise gives -32602, and v2 has no word for `sse`."""
+    server = {"type": "sse", "name": "old", "url": "https://example.com"}
+    async with playing(made(mcp=["http", "sse"])) as client:
+        error = await client.error("session/new", {"cwd": "/tmp", "mcpServers": [server]})
+        assert error["code"] == -32602
+
+
 @pytest.mark.parametrize("cwd", ["relative", "", None, 5])
 async def test_a_working_folder_is_absolute(cwd: Any) -> None:
     """Spec: AbsolutePath."""
