@@ -203,7 +203,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
         cases.append(("V2-PROMPT-02", [image]))
     for rule, prompt in cases:
-        params = {"sessionId": session, "prompt": prompt}
+        params: dict[str, Any] = {"sessionId": session, "prompt": prompt}
         error = await talk.error_of("session/prompt", params)
         ok = error.get("code") == INVALID_PARAMS
         stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
@@ -211,7 +211,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
     echoed = talk.updates(kind="user_message") + talk.updates(kind="user_message_chunk")
     stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
     block = {"type": "text", "text": stage.scenario.prompt("say"), "_meta": {"x.y/z": [None]}}
-    params: dict[str, Any] = {"sessionId": session, "prompt": [block], "_meta": {"traceparent": 5}}
+    params = {"sessionId": session, "prompt": [block], "_meta": {"traceparent": 5}}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     ok = "result" in answer
     stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
