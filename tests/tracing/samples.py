@@ -103,7 +103,20 @@ def talk() -> Tape:
     tape = Tape()
     tape.initialize()
     turn = tape.ask("client", "session/prompt", prompt("Mend the area, please"), 0.5)
-    for word in "I look at the file first, then I run the tests. ".split(" "):
+    for word in [
+        "I",
+        "look",
+        "at",
+        "the",
+        "file",
+        "first,",
+        "then",
+        "I",
+        "run",
+        "the",
+        "tests.",
+        "",
+    ]:
         tape.chunk(word + " ", 0.02)
     read = {"sessionId": SESSION, "path": "/project/area.py"}
     tape.call("agent", "fs/read_text_file", read, {"content": OLD}, 0.004)
@@ -124,8 +137,8 @@ def talk() -> Tape:
     _tests(tape)
     tape.stderr(b"warning: the cache is cold")
     tape.stderr(b"\x1b[31mred\x1b[0m and \xff bytes")
-    for word in "The area is a product now, and the tests pass.".split(" "):
-        tape.chunk(word + " ", 0.015)
+    for word in ("The ", "area ", "is ", "a ", "product ", "now."):
+        tape.chunk(word, 0.015)
     tape.answer("agent", turn, {"stopReason": "end_turn"})
     return tape
 

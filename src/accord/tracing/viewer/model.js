@@ -85,7 +85,9 @@ function frameWords(number) {
   const value = frameValue(number);
   if (!isObject(value)) return text.slice(0, 400);
   const { jsonrpc, method, ...rest } = value;
-  const said = updateOf(value) ?? value.params ?? value.result ?? value.error ?? rest;
+  const { sessionUpdate, ...update } = updateOf(value) ?? {};
+  if (typeof sessionUpdate === "string" && sessionUpdate.endsWith("_chunk") && update.content) return textOf(update.content).slice(0, 400);
+  const said = sessionUpdate ? update : value.params ?? value.result ?? value.error ?? rest;
   return (JSON.stringify(said) ?? "").slice(0, 400);
 }
 
