@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import uuid
+from inspect import GEN_CREATED, getgeneratorstate
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,7 @@ class AgentV1(Turns):
         return {
             "loadSession": True,
             "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-            "mcpCapabilities": {"http": False, "sse": False},
+            "mcpCapabilities": {"http": True, "sse": False},
             "sessionCapabilities": marks,
             **({"auth": {"logout": {}}} if self.auth_methods else {}),
         }
@@ -114,7 +116,9 @@ class AgentV1(Turns):
         for server in servers:
             if not isinstance(server, dict) or not isinstance(server.get("name"), str):
                 raise bad_params("a server has a name")
-            if server.get("type", "stdio") != "stdio":
+            if server.get("type", "stdio") == "http":
+                continue
+            if "type" in server:
                 raise bad_params("servers of this type are not supported")
             absolute(server.get("command"), "command")
             args, env = server.get("args"), server.get("env")
@@ -130,6 +134,8 @@ class AgentV1(Turns):
         session = self.new_session(name, roots)
         self.connect(session, servers)
         self.keep()
+        commands = [{"name": "tool", "description": "Looks around"}]
+        self.update(session, "available_commands_update", availableCommands=commands)
         return {"sessionId": name, **self.setup(session)}
 
     def request_session_load(self, params: Json) -> Json:
@@ -250,11 +256,15 @@ class AgentV1(Turns):
     def turn(self, session: Json, blocks: list[Json]) -> Work:
         try:
             for block in blocks:
-                self.remember(session, {"sessionUpdate": "user_message_chunk", "content": block})
+                chunk = {"sessionUpdate": "user_message_chunk", "content": block}
+                self.remember(session, {**chunk, "messageId": uuid.uuid4().hex})
             text = next((block["text"] for block in blocks if block["type"] == "text"), "")
             reason = yield from self.act(session, text)
         except Stopped:
             return self.end_turn(session, "cancelled")
+        except Refused as refused:
+            self.say(session, f"That did not work: {refused}")
+            reason = "end_turn"
         return self.end_turn(session, reason)
 
     def end_turn(self, session: Json, reason: str) -> Json:
@@ -266,29 +276,39 @@ class AgentV1(Turns):
 
     def notification_cancel_request(self, params: Json) -> None:
         task = self.tasks.get(params.get("requestId", ""))
-        if task is not None and task.method != "session/prompt":
-            self.stop(task)
+        if task is not None:
+            self.cancel_task(task)
 
     def cancel_turns(self, session: Json) -> None:
         for task in list(session["turns"]):
-            if task.work.gi_frame is not None and task.work.gi_frame.f_lasti <= 0:
-                task.work.close()
-                self.finish(task, {"stopReason": "cancelled"}, None)
-            elif task.id in self.tasks:
-                self.stop(task)
+            self.cancel_task(task)
+
+    def cancel_task(self, task: Task) -> None:
+        """End a turn, also one that has not begun."""
+        if getgeneratorstate(task.work) == GEN_CREATED:
+            task.work.close()
+            self.finish(task, {"stopReason": "cancelled"}, None)
+        elif task.id in self.tasks:
+            self.stop(task)
 
     # What outlives the process.
 
     def keep(self) -> None:
-        if path := os.environ.get("DEFECTS_STATE"):
+        if path := state_file():
             kept = {
                 name: {"roots": one["roots"], "history": one["history"], "config": one["config"]}
                 for name, one in self.sessions.items()
             }
-            Path(path).write_text(json.dumps(kept))
+            path.write_text(json.dumps(kept))
 
     def restore(self) -> None:
-        path = Path(os.environ.get("DEFECTS_STATE", ""))
-        if path.is_file():
+        path = state_file()
+        if path is not None and path.is_file():
             for name, kept in json.loads(path.read_text()).items():
                 self.new_session(name, kept["roots"]).update(kept, active=False)
+
+
+def state_file() -> Path | None:
+    """Where sessions outlive the process; the kit gives each check a folder for it."""
+    folder = os.environ.get("ACCORD_STATE_DIR")
+    return Path(folder, "defects.json") if folder else None

@@ -12,9 +12,11 @@ from tests.defects.mcp_client import McpServer
 from tests.defects.wire import HOLD, Call, Json, Peer, Refused, Work, bad_params
 
 OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+    {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
 ]
+# What a loaded session shows again.
+KEPT = ("agent_message_chunk", "tool_call", "tool_call_update", "plan")
 
 
 class Turns(Peer):
@@ -108,9 +110,9 @@ class Turns(Peer):
     def remember(self, session: Json, update: Json) -> None:
         session["history"].append(update)
 
-    def update(self, session: Json, kind: str, **fields: Any) -> None:
-        update = {"sessionUpdate": kind, **fields}
-        if kind not in ("notice", "current_mode_update", "config_option_update"):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        update = {"sessionUpdate": what, **fields}
+        if what in KEPT:
             self.remember(session, update)
         self.notify("session/update", {"sessionId": session["id"], "update": update})
 
@@ -145,7 +147,7 @@ class Turns(Peer):
         word, _, rest = text.strip().lstrip("/").partition(" ")
         action = getattr(self, f"do_{word}", None)
         if action is None:
-            self.say(session, f"You said: {text}")
+            self.say(session, "I have heard you.")
             return "end_turn"
         yield from action(session, rest)
         return "refusal" if word == "refuse" else "end_turn"
@@ -189,6 +191,12 @@ class Turns(Peer):
         self.say(session, "switched")
         yield from ()
 
+    def do_config(self, session: Json, rest: str) -> Work:
+        self.set_config(session, "model", rest or "large")
+        self.update(session, "config_option_update", configOptions=self.options(session))
+        self.say(session, "changed")
+        yield from ()
+
     def do_usage(self, session: Json, _rest: str) -> Work:
         cost = {"amount": 0.01, "currency": "USD"}
         self.update(session, "usage_update", used=10, size=1000, cost=cost)
@@ -221,7 +229,7 @@ class Turns(Peer):
         return self.approved(outcome)
 
     def approved(self, outcome: Json) -> bool:
-        return outcome.get("outcome") == "selected" and outcome.get("optionId") == "yes"
+        return outcome.get("outcome") == "selected" and outcome.get("optionId") == "allow"
 
     def inside(self, session: Json, name: str) -> Path:
         """The place of a file, which must be in one of the roots, links followed."""
@@ -328,6 +336,18 @@ class Turns(Peer):
             self.say(session, f"Hello, {(answer.get('content') or {}).get('name', 'you')}")
         else:
             self.say(session, "As you like.")
+
+    def do_browse(self, session: Json, _rest: str) -> Work:
+        if not self.can("elicitation", "url"):
+            self.say(session, "I would show you a page, but you have no way.")
+            return
+        name = uuid.uuid4().hex
+        page = {"mode": "url", "elicitationId": name, "url": "https://example.org/login"}
+        yield Call(
+            "elicitation/create", {"sessionId": session["id"], "message": "Log in, please", **page}
+        )
+        self.notify("elicitation/complete", {"elicitationId": name})
+        self.say(session, "Thank you.")
 
     def do_mcp(self, session: Json, rest: str) -> Work:
         tool = rest.strip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import Any
 
 Json = dict[str, Any]
@@ -17,8 +18,9 @@ class McpServer:
         env = {one["name"]: one["value"] for one in server.get("env") or []}
         self.last_id = 0
         self.tools: list[Json] = []
+        self.process: subprocess.Popen[bytes] | None = None
         try:
-            self.process: subprocess.Popen[bytes] | None = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [server["command"], *(server.get("args") or [])],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -26,8 +28,8 @@ class McpServer:
                 cwd=cwd,
                 env={**os.environ, **env},
             )
-        except OSError:
-            self.process = None
+        except (OSError, KeyError):
+            print(f"the server {server['name']} cannot be reached", file=sys.stderr)
             return
         hello = {
             "protocolVersion": "2025-06-18",

@@ -59,7 +59,7 @@ class Task:
     method: str
     params: Json
     work: Work
-    asked: int | str | None = None
+    asked: Any = None
     notes: Json = field(default_factory=dict)
 
 
@@ -109,7 +109,7 @@ class Peer:
         self.writer = writer or sys.stdout.buffer
         self.lock = threading.Lock()
         self.tasks: dict[int | str, Task] = {}
-        self.asked: dict[int | str, Task] = {}
+        self.asked: dict[Any, Task] = {}
         self.last_id = 0
         self.in_bad_run = False
         self.ended = False
@@ -136,7 +136,7 @@ class Peer:
     def refuse(self, request_id: Any, error: Json) -> None:
         self.send({"id": request_id, "error": error})
 
-    def new_id(self) -> int | str:
+    def new_id(self) -> Any:
         self.last_id += 1
         return self.last_id
 
@@ -251,7 +251,7 @@ class Peer:
 
     def answered(self, message: Json) -> None:
         key = message.get("id")
-        task = self.asked.pop(key, None) if _is_id(key) and key is not None else None
+        task = self.asked.pop(key, None) if isinstance(key, (int, float, str)) else None
         if task is None:
             return
         task.asked = None

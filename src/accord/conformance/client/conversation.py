@@ -79,6 +79,25 @@ class Conversation:
         self._seen = self.peer.frames.index(frame) + 1
         return frame
 
+    async def reach(self, *methods: str, timeout: float | None = None) -> Frame:
+        """The next request with one of these methods; sessions and prompts before it just work.
+
+        Raises:
+            Unanswered: none came in time, or the client is gone.
+        """
+        on_the_way = [name for name in ("session/new", "session/prompt") if name not in methods]
+        while True:
+            frame = await self.request(*methods, *on_the_way, timeout=timeout)
+            if frame.method in methods:
+                return frame
+            if frame.method == "session/new":
+                await self.reply(frame, {"sessionId": SESSION} | modes(self.version))
+            elif self.version == "2":
+                await self.reply(frame, {"messageId": "user-0"})
+                await self.update("state_update", state="idle", stopReason="end_turn")
+            else:
+                await self.reply(frame, {"stopReason": "end_turn"})
+
     async def notification(self, method: str, *, timeout: float | None = None) -> Frame:
         """The first notification of this method.
 

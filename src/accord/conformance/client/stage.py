@@ -27,6 +27,8 @@ CONNECT_SECONDS = 30.0
 class NotAsked(Unanswered):
     """The check ends early; what it says about its open rules is already said."""
 
+    failing = False
+
 
 @dataclass(slots=True)
 class ClientStage:

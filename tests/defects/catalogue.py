@@ -1,0 +1,52 @@
+"""Which broken peer breaks which rule.
+
+Modules are imported when they are needed: a peer is started for every check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+PeerT = TypeVar("PeerT", bound=type[Any])
+
+# Side and version -> the modules with their broken peers.
+MODULES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("agent", "1"): (
+        "broken_agents_v1_wire",
+        "broken_agents_v1_sessions",
+        "broken_agents_v1_turns",
+    ),
+    ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
+}
+
+
+class Catalogue(dict[str, type[Any]]):
+    """The broken peers of one module, by the rule that each breaks."""
+
+    def breaks(self, rule: str) -> Callable[[PeerT], PeerT]:
+        def put(peer: PeerT) -> PeerT:
+            assert rule not in self, rule
+            self[rule] = peer
+            return peer
+
+        return put
+
+
+def broken(side: str, version: str, rule: str) -> type[Any]:
+    """The peer that breaks this rule."""
+    for name in MODULES[side, version]:
+        peers: Catalogue = import_module(f"tests.defects.{name}").BROKEN
+        if rule in peers:
+            return peers[rule]
+    raise KeyError(rule)
+
+
+def rules(side: str, version: str) -> list[str]:
+    """Every rule that some peer breaks."""
+    return [
+        rule
+        for name in MODULES[side, version]
+        for rule in import_module(f"tests.defects.{name}").BROKEN
+    ]
