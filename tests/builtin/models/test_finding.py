@@ -95,6 +95,15 @@ def test_a_server_of_ones_own_is_spoken_to_as_openai(keys: Credentials) -> None:
     assert choice.is_usable
 
 
+def test_a_server_in_front_of_a_provider_has_the_models_of_the_provider(keys: Credentials) -> None:
+    """Ours: ANTHROPIC_BASE_URL is a gateway, and its user has the key for Claude."""
+    environ = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://gateway.test"}
+    found = find_models(Config(), environ, credentials=keys)
+    assert [one.model for one in found] == list(PROVIDERS["anthropic"].models)
+    assert {one.base_url for one in found} == {"http://gateway.test"}
+    assert default_choice(found, Config(), environ, named=None) is found[0]
+
+
 def test_the_configuration_may_name_the_variable_of_the_key(keys: Credentials) -> None:
     """Ours: keys are not written into the file."""
     file = config(name="x", provider="openai", api_key_env="MY_KEY")

@@ -20,6 +20,9 @@ from accord.discovery.config import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
 
+_ASKED = frozenset({"openai", "ollama"})
+"""Providers whose servers are asked for their models."""
+
 
 def find_models(
     config: Config,
@@ -42,8 +45,10 @@ def find_models(
         address = _address(provider, config.model, environ)
         if key is None and address is None:
             continue
-        # A server of somebody's own has other models than the provider.
-        for model in provider.models if address is None else ():
+        # A server that speaks as OpenAI does has models of its own, which it is asked for; one that
+        # speaks as Anthropic or Google does stands in front of theirs.
+        has_own = address is not None and provider.id in _ASKED
+        for model in () if has_own else provider.models:
             choice = ModelChoice(provider.id, model, address, key, source)
             found.setdefault(choice.value, choice)
     return list(found.values())
@@ -93,7 +98,7 @@ def servers_to_ask(
     asked: dict[str, ModelChoice] = {}
     for provider in PROVIDERS.values():
         address = _address(provider, config.model, environ)
-        if address is not None and provider.id in ("openai", "ollama"):
+        if address is not None and provider.id in _ASKED:
             key, _ = _key(provider, config.model, environ, keys)
             asked[address] = ModelChoice(provider.id, "", address, key, "named by you")
     return asked
