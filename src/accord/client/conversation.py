@@ -59,7 +59,10 @@ class Conversation:
         # Permission requests that wait for the user.
         self.questions: set[Question] = set()
         self._cancelling = False
+        # Those that the agent has, in the order in which it got them, and those that wait to be
+        # sent once more.
         self._exchanges: list[Exchange] = []
+        self._waiting: list[Exchange] = []
         self._streams: list[weakref.ref[Inbox]] = []
         self._on_update = on_update
         self._fold = self.transcript.apply
@@ -77,7 +80,7 @@ class Conversation:
     @property
     def is_busy(self) -> bool:
         """Whether a prompt of ours is open, or the agent says that it works."""
-        return bool(self._exchanges) or self._reports_work
+        return bool(self._exchanges or self._waiting) or self._reports_work
 
     @property
     def _reports_work(self) -> bool:
@@ -125,7 +128,7 @@ class Conversation:
         if self.link.wire.version == 1:
             # Writes and terminals wait for the user too.
             self.link.services.cancel_session(self.id)
-        for exchange in tuple(self._exchanges):
+        for exchange in (*self._exchanges, *self._waiting):
             exchange.cancel_sent()
         if connection.wait_is_due():
             await connection.give_way()
@@ -164,8 +167,9 @@ class Conversation:
         """Give an update that is in the transcript to whoever looks."""
         if update.kind == "state":
             self._state_came()
-        elif self._exchanges and not (update.kind == "user_message" and update.item.is_own):
-            self._exchanges[0].inbox.put(update)
+        elif not (update.kind == "user_message" and update.item.is_own):
+            for exchange in (self._exchanges or self._waiting)[:1]:
+                exchange.inbox.put(update)
         if self._on_update is not None:
             self._on_update(update)
         if self._streams:
@@ -207,7 +211,7 @@ class Conversation:
     def exchange_begins(self, exchange: Exchange) -> None:
         """A prompt is about to be sent."""
         self.require_open("prompt")
-        busy = self.is_busy
+        busy = bool(self._exchanges) or self._reports_work
         if not busy:
             self.transcript.turn_started()
         queued = bool(self._exchanges)
@@ -220,30 +224,47 @@ class Conversation:
         if not queued:
             exchange.begins()
 
+    def exchange_waits(self, exchange: Exchange) -> None:
+        """The agent has not taken its prompt, which is to be sent once more, after a while."""
+        if exchange in self._exchanges:
+            self._waiting.append(exchange)
+            self._leave_line(exchange)
+
     def exchange_repeats(self, exchange: Exchange, *, inserted: bool) -> None:
         """Its prompt is about to be sent once more.
 
         One that the agent had `inserted` is part of the conversation, and so is the new one.
         """
-        is_first = self._exchanges[0] is exchange
         if inserted:
-            exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=not is_first)
-        if self.link.wire.version == 2:
-            exchange.work = ForegroundWork(busy=self._reports_work)
-        if is_first:
-            exchange.begins()
+            queued = bool(self._exchanges)
+            exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=queued)
+
+    def exchange_rejoins(self, exchange: Exchange) -> None:
+        """Its prompt is sent: it is the last in the line."""
+        if exchange in self._waiting:
+            self._waiting.remove(exchange)
+            if self.link.wire.version == 2:
+                exchange.work = ForegroundWork(busy=bool(self._exchanges) or self._reports_work)
+            self._exchanges.append(exchange)
+            if self._exchanges[0] is exchange:
+                self.transcript.turn_started()
+                exchange.begins()
 
     def exchange_ended(self, exchange: Exchange) -> None:
         """It is over; the next one, if one waits, has its turn."""
-        if exchange not in self._exchanges:
-            return
-        was_first = self._exchanges[0] is exchange
-        self._exchanges.remove(exchange)
-        if not self._exchanges:
+        if exchange in self._waiting:
+            self._waiting.remove(exchange)
+        self._leave_line(exchange)
+
+    def _leave_line(self, exchange: Exchange) -> None:
+        if exchange in self._exchanges:
+            was_first = self._exchanges[0] is exchange
+            self._exchanges.remove(exchange)
+            if self._exchanges and was_first:
+                self.transcript.turn_started()
+                self._exchanges[0].begins()
+        if not self._exchanges and not self._waiting:
             self.link.services.end_turn(self.id)
-        elif was_first:
-            self.transcript.turn_started()
-            self._exchanges[0].begins()
 
     # ---- the end
 
@@ -256,7 +277,7 @@ class Conversation:
         for question in tuple(self.questions):
             question.withdraw()
         error = LocalProtocolError(f"the session {self.id!r} was closed")
-        for exchange in tuple(self._exchanges):
+        for exchange in (*self._exchanges, *self._waiting):
             exchange.fail(self.link.connection.error or error)
         for stream in self._looking():
             stream.close()

@@ -19,6 +19,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.inbox import Inbox
+from accord.client.passage import Passage
 from accord.client.patience import Patience, Repeat
 from accord.client.wire import Request, unreadable
 from accord.connection.flag import Flag
@@ -30,7 +31,7 @@ from accord.errors import (
 )
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
-from accord.transcript import Message, ToolCall
+from accord.transcript import Message
 
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
@@ -61,9 +62,8 @@ class Exchange:
         self.inbox.closed = True
         # The prompt as the transcript shows it.
         self.message: Message | None = None
-        # Its part of the transcript: of the messages by their order, of the tool calls by number.
-        self._begin: tuple[int, int] | None = None
-        self._end: tuple[int, int] | None = None
+        # Its part of the transcript.
+        self.passage = Passage(conversation.transcript)
         # The open call, unless a task makes it: then that lives in the scope.
         self._call_id: int | None = None
         self._scope: anyio.CancelScope | None = None
@@ -87,42 +87,15 @@ class Exchange:
         """Whether the agent is done with it."""
         return self._ended.is_set()
 
-    # ---- its part of the transcript
-
     def begins(self) -> None:
         """What is said from here on may be about this prompt."""
-        if self._begin is None:
-            self._begin = self._here()
-
-    def _here(self) -> tuple[int, int]:
-        transcript = self._conversation.transcript
-        return transcript.mark(), len(transcript.tool_calls)
-
-    @property
-    def text(self) -> str:
-        """What the agent said."""
-        if self._begin is None:
-            return ""
-        until = None if self._end is None else self._end[0]
-        return self._conversation.transcript.text_since(self._begin[0], until)
+        self.passage.begin()
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The prompt and what was said about it; prompts of others are theirs."""
         own = () if self.message is None else (self.message,)
-        if self._begin is None:
-            return own
-        until = None if self._end is None else self._end[0]
-        said = self._conversation.transcript.messages_since(self._begin[0], until)
-        return own + tuple(message for message in said if not message.is_own)
-
-    @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """What the agent did."""
-        if self._begin is None:
-            return ()
-        until = None if self._end is None else self._end[1]
-        return tuple(self._conversation.transcript.tool_calls[self._begin[1] : until])
+        return own + self.passage.messages
 
     # ---- for the turn, which the program holds
 
@@ -199,6 +172,7 @@ class Exchange:
             self.fail(error)
             return
         if self._call_id is None:
+            self._step_aside()
             self._converse_by(self._call_or_log_in)
         else:
             self._on_wire = True
@@ -208,6 +182,7 @@ class Exchange:
         self._call_id = None
         conversed = self._conversed
         if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
+            self._step_aside()
             self._converse_by(partial(self._call_after_login, error))
             return
         if error is not None:
@@ -259,10 +234,18 @@ class Exchange:
             return
         self._on_wire = True
         self._sent.set()
+        self._conversation.exchange_rejoins(self)
         method, params = self._request
         await self._conversation.link.call(
             method, params, background=True, retry=False, on_result=self._answered
         )
+
+    def _step_aside(self) -> None:
+        """The agent has nothing of it; what it tells until it is sent again is about others."""
+        self.work = None
+        self._on_wire = self._looking = False
+        self.passage.forget()
+        self._conversation.exchange_waits(self)
 
     async def _call_or_log_in(self) -> None:
         try:
@@ -271,7 +254,7 @@ class Exchange:
             await self._call_after_login(error)
 
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
-        self._on_wire = False
+        self._step_aside()
         if self._cancelled:
             raise error
         await self._conversation.log_in_after(error)
@@ -282,7 +265,6 @@ class Exchange:
             await self._ended.wait()
         if not self.is_over:
             self._waiting = None
-            self._begin = None
             self._conversation.exchange_repeats(self, inserted=repeat.inserted)
             await self._call_or_log_in()
 
@@ -339,7 +321,7 @@ class Exchange:
 
         An agent that has said or done something for it would do that twice.
         """
-        if self.is_over or self._cancelled or self._begin not in (None, self._here()):
+        if self.is_over or self._cancelled or not self.passage.is_empty:
             return False
         if inserted and self.overlaps:
             # Prompts that were taken in together cannot be told apart any more.
@@ -349,10 +331,7 @@ class Exchange:
             return False
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
         self._waiting = repeat = Repeat(seconds, inserted)
-        # What is still told about the work before is not about the next.
-        self.work = None
-        self._on_wire = False
-        self._looking = False
+        self._step_aside()
         self._conversed = Flag()
         self._converse_by(partial(self._repeat, repeat))
         return True
@@ -390,7 +369,7 @@ class Exchange:
     def _close(self) -> None:
         if self._waiting is not None and not self._waiting.inserted and self._is_v2:
             self._reject_prompt()
-        self._end = self._here()
+        self.passage.end()
         self._ended.set()
         self._sent.set()
         self.inbox.close()

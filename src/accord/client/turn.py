@@ -83,8 +83,8 @@ class PromptTurn:
     @property
     def reply(self) -> Reply:
         """What the turn has added up to so far."""
-        told = self._exchange
-        return Reply(told.text, told.stop_reason, told.messages, told.tool_calls, self.usage)
+        told, passage = self._exchange, self._exchange.passage
+        return Reply(passage.text, told.stop_reason, told.messages, passage.tool_calls, self.usage)
 
     async def __aenter__(self) -> "PromptTurn":
         if self._entered:
