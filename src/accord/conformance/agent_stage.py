@@ -25,7 +25,7 @@ from accord.conformance.program import Program, started
 from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
 from accord.conformance.scenario import Scenario
-from accord.conformance.wire import Frame, Message, RawPeer, Unanswered
+from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Unanswered
 
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
@@ -94,9 +94,14 @@ class Talk:
 
     async def initialize(self, **changes: Any) -> Message:
         """Agree on the version; returns the agent's capabilities."""
-        self.agent = await self.ask(
-            "initialize", self.hello(**changes), timeout=max(self.seconds, self.peer.patience)
-        )
+        wait = max(self.seconds, self.peer.patience)
+        try:
+            self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
+        except Unanswered as error:
+            raise NotReady(f"initialize does not work: {error}") from None
+        if self.agent.get("protocolVersion") != int(self.version):
+            found = self.agent.get("protocolVersion")
+            raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
         return self.capabilities
 
     @property
@@ -121,7 +126,10 @@ class Talk:
     async def new_session(self, **changes: Any) -> Message:
         """Make a session in the folder; returns the whole result."""
         params = {"cwd": str(self.folder), "mcpServers": []} | changes
-        return await self.ask("session/new", params, timeout=max(self.seconds, 10))
+        try:
+            return await self.ask("session/new", params, timeout=max(self.seconds, 10))
+        except Unanswered as error:
+            raise NotReady(f"session/new does not work: {error}") from None
 
     async def session(self, **changes: Any) -> str:
         """Initialize and make a session; returns its id."""
@@ -141,6 +149,13 @@ class Talk:
                 raise Refused(f"session/prompt was answered with {_short(answer)}")
             return result
         return await self.idle(session, since=since)
+
+    async def say(self, session: str, text: str | None) -> Message:
+        """A turn on the way to what is checked: that it works is checked elsewhere."""
+        try:
+            return await self.prompt(session, text or "")
+        except Unanswered as error:
+            raise NotReady(f"a plain prompt does not work: {error}") from None
 
     async def send_prompt(self, session: str, text: str) -> Any:
         """Send a prompt without waiting; the id of the request."""

@@ -79,7 +79,12 @@ class Findings:
                 self.skipped(rule, said)
 
     def close(self, said: str, *, failing: bool) -> None:
-        """Say something about the rules that are still open; the first fails if `failing`."""
+        """Say something about the rules that are still open; the first fails if `failing`.
+
+        If nothing was open, the check had judged all and went on to make sure: the first fails.
+        """
+        if failing and all(rule in self.found for rule in self.rules):
+            self.failed(self.rules[0], said)
         for rule in self.rules:
             if rule in self.found:
                 continue
@@ -104,6 +109,8 @@ class Check(Generic[StageT]):
     run: Callable[[StageT], Awaitable[None]]
     needs: str | None = None
     faults: bool = False
+    # About getting started at all: what others take for granted is judged here.
+    basic: bool = False
 
 
 def check(
@@ -112,12 +119,13 @@ def check(
     version: Version = "1",
     needs: str | None = None,
     faults: bool = False,
+    basic: bool = False,
 ) -> Callable[[Callable[[StageT], Awaitable[None]]], Check[StageT]]:
     """Make a check of an async function that takes a stage."""
 
     def made(run: Callable[[StageT], Awaitable[None]]) -> Check[StageT]:
         name = f"{run.__module__.rpartition('.')[2]}.{getattr(run, '__name__', 'check')}"
-        return Check(name, rules, role, version, run, needs, faults)
+        return Check(name, rules, role, version, run, needs, faults, basic)
 
     return made
 

@@ -59,6 +59,8 @@ class Host:
     terminals: dict[str, Terminal] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
+    # Further folders that the session has.
+    roots: list[Path] = field(default_factory=list)
 
     def serve(self, peer: RawPeer) -> None:
         """Answer the requests of this peer's program from now on."""
@@ -92,7 +94,8 @@ class Host:
         if not isinstance(path, str):
             return None
         real = Path(os.path.realpath(path))
-        return real if real.is_relative_to(os.path.realpath(self.folder)) else None
+        folders = (self.folder, *self.roots)
+        return real if any(real.is_relative_to(os.path.realpath(one)) for one in folders) else None
 
     async def _read_file(self, params: Message) -> Reply | None:
         path = self._within(params.get("path"))

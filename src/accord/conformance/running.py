@@ -18,7 +18,7 @@ import anyio
 
 from accord.conformance.check import Check, Finding, Findings, Monitor
 from accord.conformance.program import NotStarted
-from accord.conformance.wire import Frame, Unanswered
+from accord.conformance.wire import Frame, NotReady, Unanswered
 
 # What one check may take as a whole, and how many run at a time.
 CHECK_SECONDS_MAX = 60.0
@@ -109,7 +109,7 @@ async def run_check(
     except TimeoutError:
         judge.close(f"the check was not over after {seconds_max:g} s", failing=True)
     except Unanswered as error:
-        judge.close(str(error), failing=True)
+        judge.close(str(error), failing=check.basic or not isinstance(error, NotReady))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         # The program sent something of another shape than the check goes on from.
         judge.close(f"what came has not the shape that is needed to go on: {error!r}", failing=True)

@@ -32,7 +32,7 @@ PURPOSES = {
     "tool": "make at least one tool call that succeeds",
     "fail": "make a tool call that fails",
     "read": "read `notes.txt` in the session's folder and say what is in it",
-    "edit": "change `notes.txt` in the session's folder, after asking for permission",
+    "edit": "change the target (`notes.txt`) in the session's folder, after asking for permission",
     "terminal": "run a command that prints `accord-check` and ends",
     "where": "run a command that prints the working directory",
     "long": "work for a minute or until cancelled",
@@ -74,6 +74,8 @@ class Scenario:
     files: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_FILES))
     login: str = ""
     seconds: float = 30.0
+    # The file that the prompt for `edit` changes.
+    target: str = "notes.txt"
 
     def prompt(self, purpose: str) -> str | None:
         """The prompt for a purpose, if there is one; something can always be said."""
@@ -101,7 +103,7 @@ def load_scenario(name: str) -> Scenario:
 
 
 def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
-    known = {"name", "prompts", "environment", "files", "login", "seconds", "client"}
+    known = {"name", "prompts", "environment", "files", "login", "seconds", "client", "target"}
     for key in table:
         if key not in known:
             raise BadScenario(f"{name}: nobody reads {key!r}; known are {', '.join(sorted(known))}")
@@ -119,6 +121,7 @@ def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
         files=DEFAULT_FILES | _texts(table, "files", name),
         login=str(table.get("login", "")),
         seconds=float(seconds),
+        target=str(table.get("target", "notes.txt")),
     )
 
 

@@ -32,9 +32,15 @@ Responder = Callable[[Message], Awaitable["Reply | None"]]
 class Unanswered(Exception):
     """The program did not do in time what it had to; says what was waited for."""
 
+    failing = True
+
 
 class Gone(Unanswered):
     """The program closed its output or ended while something was waited for."""
+
+
+class NotReady(Unanswered):
+    """The program did not get as far as what is checked; another check is about how far it gets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ def rule_of(flaw: Flaw) -> str:
         return "V1-INIT-04"
     if flaw.where.endswith("stopReason"):
         return "V1-PROMPT-08"
+    if flaw.where.startswith("$.requestedSchema"):
+        return "V1-ELIC-20"
     if ".cost" in flaw.where:
         return "V1-USAGE-04"
     return "V1-INIT-09"
@@ -44,7 +46,7 @@ def rule_of(flaw: Flaw) -> str:
 
 SHAPED = (
     "V1-GEN-09", "V1-TOOL-10", "V1-GEN-06", "V1-SESS-02", "V1-SESS-23", "V1-INIT-04",
-    "V1-PROMPT-08", "V1-USAGE-04", "V1-INIT-09",
+    "V1-PROMPT-08", "V1-USAGE-04", "V1-ELIC-20", "V1-INIT-09",
 )  # fmt: skip
 
 

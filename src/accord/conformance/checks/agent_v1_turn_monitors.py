@@ -132,7 +132,10 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
                 made.append(name)
         elif not frame.sent and frame.method == "terminal/release":
             released.setdefault(str(frame.params.get("terminalId")), at)
+    replays = list(looking.answers(frames, "session/load"))
     for at, frame, _, update in looking.updates(frames, "tool_call", "tool_call_update"):
+        if any(first < at < last for first, last, _, _ in replays):
+            continue
         for name in _shown(update):
             ok = name not in released or at < released[name]
             judge.judge("V1-TOOL-09", ok, f"{name} was released before it was shown", came=frame)

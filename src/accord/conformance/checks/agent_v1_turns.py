@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_stage import AgentStage, Refused, Talk
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_history import begun
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
@@ -15,7 +15,7 @@ STOP_REASONS = {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cance
 CANCEL_SECONDS = 5.0
 
 
-@check("V1-PROMPT-06", "V1-PROMPT-08", "V1-PROMPT-03")
+@check("V1-PROMPT-06", "V1-PROMPT-08", "V1-PROMPT-03", basic=True)
 async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
@@ -55,7 +55,9 @@ async def tool_calls_are_reported(stage: AgentStage) -> None:
     first = next(
         f for f in talk.peer.received() if '"tool_call' in f.raw.decode("utf-8", "replace")
     )
-    asked = [f for f in talk.peer.received() if f.method and f.method.startswith(("fs/", "term"))]
+    asked = [
+        f for f in talk.peer.received() if f.method and f.method.startswith(("fs/write", "term"))
+    ]
     ok = not asked or asked[0].at >= first.at
     stage.judge.judge("V1-PROMPT-10", ok, "the work began before the call was reported")
 
@@ -147,7 +149,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
 @check("V1-PERM-06", "V1-GEN-11", needs="edit")
 async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk = stage.talk
-    before = stage.scenario.files["notes.txt"]
+    before = stage.scenario.files[stage.scenario.target]
     session = await talk.session()
     strange = Reply.refused(-32077, "an error nobody knows")
     unoffered = Reply({"outcome": {"outcome": "selected", "optionId": "accord-check-no-option"}})
@@ -159,11 +161,12 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
         if not asked:
             stage.judge.close("the prompt did not make the agent ask", failing=False)
             return
-        now = (talk.folder / "notes.txt").read_text("utf-8")
+        now = (talk.folder / stage.scenario.target).read_text("utf-8")
         ok = now == before and not talk.host.written
         said = "the file was changed without an allowing choice"
         if not stage.judge.judge("V1-PERM-06", ok, said, came=asked[-1]):
             return
+    talk.host.permission = choosing("allow")
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     said = "after an unknown error code the session does not go on"
     stage.judge.judge("V1-GEN-11", "stopReason" in result, said, came=result)
@@ -174,9 +177,9 @@ async def allowed_edits_are_done(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     await talk.prompt(session, stage.scenario.prompt("edit") or "")
-    now = (talk.folder / "notes.txt").read_text("utf-8")
-    if now == stage.scenario.files["notes.txt"]:
-        stage.judge.close("the prompt did not change notes.txt", failing=False)
+    now = (talk.folder / stage.scenario.target).read_text("utf-8")
+    if now == stage.scenario.files[stage.scenario.target]:
+        stage.judge.close("the prompt did not change the target", failing=False)
         return
     for frame in talk.peer.received("fs/read_text_file"):
         line = frame.params.get("line")
@@ -229,6 +232,12 @@ async def modes_change(stage: AgentStage) -> None:
         "session/set_mode", {"sessionId": session, "modeId": "accord-check-no-mode"}
     )
     stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
+    prompt = stage.scenario.prompt("mode")
+    if prompt is not None:
+        since = len(talk.peer.frames)
+        await talk.prompt(session, prompt)
+        told = talk.updates(since=since, kind="current_mode_update")
+        stage.judge.judge("V1-MODE-03", bool(told), "a mode change was not announced")
     long = stage.scenario.prompt("long")
     if long is not None:
         since = len(talk.peer.frames)
@@ -241,12 +250,6 @@ async def modes_change(stage: AgentStage) -> None:
         stage.judge.judge("V1-MODE-04", "result" in answer, said, came=answer)
         await talk.peer.notify("session/cancel", {"sessionId": session})
         await talk.peer.answer_to(sent, timeout=talk.seconds)
-    prompt = stage.scenario.prompt("mode")
-    if prompt is not None:
-        since = len(talk.peer.frames)
-        await talk.prompt(session, prompt)
-        told = talk.updates(since=since, kind="current_mode_update")
-        stage.judge.judge("V1-MODE-03", bool(told), "a mode change was not announced")
 
 
 @check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11")
@@ -326,7 +329,11 @@ async def forms_are_handled(stage: AgentStage) -> None:
     failing = always(Reply.refused(-32603, "the form could not be shown"))
     for decide in (filling("decline"), filling("cancel"), failing, filling("accept")):
         talk.host.elicitation = decide
-        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+        try:
+            await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+        except Refused:
+            # To fail the prompt is to handle it too; to hang is not.
+            pass
         if not talk.peer.received("elicitation/create"):
             stage.judge.close("the prompt made no form", failing=False)
             return

@@ -109,6 +109,7 @@ async def unknown_keys_are_no_trouble(stage: AgentStage) -> None:
     meta = {"_meta": {"accord.check/odd": [None, {"a": 1}], "traceparent": 5}}
     await talk.initialize(**odd, **meta)
     session = await talk.session(**odd, **meta)
+    await talk.say(session, stage.scenario.prompt("say"))
     block = {"type": "text", "text": stage.scenario.prompt("say"), **odd, **meta}
     params = {"sessionId": session, "prompt": [block], **odd, **meta}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
@@ -188,8 +189,8 @@ async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
             return
         came = [one for one in talk.peer.frames[since:] if not one.sent]
         nulls = [_null_error(one) for one in came if _null_error(one) is not None]
-        said = f"bad lines got {nulls}, not one {code}"
-        if not stage.judge.judge(rule, nulls == [code], said, sent=raw[:40], came=came):
+        said = f"bad lines got {len(nulls)} errors {nulls[:3]}, not one {code}"
+        if not stage.judge.judge(rule, nulls == [code], said, sent=raw[:40], came=came[:3]):
             return
     await talk.peer.send_raw(b"\n\r\n")
     stage.judge.judge(rule, await alive(talk), "blank lines end the connection")
@@ -199,7 +200,7 @@ async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
 async def text_with_newlines_stays_on_its_line(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, "first line\nsecond line\r\nthird\u2028line")
+    await talk.say(session, "first line\nsecond line\r\nthird\u2028line")
     stage.judge.judge("TR-STDIO-02", await alive(talk), "the agent does not answer afterwards")
 
 

@@ -35,6 +35,8 @@ def rule_of(flaw: Flaw) -> str:
         return "V2-UPS-01" if flaw.part == "params" else "V2-PROMPT-04"
     if last in ("planId", "oldPath", "line"):
         return {"planId": "V2-CFG-08", "oldPath": "V2-UPS-21", "line": "V2-UPS-22"}[last]
+    if flaw.where.startswith("$.requestedSchema"):
+        return "V2-ELIC-03"
     if last == "changes":
         return "V2-UPS-18"
     return "V1-GEN-09" if flaw.why == "unknown key" else "V2-GEN-04"
@@ -42,7 +44,7 @@ def rule_of(flaw: Flaw) -> str:
 
 @monitor(
     "V2-GEN-04", "V1-GEN-09", "V2-GEN-08", "V2-UPS-11", "V2-INIT-01", "V2-AUTH-03", "V2-PERM-02",
-    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", version="2",
+    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", "V2-ELIC-03", version="2",
 )  # fmt: skip
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "2", of_agent=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from accord.conformance.agent_stage import AgentStage, Talk, update_of
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_history import NOT_FOUND, begun, old, stopped
+from accord.conformance.checks.agent_v1_history import NOT_FOUND, begun, old, taken_up
 from accord.conformance.checks.agent_v1_sessions import listed, wait_for_server
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
 
@@ -31,11 +31,11 @@ async def two_turns(stage: AgentStage) -> tuple[str, str]:
     talk = stage.talk
     session = await talk.session()
     for _ in range(2):
-        await talk.prompt(session, stage.scenario.prompt("say") or "")
+        await talk.say(session, stage.scenario.prompt("say"))
     return session, message_texts(talk)
 
 
-@check("V2-SESS-02", "V2-SESS-03", version="2")
+@check("V2-SESS-02", "V2-SESS-03", version="2", basic=True)
 async def session_ids_differ(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -64,9 +64,7 @@ async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
 @check("V2-SESS-09", "V2-SESS-10", "V2-SESS-11", "V2-SESS-12", version="2")
 async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     session, said = await two_turns(stage)
-    await stopped(stage.talk)
-    talk = await stage.another()
-    await talk.initialize()
+    talk = await taken_up(stage, session, "session/resume")
     since = len(talk.peer.frames)
     await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
     came = message_texts(talk, since)
@@ -115,15 +113,13 @@ async def old_servers_are_not_connected_again(stage: AgentStage) -> None:
         return
     server, log = stage.mcp_server()
     session = str((await talk.new_session(mcpServers=[server]))["sessionId"])
-    await talk.prompt(session, stage.scenario.prompt("say") or "")
-    await stopped(talk)
+    await talk.say(session, stage.scenario.prompt("say"))
+    talk = await taken_up(stage, session, "session/resume")
     if log.exists():
         log.unlink()
-    talk = await stage.another()
-    await talk.initialize()
     params = {"sessionId": session, "cwd": str(stage.folder)}
     await talk.ask("session/resume", params, timeout=talk.seconds)
-    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    await talk.say(session, stage.scenario.prompt("say"))
     said = "a server that was not sent again was started"
     stage.judge.judge("V2-SESS-08", not log.exists(), said, sent=params)
 
@@ -182,7 +178,7 @@ async def lists_are_of_one_folder(stage: AgentStage) -> None:
     inner = stage.folder / "inner"
     inner.mkdir()
     made = await talk.new_session(cwd=str(inner))
-    await talk.prompt(str(made["sessionId"]), stage.scenario.prompt("say") or "")
+    await talk.say(str(made["sessionId"]), stage.scenario.prompt("say"))
     outer = [one.get("sessionId") for one in await listed(talk, cwd=str(stage.folder))]
     ok = made["sessionId"] not in outer
     stage.judge.judge("V2-SESS-19", ok, "a session of a folder below is listed", came=outer)
@@ -217,8 +213,11 @@ async def servers_are_connected(stage: AgentStage) -> None:
     first, first_log = stage.mcp_server()
     second, second_log = stage.mcp_server("accord-check-2")
     session = str((await talk.new_session(mcpServers=[first, second]))["sessionId"])
-    await talk.prompt(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say") or "")
+    await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
     ok = await wait_for_server(first_log, "initialize")
+    if not ok and stage.scenario.prompt("mcp") is None:
+        stage.judge.close("no server was connected: a prompt for 'mcp' would tell", failing=False)
+        return
     ok = ok and await wait_for_server(second_log, "initialize")
     stage.judge.judge("V2-SESS-26", ok, "a listed server was not connected", sent=[first, second])
 

@@ -23,7 +23,7 @@ from accord.conformance.checks.agent_v1_wire import (
 from accord.conformance.wire import same
 
 
-@check("V2-INIT-01", "V2-INIT-02", version="2")
+@check("V2-INIT-01", "V2-INIT-02", version="2", basic=True)
 async def version_2_is_answered_with_2(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -94,7 +94,7 @@ async def the_latest_initialize_counts(stage: AgentStage) -> None:
     stage.judge.judge("V2-INIT-06", ok, "no session after the repetition", came=made)
 
 
-@check("V2-INIT-10", version="2")
+@check("V2-INIT-10", version="2", basic=True)
 async def the_whole_baseline_works(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -102,7 +102,7 @@ async def the_whole_baseline_works(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no session capability")
         return
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    await talk.say(session, stage.scenario.prompt("say"))
     where = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("session/list", {}),
@@ -137,7 +137,12 @@ async def ids(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     for odd in (None, 1.5):
-        sent: dict[str, Any] = {"jsonrpc": "2.0", "id": odd, "method": "_accord_check/none", "params": {}}
+        sent: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "id": odd,
+            "method": "_accord_check/none",
+            "params": {},
+        }
         since = len(talk.peer.frames)
         await talk.peer.send(sent)
         frame = await talk.peer.expect(lambda f: f.is_response, f"an answer to {odd}", since=since)

@@ -9,6 +9,7 @@ from accord.conformance import looking
 from accord.conformance.check import Findings, monitor
 from accord.conformance.wire import Frame
 
+STAYS_SECONDS = 2.0
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
@@ -88,7 +89,9 @@ def _within_resume(frames: Sequence[Frame], at: int) -> bool:
 @monitor("V2-PROMPT-11", "V2-PROMPT-18", "V2-PROMPT-12", version="2")
 def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
     before: dict[str, str] = {}
+    since: dict[str, float] = {}
     for at, frame, session, update in states(frames):
+        since[session] = frame.at
         state = str(update.get("state"))
         ends = state == "idle" and before.get(session) in ("running", "requires_action")
         if ends and not _within_resume(frames, at):
@@ -99,7 +102,9 @@ def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V2-PROMPT-18", ok, "an error stop without its error", came=frame)
         before[session] = state
     for session, state in before.items():
-        if state == "requires_action" and not _waits(frames):
+        # A conversation that the check ended early says nothing.
+        over = frames[-1].at - since[session] < STAYS_SECONDS
+        if state == "requires_action" and not over and not _waits(frames):
             judge.failed("V2-PROMPT-12", f"{session} stays in requires_action")
     for at, frame in enumerate(frames):
         if not frame.sent and frame.method == "session/request_permission":

@@ -16,7 +16,7 @@ from accord.conformance.wire import Frame, Reply, Unanswered
 FINAL = ("completed", "failed", "cancelled")
 
 
-@check("V2-PROMPT-05", "V2-PROMPT-10", "V2-PROMPT-04", "V2-PROMPT-11", version="2")
+@check("V2-PROMPT-05", "V2-PROMPT-10", "V2-PROMPT-04", "V2-PROMPT-11", version="2", basic=True)
 async def a_turn_ends_idle(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
@@ -62,6 +62,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.quiet(0.3)
     early = [f for f in talk.peer.received() if f.is_response and f.object.get("id") == held]
+    since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
     try:
         state = await talk.idle(session, since=since, timeout=CANCEL_SECONDS)
@@ -107,7 +108,9 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
     late = {"outcome": {"outcome": "selected", "optionId": options[0].get("optionId")}}
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": late})
     await talk.peer.quiet(0.3)
-    same = (talk.folder / "notes.txt").read_text("utf-8") == stage.scenario.files["notes.txt"]
+    same = (talk.folder / stage.scenario.target).read_text("utf-8") == stage.scenario.files[
+        stage.scenario.target
+    ]
     stage.judge.judge("V2-PROMPT-26", same, "a late permission was taken")
     stage.judge.judge("V2-CANCEL-06", same, "what was cancelled was done")
 
@@ -170,7 +173,7 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
 async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    before = stage.scenario.files["notes.txt"]
+    before = stage.scenario.files[stage.scenario.target]
     outcomes: list[Any] = [
         {"outcome": "cancelled"},
         {"outcome": "_accord_check", "optionId": "allow_once"},
@@ -184,7 +187,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
         if not asked:
             stage.judge.close("the prompt did not make the agent ask", failing=False)
             return
-        ok = (talk.folder / "notes.txt").read_text("utf-8") == before
+        ok = (talk.folder / stage.scenario.target).read_text("utf-8") == before
         said = "the file was changed without an allowing choice"
         if not stage.judge.judge("V2-PERM-08", ok, said, came=asked[-1]):
             return
@@ -195,9 +198,9 @@ async def allowed_edits_are_done(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     await talk.prompt(session, stage.scenario.prompt("edit") or "")
-    now = (talk.folder / "notes.txt").read_text("utf-8")
-    if now == stage.scenario.files["notes.txt"]:
-        stage.judge.close("the prompt did not change notes.txt", failing=False)
+    now = (talk.folder / stage.scenario.target).read_text("utf-8")
+    if now == stage.scenario.files[stage.scenario.target]:
+        stage.judge.close("the prompt did not change the target", failing=False)
 
 
 @check("V2-UPS-21", needs="rename", version="2")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from accord.conformance.reports.plain import plain
-from accord.conformance.reports.terminal import WORDS, again
+from accord.conformance.reports.terminal import again, word
 from accord.conformance.running import CheckRun
 from accord.conformance.verdicts import Report, Result
 from accord.conformance.wire import Frame
@@ -78,10 +78,9 @@ def _row(report: Report, result: Result) -> str:
         said += f"<p><code>{escape(again(report, rule.id))}</code></p>"
     elif result.verdict != "pass":
         said = f"<p>{escape(plain(result.said or rule.unseen))}</p>"
-    word = WORDS[result.verdict] + (" (known)" if result.known else "")
     return (
         f'<tr id="{escape(rule.id)}-{report.version}"><td>{escape(rule.id)}</td>'
-        f'<td class="{mark}">{word}</td><td>{escape(rule.tier)}</td>'
+        f'<td class="{mark}">{word(result)}</td><td>{escape(rule.tier)}</td>'
         f"<td>{escape(rule.sentence)}{said}</td></tr>"
     )
 

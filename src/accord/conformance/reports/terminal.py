@@ -40,11 +40,18 @@ def table(report: Report, *, colour: bool = False, everything: bool = False) -> 
     yield from _summary(report)
 
 
+def word(result: Result) -> str:
+    """The verdict in a word; what fails without binding is advice."""
+    if result.verdict == "fail" and not result.rule.binding:
+        return "advice"
+    return WORDS[result.verdict] + (" (known)" if result.known else "")
+
+
 def _row(result: Result, width: int, colour: bool) -> str:
-    word = WORDS[result.verdict] + (" (known)" if result.known else "")
-    painted = f"{word:<13}"
+    painted = f"{word(result):<13}"
     if colour:
-        painted = f"\x1b[{COLOURS[result.verdict]}m{painted}\x1b[0m"
+        colour_of = "33" if word(result) == "advice" else COLOURS[result.verdict]
+        painted = f"\x1b[{colour_of}m{painted}\x1b[0m"
     time = f"{result.seconds:5.1f} s" if result.seconds else "       "
     rule = result.rule
     return f"{rule.id:<{width}}  {painted}  {time}  {rule.tier:<13}  {rule.sentence}"
