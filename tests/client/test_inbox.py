@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from accord.client import inbox as module
 from accord.connection.limits import Limits
 from accord.transcript import Update
-from tests.client.scripted_agent import ScriptedAgent, connected
+from tests.client.scripted_agent import ScriptedAgent, chunk, connected
 
 FEW = Limits(turn_updates=4)
 
@@ -93,3 +93,27 @@ async def test_the_smallest_bounds_stop_nobody_for_good(bound: int) -> None:
         session = await client.new_session()
         async with session.prompt("a") as turn:
             assert "".join([update.text async for update in turn]) == "xxxxxx"
+
+
+async def test_a_turn_that_is_over_holds_nobody_back() -> None:
+    """Ours, found by the simulator: its end came in one chunk with more than it may hold, the
+    loop was left, and as long as somebody had the turn nothing was read any more."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        end = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}
+        said = [agent.update_message(chunk("x", "m1")) for _ in range(6)]
+        agent.write(*said, agent.update_message(end))
+        assert first["params"]["prompt"]
+        agent.end_turn(await agent.begin_turn())
+
+    async with connected(script, 2, limits=FEW) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("a") as turn:
+            async for _ in turn:
+                break
+            assert turn.is_over
+        with anyio.fail_after(5):
+            assert (await session.ask("b")).stop_reason == "end_turn"
+        assert turn.reply.text == "xxxxxx"

@@ -120,8 +120,9 @@ class Inbox:
         self._tell_taken()
 
     def close(self) -> None:
-        """Nothing more will be put; what is there can still be taken."""
+        """Nothing more will be put; what is there can still be taken, and nobody waits for that."""
         self.closed = True
+        self._release()
         if self._wake is not None:
             self._wake.set()
             self._wake = None
