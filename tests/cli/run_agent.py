@@ -14,7 +14,9 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
+from accord.errors import RequestError
 
+SHOUT = "\x1b]0;shouted\x07\x9b2J\r"
 VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
 ACCEPTS: tuple[PromptType, ...] = () if "plain" in sys.argv else ("embedded_context",)
 agent = Agent("tester", version="1.0.0", versions=VERSIONS, accepts=ACCEPTS)
@@ -56,6 +58,16 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         raise RuntimeError("something broke")
     elif word == "die":
         os._exit(7)
+    elif word == "shout":
+        if rest == "error":
+            raise RequestError(-32603, SHOUT)
+        os.write(2, SHOUT.encode())
+        os._exit(7)
+    elif word == "pause":
+        await turn.say("pausing\n")
+        # Opening a pipe waits for who opens its other end.
+        with await anyio.to_thread.run_sync(open, turn.session.cwd / "go"):
+            pass
     elif word == "wait":
         await turn.say("waiting\n")
         await anyio.sleep_forever()

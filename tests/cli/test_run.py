@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -93,6 +94,14 @@ def test_the_exit_code_says_how_it_ended(
         (["hello", "--timeout", "-1", "--", *AGENT], "timeout"),
         (["hello", "--session", "nope", "--", *AGENT], "no session nope"),
         (["hello", "--continue", "--", *AGENT], "no session to go on with"),
+        (["@~nobody-here/x", "--", *AGENT], "no file ~nobody-here/x"),
+        (["hello", "--cwd", "~nobody-here", "--", *AGENT], "no folder ~nobody-here"),
+        (["hello", "--mcp", "~nobody-here", "--", *AGENT], "neither a file nor a server"),
+        (["@" + "x" * 300, "--", *AGENT], "no file xxx"),
+        (["hello", "--cwd", "x" * 300, "--", *AGENT], "no folder xxx"),
+        (["hello", "--mcp", "x" * 300, "--", *AGENT], "neither a file nor a server"),
+        (["half \udcff", "--", *AGENT], "cannot be sent"),
+        (["hello", "--timeout", "soon", "--", *AGENT], "a number of seconds, not 'soon'"),
     ],
 )
 def test_wrong_usage_is_a_sentence_and_the_code_2(home: Home, words: list[str], said: str) -> None:
@@ -101,6 +110,54 @@ def test_wrong_usage_is_a_sentence_and_the_code_2(home: Home, words: list[str], 
     assert done.code == 2
     assert any(one in done.error for one in said.split("|")), done.error
     assert "Traceback" not in done.error
+
+
+def test_a_closed_standard_input_is_nobody(home: Home) -> None:
+    """Found in review: `accord run hello <&-`, as some services start it, was a traceback."""
+    line = 'exec "$@" <&-'
+    command = [sys.executable, "-m", "accord", "run", "hello", "--", *AGENT]
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command],
+        env=home.env,
+        cwd=home.project,
+        capture_output=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"echo: hello\n")
+
+
+def test_a_session_in_which_nothing_was_said_is_not_left_behind(home: Home) -> None:
+    """Found in review: `--continue` went on with the empty session of a misspelt mode."""
+    assert home.accord("run", "help", "--model", "offline").code == 0
+    assert home.accord("run", "help", "--mode", "nope").code == 2
+    listed = home.accord("sessions", "list", "--json").events
+    assert [one["title"] for one in listed] == ["help"]
+
+
+def test_an_sse_server_is_handed_on_in_the_version_that_has_it(home: Home) -> None:
+    """Issue 3: SSE, deprecated, still; found in review: refused for every agent that knows v2."""
+    servers = {"mcpServers": {"old": {"type": "sse", "url": "http://127.0.0.1:1/sse"}}}
+    (home.project / "servers.json").write_text(json.dumps(servers))
+    done = home.accord("run", "/mcp", "--mcp", "servers.json", "--format", "quiet")
+    assert done.code == 0
+    assert "**old**: failed" in done.out
+
+
+def test_a_time_limit_holds_for_a_reader_that_does_not_read(home: Home) -> None:
+    """Found in review: the last event waited for the reader for ever."""
+    patient = "accord.cli.run_turn.CANCEL_SECONDS_MAX = 0.2; sys.exit(accord.cli.main.main())"
+    start = f"import sys, accord.cli.main, accord.cli.run_turn; {patient}"
+    words = ["run", "flood 200000", "--format", "json", "--timeout", "0.5", "--", *AGENT]
+    with subprocess.Popen(
+        [sys.executable, "-c", start, *words],
+        env=home.env,
+        cwd=home.project,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as program:
+        assert program.wait(SECONDS_MAX) == 124
 
 
 def test_an_agent_that_does_not_start_is_a_failed_agent(home: Home) -> None:

@@ -62,6 +62,26 @@ def test_stdin_is_read_only_where_it_was_asked_for(
     assert read_prompt([], folder).text == "all of it"
 
 
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbf/help", "\ufeff/help".encode("utf-16-le"), "/help".encode("utf-16")]
+)
+def test_a_mark_at_the_beginning_says_how_it_is_written(folder: Path, data: bytes) -> None:
+    """Found in review: editors and shells of other systems write it, and `/help` was no command."""
+    (folder / "marked.md").write_bytes(data)
+    assert read_prompt(["@marked.md"], folder).text == "/help"
+
+
+def test_what_is_no_text_is_no_prompt(folder: Path) -> None:
+    """Found in review: a picture was sent as a text of question marks."""
+    with pytest.raises(PromptError, match="is no text"):
+        read_prompt(["@pic.png"], folder)
+
+
+def test_a_word_like_the_home_of_nobody_is_a_word(folder: Path) -> None:
+    """Found in review: `ask @~bob` was a traceback."""
+    assert read_prompt(["ask @~nobody-here about it"], folder).files == ()
+
+
 @pytest.mark.parametrize("words", [[""], ["  "], ["-"]])
 def test_nothing_to_say_is_an_error(
     folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch

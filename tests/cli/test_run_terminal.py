@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+
+import pytest
 
 from tests.cli.running import AGENT, Home
 from tests.cli.terminal import CTRL_C, in_terminal
@@ -22,6 +25,30 @@ def test_a_person_at_the_terminal_is_asked_and_sees_what_for(home: Home) -> None
         assert program.exit_code() == 0
         assert "wrote=True" in program.text
     assert not (home.state / "grants.toml").exists()
+
+
+def test_what_was_typed_before_the_question_is_no_answer(home: Home) -> None:
+    """Found in review: a `y` from before was a yes to what nobody had seen."""
+    os.mkfifo(home.project / "go")
+    words = ["run", "pause; write a.txt", "--cwd", str(home.project), "--", *AGENT]
+    with in_terminal(*words, env=home.env) as program:
+        program.wait_for("pausing")
+        program.press("y\n")
+        (home.project / "go").write_text("")
+        program.wait_for(QUESTION)
+        program.press("n\n")
+        assert program.exit_code() == 4
+    assert not (home.project / "a.txt").exists()
+
+
+@pytest.mark.parametrize("where", ["error", "stderr"])
+def test_no_error_of_an_agent_commands_the_terminal(home: Home, where: str) -> None:
+    """Found in review: a title, a message and the last words of an agent are its own."""
+    words = ["run", f"shout {where}", "--cwd", str(home.project), "--", *AGENT]
+    with in_terminal(*words, env={**home.env, "NO_COLOR": "1"}) as program:
+        assert program.exit_code() == 1
+        assert "]0;shouted" in program.text
+        assert not {"\x1b", "\x07", "\x9b"} & set(program.text)
 
 
 def test_a_no_is_a_denial_and_an_unclear_answer_is_asked_for_again(home: Home) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def test_values_are_bounded_and_without_secrets(tmp_path: Path) -> None:
         inner={"command": "KEY=abcdef", "none": None},
         path=Path("/p"),
         lone="\udcff",
+        command="env FOO=plain make",
         yes=True,
     )
     (line,) = _lines(tmp_path / "audit.jsonl")
@@ -47,6 +49,7 @@ def test_values_are_bounded_and_without_secrets(tmp_path: Path) -> None:
     assert len(line["many"]) == LIST_ITEMS_MAX
     assert line["inner"] == {"command": "KEY=[secret]"}
     assert (line["path"], line["yes"]) == ("/p", True)
+    assert line["command"] == "env FOO=[secret] make"
 
 
 def test_it_is_rotated_and_the_oldest_is_dropped(tmp_path: Path) -> None:
@@ -91,6 +94,18 @@ def test_a_file_that_was_open_to_others_is_closed_to_them(tmp_path: Path) -> Non
     log.close()
     log.record("and again")
     assert [line["event"] for line in _lines(path)] == ["again", "and again"]
+
+
+def test_half_a_line_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found in review: on a full disk a part is written, which would spoil the next line."""
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.record("one")
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
+    log.record("two")
+    monkeypatch.undo()
+    log.record("three")
+    assert [line["event"] for line in _lines(log.path)] == ["one", "three"]
 
 
 def test_a_log_that_cannot_be_written_is_said_once_and_stops_nobody(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.grants import Grant, Place
+from accord.client.grants import Grant, Grants, Place
 from accord.client.policy import Rule
 from accord.discovery.grants_file import GrantsFile
 from accord.errors import ConfigError
@@ -96,6 +96,35 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path: Path, text: str
     with pytest.raises(ConfigError):
         GrantsFile(path).revoke(["g"])
     assert path.read_text() == text
+
+
+def test_a_file_that_was_damaged_meanwhile_allows_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found in review: a decision failed with a traceback; denials must not be forgotten."""
+    file = _file(tmp_path)
+    grants = file.open()
+    grants.add(Rule(effect="allow", kind="edit"), "always", HERE)
+    denied = grants.add(Rule(effect="reject", kind="read"), "always", HERE)
+    path = tmp_path / "state" / "grants.toml"
+    path.write_text("no toml")
+    file.refresh()
+    assert tuple(grants) == (denied,)
+    grants.add(Rule(effect="allow", kind="other"), "always", HERE)
+    assert path.read_text() == "no toml"
+    assert ["cannot be remembered" in one.message for one in caplog.records] == [False, True]
+
+
+def test_an_answer_that_cannot_be_kept_holds_for_now(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found in review: "always" on a read-only disk was an internal error and a denial."""
+    (tmp_path / "state").write_text("no folder")
+    file = _file(tmp_path)
+    grants = Grants(on_change=file._changed)
+    added = grants.add(Rule(effect="allow", kind="edit"), "always", HERE)
+    assert tuple(grants) == (added,)
+    assert "cannot be remembered" in caplog.text
 
 
 def test_a_refresh_before_anything_was_opened_does_nothing(tmp_path: Path) -> None:

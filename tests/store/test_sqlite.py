@@ -331,3 +331,21 @@ async def test_a_damaged_page_costs_one_session(path: Path, store: SqliteStore) 
         await store.open("bad")
     assert raised.value.reason == "session_damaged"
     assert len(await updates_of(await store.open("good"))) == 200
+
+
+async def test_a_damaged_value_is_its_session_s_damage(path: Path, store: SqliteStore) -> None:
+    """Found in review: the whole store was said to be damaged, and to be moved away."""
+    for name in ("bad", "good"):
+        await store.create(SessionRecord(name, "/w"))
+        await store.keep(name, "history", f"{name} ".encode() * 20_000)
+        await store.release(name)
+    await store.aclose()
+    data = bytearray(path.read_bytes())
+    # The second page of the value: the first one has the key.
+    page = (data.index(b"bad bad", data.index(b"bad bad") + 16384) // 8192) * 8192
+    data[page : page + 8192] = b"\xff" * 8192
+    path.write_bytes(data)
+    with pytest.raises(StoreError) as raised:
+        await store.kept("bad", "history")
+    assert raised.value.reason == "session_damaged"
+    assert await store.kept("good", "history") == b"good " * 20_000

@@ -4,7 +4,8 @@ A pipe whose reader is slow would stop everything, Ctrl-C included; so text is g
 written by `drain`, in pieces that the pipe has room for.
 
 What always holds
-    * Text is written in the order in which it came, and all of it when `drain` returns.
+    * Text is written in the order in which it came, and all of it when `drain` returns; what a
+      `drain` that was cancelled did not write, the next one does.
     * A letter that the terminal does not know is no reason to end.
 """
 
@@ -31,6 +32,8 @@ class Output:
         self._terminal = stream.isatty()
         self._encoding = stream.encoding or "utf-8"
         self._waiting: list[str] = []
+        # What was being written when somebody gave up; it goes first, or a line would be torn.
+        self._rest = memoryview(b"")
         self._writing = anyio.Lock()
 
     def write(self, text: str) -> None:
@@ -56,7 +59,7 @@ class Output:
             OSError: nobody reads it any more.
         """
         async with self._writing:
-            data = self._take()
+            self._rest = data = self._take()
             while data:
                 try:
                     await anyio.wait_writable(self._descriptor)
@@ -68,12 +71,13 @@ class Output:
                 except BlockingIOError:
                     # Somebody made the pipe non-blocking; it is ready later.
                     continue
-                data = data[written:]
+                self._rest = data = data[written:]
 
     def _take(self) -> memoryview:
         text = "".join(self._waiting)
         self._waiting.clear()
-        return memoryview(text.encode(self._encoding, "replace"))
+        more = text.encode(self._encoding, "replace")
+        return memoryview(b"".join((self._rest, more)) if self._rest else more)
 
 
 __all__ = ["PIECE_BYTES", "Output"]

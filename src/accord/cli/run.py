@@ -5,14 +5,23 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 import anyio
 
+from accord.cli.prose import harmless
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
-from accord.cli.run_permissions import Asker, Deciding, KindError, Wishes, deciding, read_kinds
+from accord.cli.run_permissions import (
+    Asker,
+    Deciding,
+    KindError,
+    Wishes,
+    deciding,
+    has_keyboard,
+    read_kinds,
+)
 from accord.cli.run_project import project_servers
 from accord.cli.run_prompt import PromptError, read_prompt
 from accord.cli.run_report import FORMATS, Report
@@ -76,7 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do it; the exit code says how it ended."""
-    logging.basicConfig(format="accord: %(message)s", level=logging.ERROR, stream=sys.stderr)
+    _log_to_stderr()
     try:
         config = load_config()
         for warning in config.warnings:
@@ -91,18 +100,32 @@ def run(arguments: Namespace) -> int:
 
         outcome = anyio.run(work)
     except (UsageError, PromptError, KindError, ConfigError) as error:
-        print(f"accord run: {error}", file=sys.stderr)
+        # Some of it may be the agent's words.
+        print(f"accord run: {harmless(str(error))}", file=sys.stderr)
         return ExitCode.USAGE
     sentence = outcome.sentence()
     if sentence is not None:
-        print(f"accord: {sentence}", file=sys.stderr)
+        print(f"accord: {harmless(sentence)}", file=sys.stderr)
     return outcome.code
 
 
+class _Harmless(logging.Formatter):
+    """What is logged may quote an agent."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(super().format(record))
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Harmless("accord: %(message)s"))
+    logging.basicConfig(level=logging.ERROR, handlers=[handler])
+
+
 def _job(arguments: Namespace, config: Config) -> Job:
-    cwd = Path(arguments.cwd).expanduser()
-    for folder in (cwd, *map(Path, arguments.add_dir)):
-        if not folder.is_dir():
+    cwd = os.path.expanduser(arguments.cwd)
+    for folder in (cwd, *arguments.add_dir):
+        if not os.path.isdir(folder):
             raise UsageError(f"there is no folder {folder}")
     agent = _agent(arguments, config)
     here = Path.cwd()
@@ -149,7 +172,7 @@ def _deciding(
         ask=arguments.ask,
     )
     # Somebody who reads along and can type; with --ask the terminal itself is enough.
-    attended = sys.stdin.isatty() and report.asking is not None
+    attended = has_keyboard() and report.asking is not None
     asker = Asker.at_terminal(report.asking) if wishes.ask or attended else None
     if wishes.ask and asker is None:
         raise UsageError("--ask needs a terminal, and there is none")
@@ -164,7 +187,10 @@ def _audit_log(config: Config, job: Job) -> AuditLog | None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise ValueError(text)
+        raise ArgumentTypeError(f"a number of seconds, not {text!r}")
     return seconds

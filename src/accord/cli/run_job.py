@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from accord.cli.run_prompt import Prompt
+from accord.client.handshake import VERSIONS
+from accord.schema import v1
 
 if TYPE_CHECKING:
     from accord.mcp.specs import Entry
@@ -42,6 +44,12 @@ class Job:
     def roots(self) -> tuple[str, ...]:
         """The folders of the session."""
         return (self.cwd, *self.add_dirs)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """What is spoken: SSE, which somebody may still need, left the protocol with v2."""
+        named_sse = any(isinstance(one, v1.McpServer) for one in self.mcp_servers)
+        return (1,) if named_sse else VERSIONS
 
 
 __all__ = ["Job", "UsageError"]

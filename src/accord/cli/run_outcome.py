@@ -11,6 +11,7 @@ from enum import IntEnum
 from accord import PermissionRequest
 from accord.cli.prose import harmless
 from accord.client.audited import Decided
+from accord.machine.secrets import without_secrets, without_values
 
 DENIED_SHOWN_MAX = 5
 TITLE_SHOWN_MAX = 200
@@ -94,8 +95,12 @@ class Outcome:
 
 
 def _subject(request: PermissionRequest) -> str:
-    """What it was about on one line: some agents ask just "Run command?"."""
-    return " ".join(harmless(request.command or request.title).split())
+    """What it was about on one line: some agents ask just "Run command?".
+
+    Logs of CI are read by many, so what looks like a secret is left out.
+    """
+    said = without_secrets(without_values(request.command or request.title))
+    return " ".join(harmless(said).split())
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

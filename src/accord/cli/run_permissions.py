@@ -11,11 +11,14 @@ What always holds
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import termios
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 
@@ -164,6 +167,7 @@ class Asker:
     """
 
     def __init__(self, descriptor: int, printer: Printer, out: Output) -> None:
+        self._descriptor = descriptor
         self._answers = Answers(descriptor, is_terminal=True)
         self._printer = printer
         self._out = out
@@ -171,7 +175,7 @@ class Asker:
     @classmethod
     def at_terminal(cls, shown: tuple[Printer, Output] | None) -> Asker | None:
         """Somebody to ask; `shown` is where they look already.  None where nobody is."""
-        if sys.stdin is not None and sys.stdin.isatty():  # type: ignore[redundant-expr,unused-ignore]
+        if has_keyboard():
             descriptor = sys.stdin.fileno()
         else:
             try:
@@ -189,6 +193,7 @@ class Asker:
     async def ask(self, request: PermissionRequest) -> Decision:
         """The person's answer; silence and what is not understood are a no."""
         self._printer.question(request)
+        self._forget_what_was_typed()
         remark = ""
         kind, scope = _ANSWERS[""]
         try:
@@ -206,6 +211,18 @@ class Asker:
             raise
         return _decision(request, kind, scope)
 
+    def _forget_what_was_typed(self) -> None:
+        """An answer that was typed before the question was seen is none."""
+        self._answers = Answers(self._descriptor, is_terminal=True)
+        with contextlib.suppress(termios.error):
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+
+def has_keyboard() -> bool:
+    """Whether standard input is a terminal; it may also be closed."""
+    stdin: TextIO | None = sys.stdin
+    return stdin is not None and not stdin.closed and stdin.isatty()
+
 
 def _decision(request: PermissionRequest, kind: str, scope: str) -> Decision:
     """The answer in the agent's words; it is we who remember, by a narrower rule than it might."""
@@ -216,4 +233,13 @@ def _decision(request: PermissionRequest, kind: str, scope: str) -> Decision:
     return Decision(option.option_id, "workspace" if scope == "workspace" else "once")
 
 
-__all__ = ["GROUPS", "Asker", "Deciding", "KindError", "Wishes", "deciding", "read_kinds"]
+__all__ = [
+    "GROUPS",
+    "Asker",
+    "Deciding",
+    "KindError",
+    "Wishes",
+    "deciding",
+    "has_keyboard",
+    "read_kinds",
+]

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from accord.cli.prose import harmless
+from accord.cli.run_permissions import has_keyboard
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
@@ -29,7 +30,7 @@ def project_servers(folder: Path) -> dict[str, ProjectServer]:
         # Not the user's own file, so it does not keep them from their work.
         tell(str(error))
         return {}
-    attended = sys.stdin.isatty() and sys.stderr.isatty()
+    attended = has_keyboard() and sys.stderr.isatty()
     allowed, left_out = consented(
         found, Consents(state_folder() / CONSENTS), ask if attended else None
     )

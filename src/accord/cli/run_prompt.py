@@ -10,6 +10,7 @@ What always holds
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -90,10 +91,19 @@ def _nonempty(prompt: Prompt) -> Prompt:
 
 
 def _existing(word: str, folder: Path) -> Path:
-    path = (folder / Path(word[1:]).expanduser()).absolute()
-    if not path.is_file():
+    found = _file(word[1:], folder)
+    if found is None:
         raise PromptError(f"there is no file {word[1:]}")
-    return path
+    return found
+
+
+def _file(name: str, folder: Path) -> Path | None:
+    """The file of this name; None where there is none, or where it is no name of a file at all."""
+    path = folder / os.path.expanduser(name)
+    try:
+        return path.absolute() if path.is_file() else None
+    except (OSError, ValueError):
+        return None
 
 
 def _mentioned(text: str, folder: Path) -> list[Path]:
@@ -101,12 +111,8 @@ def _mentioned(text: str, folder: Path) -> list[Path]:
     found: list[Path] = []
     for name in _MENTION.findall(text):
         for one in (name, name.rstrip(_SENTENCE_END)):
-            path = (folder / Path(one).expanduser()).absolute() if one else folder
-            try:
-                is_file = path.is_file()
-            except (OSError, ValueError):
-                is_file = False
-            if is_file:
+            path = _file(one, folder)
+            if path is not None:
                 found.append(path)
                 break
     return found
@@ -118,7 +124,7 @@ def _stdin() -> str:
     data = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
     if len(data) > STDIN_BYTES_MAX:
         raise PromptError(f"standard input is larger than {STDIN_BYTES_MAX} bytes")
-    return data.decode("utf-8", "replace")
+    return _decoded(data, "standard input")
 
 
 def _text(path: Path) -> str:
@@ -128,7 +134,16 @@ def _text(path: Path) -> str:
         raise PromptError(f"{path}: {error.strerror}") from None
     if data is None:
         raise PromptError(f"{path} is larger than {FILE_BYTES_MAX} bytes")
-    return data.decode("utf-8", "replace")
+    return _decoded(data, str(path))
+
+
+def _decoded(data: bytes, source: str) -> str:
+    """The text, in UTF-8, or in UTF-16 where its first mark says so, as some shells write it."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data:
+        raise PromptError(f"{source} is no text")
+    return data.decode("utf-8-sig", "replace")
 
 
 def _bytes(path: Path, most: int) -> bytes | None:

@@ -9,6 +9,7 @@ What always holds
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -23,6 +24,8 @@ from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
 from accord.schema.codec import encode
 from accord.transcript import Message
+
+_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Report(Protocol):
@@ -179,7 +182,11 @@ class JsonReport:
 
     def _put(self, event: dict[str, Any]) -> None:
         given = {name: value for name, value in event.items() if value is not None}
-        self._out.write(encode(given).decode() + "\n")
+        line = encode(given).decode()
+        if self._out.isatty():
+            # JSON escapes the older half of the control characters only.
+            line = _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+        self._out.write(line + "\n")
 
 
 FORMATS: dict[str, Callable[[], Report]] = {

@@ -12,6 +12,7 @@ project's own file is the matter of `run_project.py`.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ def servers_of(named: Iterable[str], config: Config, folder: Path) -> list[Any]:
         if name in config.mcp_servers:
             found[name] = config.mcp_servers[name]
             continue
-        path = (folder / Path(name).expanduser()).absolute()
-        if not path.is_file():
+        path = folder.absolute() / os.path.expanduser(name)
+        # Not `Path.is_file`, which raises for what cannot be the name of a file.
+        if not os.path.isfile(path):
             known = ", ".join(sorted(config.mcp_servers)) or "none"
             raise ConfigError(
                 f"--mcp {name}: neither a file nor a server of the configuration ({known})"

@@ -7,13 +7,14 @@ What always holds: what the agent cannot do is a `UsageError` before anything is
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from accord import Client, Session
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_project import tell
 from accord.client.conversation import UpdateListener
-from accord.errors import LocalProtocolError, NotFound
+from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.handing_on import hand_on
 from accord.transcript import ConfigOption
 
@@ -27,15 +28,26 @@ async def open_session(client: Client, job: Job, on_update: UpdateListener) -> S
     Raises:
         UsageError: the agent has no such session, mode or model, or takes no such servers.
     """
+    session: Session | None = None
     try:
         session = await _open(client, job, on_update)
         if job.model is not None:
             await _choose_model(session, job.model)
         if job.mode is not None:
             await session.set_mode(job.mode)
-    except LocalProtocolError as error:
+    except (LocalProtocolError, UsageError) as error:
+        if session is not None and job.session is None and not job.go_on:
+            await _forget(client, session)
         raise UsageError(str(error)) from error
     return session
+
+
+async def _forget(client: Client, session: Session) -> None:
+    """Take back a session in which nothing was said: `--continue` would go on with it."""
+    if client.capabilities.delete:
+        # Not worth another error than the one that is told.
+        with suppress(AccordError):
+            await client.delete_session(session.id)
 
 
 async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:

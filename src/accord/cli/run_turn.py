@@ -42,6 +42,9 @@ from accord.transcript import ToolCall
 CANCEL_SECONDS_MAX = 10.0
 """How long an agent may take to end a turn that was cancelled."""
 
+LAST_WORDS_SECONDS_MAX = 2.0
+"""How long a reader that does not read is waited for once the run was given up."""
+
 
 class Run:
     """One run.  Guards: the order of what is shown and asked, and what Ctrl-C means now."""
@@ -91,7 +94,9 @@ class Run:
         if wrong is not None:
             raise wrong
         self._report.finished(self.outcome, self._reply)
-        await self._report.drain()
+        given_up = self.outcome.timed_out or self.outcome.interrupted
+        with anyio.move_on_after(LAST_WORDS_SECONDS_MAX if given_up else None):
+            await self._report.drain()
         return self.outcome
 
     async def _work(self) -> None:
@@ -111,18 +116,20 @@ class Run:
             permissions=permissions,
             files=files,
             terminals=terminals,
+            versions=job.versions,
         ) as client:
             session = await open_session(client, job, self._update_came)
             self._report.began(client, session)
             await self._take_turn(session)
 
     async def _take_turn(self, session: Session) -> None:
+        # Before anything is begun: what cannot be said is wrong usage.
+        turn = _prompt(session, self._job.prompt)
         stream = session.updates()
         self._came = self._shown = 0
         async with anyio.create_task_group() as readers:
             readers.start_soon(self._read, session, stream)
             try:
-                turn = _prompt(session, self._job.prompt)
                 try:
                     async with turn:
                         self._turn = turn
@@ -132,9 +139,6 @@ class Run:
                 finally:
                     self._reply = turn.reply
                     self.outcome.stop_reason = turn.stop_reason
-            except UsageError:
-                stream.close()
-                raise
             except AccordError as error:
                 self.outcome.error = _sentence(error)
             await self._until_shown(self._came)

@@ -215,7 +215,8 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
     else:
         text = "\n".join(as_markdown(record, updates))
     if arguments.output is None:
-        sys.stdout.write(f"{text}\n")
+        # A file gets it as it is; a terminal must not be commanded by it.
+        sys.stdout.write(f"{harmless(text) if sys.stdout.isatty() else text}\n")
         return 0
     _write(Path(arguments.output), f"{text}\n")
     return 0
@@ -223,8 +224,11 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
 
 def _write(target: Path, text: str) -> None:
     """As private as what it came from, unless the file was there before."""
-    target.touch(mode=0o600)
-    target.write_text(text, encoding="utf-8")
+    try:
+        target.touch(mode=0o600)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise AccordError(f"{target} cannot be written: {error.strerror}") from None
 
 
 async def _find_resumed(store: SqliteStore, arguments: Namespace) -> int:

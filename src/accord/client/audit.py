@@ -12,6 +12,7 @@ What always holds
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -21,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from accord.machine.secrets import without_secrets
+from accord.machine.secrets import without_secrets, without_values
 from accord.schema.codec import encode
 
 BYTES_MAX = 8 << 20
@@ -78,7 +79,11 @@ class AuditLog:
         if os.fstat(descriptor).st_size + len(line) > self._bytes_max:
             self._rotate()
             descriptor = self._open()
-        os.write(descriptor, line)
+        size = os.fstat(descriptor).st_size
+        if os.write(descriptor, line) < len(line):
+            # Half a line, on a full disk: the next one would be spoiled by it.
+            os.ftruncate(descriptor, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _open(self) -> int:
         """The file of this name, which another process may have put aside meanwhile."""
@@ -123,7 +128,7 @@ class AuditLog:
 def _plain(value: Any) -> Any:
     """A value as it may be written: bounded, and without secrets."""
     if isinstance(value, str):
-        text = without_secrets(value[: TEXT_CHARACTERS_MAX * 2])
+        text = without_secrets(without_values(value[: TEXT_CHARACTERS_MAX * 2]))
         text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= TEXT_CHARACTERS_MAX else text[:TEXT_CHARACTERS_MAX] + "…"
     if isinstance(value, Mapping):

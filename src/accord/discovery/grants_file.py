@@ -8,13 +8,15 @@ Must not know how answers are used; `accord.client.grants` does.
 What always holds
     * Two processes that remember at the same time lose nothing of each other.
     * What another process has revoked is gone here at the next decision (`refresh`).
-    * A file that cannot be read is never overwritten: it is an error that says so.
+    * A file that cannot be read is never overwritten: it is an error that says so.  During a run it
+      is logged, and no approval of it counts.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -26,11 +28,13 @@ from accord.client.policy import Rule
 from accord.discovery.places import FILE_MODE, make_private, replace_file
 from accord.discovery.policy_file import read_rule
 from accord.discovery.tables import Table, read_toml
+from accord.errors import ConfigError
 
 _HEAD = """\
 # Answers that were given to permission requests and are remembered; written by accord.
 # `accord permissions list` shows them, `accord permissions revoke` removes them.
 """
+_log = logging.getLogger("accord.discovery")
 _SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
 
 
@@ -67,7 +71,12 @@ class GrantsFile:
         if self._grants is None or stamp == self._stamp:
             return
         self._stamp = stamp
-        there = {grant.grant_id for grant in self.read()}
+        try:
+            there = {grant.grant_id for grant in self.read()}
+        except ConfigError as error:
+            # What cannot be read allows nothing; what was denied stays so.
+            _log.error("no remembered approval counts any more: %s", error)
+            there = {one for one, grant in self._known.items() if grant.rule.effect == "reject"}
         for grant_id in [one for one in self._known if one not in there]:
             self._known.pop(grant_id)
             self._grants.revoke(grant_id)
@@ -90,10 +99,14 @@ class GrantsFile:
         self._known = now
         if not gone and not new:
             return
-        with self._locked():
-            kept = [grant for grant in self.read() if grant.grant_id not in gone]
-            self._write([*kept, *new])
-            self._stamp = self._stamp_now()
+        try:
+            with self._locked():
+                kept = [grant for grant in self.read() if grant.grant_id not in gone]
+                self._write([*kept, *new])
+                self._stamp = self._stamp_now()
+        except (OSError, ConfigError) as error:
+            # It holds as long as this process does, which is less than was said, and not more.
+            _log.error("the answer cannot be remembered in %s: %s", self._path, _reason(error))
 
     def _write(self, grants: Iterable[Grant]) -> None:
         replace_file(self._path, _HEAD + "".join(map(_shown, grants)))
@@ -115,6 +128,10 @@ class GrantsFile:
             yield
         finally:
             os.close(descriptor)
+
+
+def _reason(error: OSError | ConfigError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _grant(table: Table) -> Grant:

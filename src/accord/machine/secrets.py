@@ -65,32 +65,39 @@ KNOWN_CHARACTERS_MIN = 8
 GUESSED_CHARACTERS_MIN = 12
 """The same for values that only their variable's name makes suspicious."""
 
-_NAMES = r"[\w-]*(?:key|token|secret|passw(?:or)?d|passwd|credential|auth(?:orization)?)[\w-]*"
+# Every expression below takes a time that grows with the text and not faster: an agent chooses the
+# text.  So each begins where no other could, and gives back nothing it has taken (`*+`, `++`).
+_NAME = r"(?=[\w-]*?(?:key|token|secret|passwo?r?d|credential|auth))[\w-]++"
 _FORMS = (
     # Known forms of keys: they say what they are, wherever they stand.
     (
         re.compile(
-            r"\b(?:sk|pk|rk)-[\w-]{12,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}"
-            r"|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}"
-            r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+            r"\b(?:sk|pk|rk)-[\w-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
+            r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}+"
+            r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
         ),
         MARK,
     ),
     # https://user:password@host
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/@'\"]+@", re.IGNORECASE), rf"\1{MARK}@"),
+    (
+        re.compile(r"(?<![a-z0-9+.-])([a-z0-9+.-]++://)[^\s/@'\"]++@", re.IGNORECASE),
+        rf"\1{MARK}@",
+    ),
     # Authorization: Bearer x, and without the name before it
-    (re.compile(r"\b(bearer|basic)\s+[\w+/=.~-]{6,}", re.IGNORECASE), rf"\1 {MARK}"),
+    (re.compile(r"\b(bearer|basic)\s++[\w+/=.~-]{6,}+", re.IGNORECASE), rf"\1 {MARK}"),
 )
+_VALUE = r"(?:\"[^\"]*+\"|'[^']*+'|[^\s'\",;&]++)"
 _NAMED = (
     # API_KEY=x, "password": "x", X-Api-Key: x
     (
-        re.compile(
-            rf"\b({_NAMES}['\"]?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s'\",;&]+)", re.IGNORECASE
-        ),
+        re.compile(rf"(?<![\w-])({_NAME}['\"]?\s*+[=:]\s*+){_VALUE}", re.IGNORECASE),
         rf"\1{MARK}",
     ),
     # --password x
-    (re.compile(rf"(--?{_NAMES})\s+(?!-)(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE), rf"\1 {MARK}"),
+    (
+        re.compile(rf"(?<![\w-])(-{_NAME})\s++(?!-)(?:\"[^\"]*+\"|'[^']*+'|\S++)", re.IGNORECASE),
+        rf"\1 {MARK}",
+    ),
 )
 
 
@@ -110,6 +117,25 @@ def without_secrets(text: str) -> str:
     for pattern, replacement in _NAMED:
         text = pattern.sub(replacement, text)
     return text
+
+
+# `env A=1 'B=two words' make`: how a command is shown that is given variables.
+_ASSIGNMENT = (
+    r"(?:'[A-Za-z_]\w*=[^']*'(?:\"'\"'[^']*')*"
+    r"|[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*)"
+)
+_GIVEN = re.compile(_ASSIGNMENT)
+_ENVIRONMENT = re.compile(rf"(?<![^\s=])env((?:\s+{_ASSIGNMENT})+)")
+
+
+def without_values(text: str) -> str:
+    """The text without the values of the variables that a command in it is given by `env`."""
+
+    def names(found: re.Match[str]) -> str:
+        given = (one.strip("'").partition("=")[0] for one in _GIVEN.findall(found[1]))
+        return " ".join(("env", *(f"{name}={MARK}" for name in given)))
+
+    return _ENVIRONMENT.sub(names, text)
 
 
 def is_secret_name(name: str) -> bool:
@@ -152,4 +178,5 @@ __all__ = [
     "secret_values",
     "without_known_forms",
     "without_secrets",
+    "without_values",
 ]

@@ -196,7 +196,13 @@ class SqliteStore:
         query = "SELECT value FROM kept JOIN sessions ON session = number WHERE id = ? AND name = ?"
 
         def work(db: sqlite3.Connection) -> bytes | None:
-            row = db.execute(query, (session_id, name)).fetchone()
+            try:
+                row = db.execute(query, (session_id, name)).fetchone()
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError as error:
+                # A page of this value; other sessions are not touched.
+                raise tables.damaged(session_id, str(error)) from None
             return None if row is None else bytes(row[0])
 
         return await self._writer.submit(work, reads=True)
