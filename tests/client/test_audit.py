@@ -101,7 +101,11 @@ def test_half_a_line_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     log = AuditLog(tmp_path / "audit.jsonl")
     log.record("one")
     write = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
+
+    def write_a_part(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[:5])
+
+    monkeypatch.setattr(os, "write", write_a_part)
     log.record("two")
     monkeypatch.undo()
     log.record("three")

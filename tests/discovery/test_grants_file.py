@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.grants import Grant, Grants, Place
+from accord.client.grants import Grant, Place
 from accord.client.policy import Rule
 from accord.discovery.grants_file import GrantsFile
 from accord.errors import ConfigError
@@ -119,9 +119,8 @@ def test_an_answer_that_cannot_be_kept_holds_for_now(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Found in review: "always" on a read-only disk was an internal error and a denial."""
+    grants = _file(tmp_path).open()
     (tmp_path / "state").write_text("no folder")
-    file = _file(tmp_path)
-    grants = Grants(on_change=file._changed)
     added = grants.add(Rule(effect="allow", kind="edit"), "always", HERE)
     assert tuple(grants) == (added,)
     assert "cannot be remembered" in caplog.text
