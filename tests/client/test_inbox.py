@@ -115,5 +115,7 @@ async def test_a_turn_that_is_over_holds_nobody_back() -> None:
                 break
             assert turn.is_over
         with anyio.fail_after(5):
-            assert (await session.ask("b")).stop_reason == "end_turn"
+            async with session.prompt("b") as following:
+                assert [update.kind async for update in following] == []
+        assert following.stop_reason == "end_turn"
         assert turn.reply.text == "xxxxxx"
