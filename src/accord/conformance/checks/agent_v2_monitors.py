@@ -44,7 +44,8 @@ def rule_of(flaw: Flaw) -> str:
 
 @monitor(
     "V2-GEN-04", "V1-GEN-09", "V2-GEN-08", "V2-UPS-11", "V2-INIT-01", "V2-AUTH-03", "V2-PERM-02",
-    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", "V2-ELIC-03", version="2",
+    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", "V2-ELIC-03",
+    version="2",
 )  # fmt: skip
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "2", of_agent=True):
