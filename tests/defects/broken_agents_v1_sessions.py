@@ -31,8 +31,11 @@ class WorksWhereItWasStarted(AgentV1):
 @breaks("V1-SESS-04")
 class LooksInOtherRootsFirst(AgentV1):
     def do_read(self, session: Json, rest: str) -> Work:
-        turned = {**session, "roots": session["roots"][::-1]}
-        yield from super().do_read(turned, rest)
+        yield from super().do_read(session, rest)
+        for root in session["roots"][1:]:
+            if not rest.startswith("/") and Path(root, rest).is_file():
+                text = {"type": "text", "text": Path(root, rest).read_text()}
+                self.update(session, "agent_message_chunk", content=text, messageId="other")
 
 
 @breaks("V1-SESS-05")
@@ -72,8 +75,11 @@ class TakesRelativeRoots(AgentV1):
 
 @breaks("V1-SESS-12")
 class KnowsItsFolderOnly(AgentV1):
-    def inside(self, session: Json, name: str) -> Path:
-        return super().inside({**session, "roots": session["roots"][:1]}, name)
+    def do_read(self, session: Json, rest: str) -> Work:
+        if rest.startswith("/") and not rest.startswith(session["roots"][0]):
+            self.say(session, "That is not in my folder.")
+            return
+        yield from super().do_read(session, rest)
 
 
 @breaks("V1-SESS-13")

@@ -17,6 +17,9 @@ breaks = BROKEN.breaks
 @breaks("V1-CANCEL-04")
 class CancelsSlowly(AgentV1):
     def notification_session_cancel(self, params: Json) -> None:
+        if any(task.asked is not None for task in self.session(params)["turns"]):
+            super().notification_session_cancel(params)
+            return
         later = threading.Timer(5.5, super().notification_session_cancel, (params,))
         later.daemon = True
         later.start()
@@ -330,6 +333,49 @@ class CountsWithoutCurrency(AgentV1):
     def do_usage(self, session: Json, _rest: str) -> Work:
         self.update(session, "usage_update", used=1, size=9, cost={"amount": 1.0})
         yield from ()
+
+
+@breaks("V1-USAGE-05")
+class NoticesForAll(AgentV1):
+    def can(self, *names: str) -> bool:
+        return names == ("session", "notices") or super().can(*names)
+
+
+@breaks("V1-USAGE-06")
+class NoticesWithoutTitle(AgentV1):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        super().update(session, what, **({**fields, "title": ""} if what == "notice" else fields))
+
+
+@breaks("V1-USAGE-09")
+class CompactsForAll(AgentV1):
+    def can(self, *names: str) -> bool:
+        return names == ("session", "compaction") or super().can(*names)
+
+
+@breaks("V1-USAGE-10")
+class SummarizesTooLate(AgentV1):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        super().update(session, what, **fields)
+        if what == "compaction_update" and fields["status"] == "completed":
+            late = {"type": "text", "text": "late"}
+            name = fields["compactionId"]
+            super().update(session, "compaction_summary_chunk", compactionId=name, content=late)
+
+
+@breaks("V1-USAGE-11")
+class SummarizesTooEarly(AgentV1):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        if what == "compaction_update" and fields["status"] == "in_progress":
+            fields["summary"] = [{"type": "text", "text": "early"}]
+        super().update(session, what, **fields)
+
+
+@breaks("V1-USAGE-15")
+class NeverEndsCompacting(AgentV1):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        if fields.get("status") != "completed" or what != "compaction_update":
+            super().update(session, what, **fields)
 
 
 # Questions.

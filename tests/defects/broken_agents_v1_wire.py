@@ -94,6 +94,14 @@ class RefusesUnknownKeys(AgentV1):
         return super().request_session_prompt(params)
 
 
+@breaks("V1-EXT-02")
+class RefusesForeignMetadata(AgentV1):
+    def request_session_prompt(self, params: Json) -> Work:
+        if "_meta" in params:
+            raise bad_params("foreign metadata")
+        return super().request_session_prompt(params)
+
+
 @breaks("V1-GEN-12")
 class InsistsOnTheClientsName(AgentV1):
     def request_initialize(self, params: Json) -> Json:
@@ -311,18 +319,29 @@ class TakesAnyLogin(AgentV1Extras):
 class ListsTerminalsAlways(AgentV1):
     auth_methods = ({"id": "tty", "name": "Terminal", "type": "terminal"},)
 
+    def capabilities(self) -> Json:
+        return {key: value for key, value in super().capabilities().items() if key != "auth"}
+
     def may_list(self, method: Json) -> bool:
         return True
 
 
+class LoggedOut(AgentV1Extras):
+    """Nothing works before a login, as the rules about logins need it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logged_in = False
+
+
 @breaks("V1-AUTH-08")
-class NeverLogsOut(AgentV1Extras):
+class NeverLogsOut(LoggedOut):
     def request_logout(self, _params: Json) -> Json:
         return {}
 
 
 @breaks("V1-AUTH-11")
-class DoesNotSayHowToLogIn(AgentV1Extras):
+class DoesNotSayHowToLogIn(LoggedOut):
     def demand_login(self) -> None:
         if not self.logged_in:
             raise Refused(-32000, "Authentication required")
@@ -373,6 +392,7 @@ class SetsUnknownProviders(AgentV1Extras):
 @breaks("V1-PROMPT-10")
 class WorksBeforeItSaysSo(AgentV1):
     def do_tool(self, session: Json, rest: str) -> Work:
-        path = f"{session['roots'][0]}/notes.txt"
-        yield Call("fs/read_text_file", {"sessionId": session["id"], "path": path})
+        if self.can("fs", "writeTextFile"):
+            place = {"sessionId": session["id"], "path": f"{session['roots'][0]}/early.txt"}
+            yield Call("fs/write_text_file", {**place, "content": "early"})
         yield from super().do_tool(session, rest)

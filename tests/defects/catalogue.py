@@ -43,10 +43,11 @@ def broken(side: str, version: str, rule: str) -> type[Any]:
     raise KeyError(rule)
 
 
+def rules_in(module: str) -> list[str]:
+    """The rules that the peers of one module break."""
+    return list(import_module(f"tests.defects.{module}").BROKEN)
+
+
 def rules(side: str, version: str) -> list[str]:
     """Every rule that some peer breaks."""
-    return [
-        rule
-        for name in MODULES[side, version]
-        for rule in import_module(f"tests.defects.{name}").BROKEN
-    ]
+    return [rule for name in MODULES[side, version] for rule in rules_in(name)]

@@ -21,12 +21,15 @@ from accord.conformance.scenario import load_scenario
 PROGRAM = str(Path(__file__).with_name("peer.py"))
 # These programs answer at once or never.
 PATIENCE_SECONDS = 2.0
+PEERS_AT_ONCE = 4
+# Checks that see much of a program, for rules that only monitors judge.
 TELLING = {
     "answers_what_it_does_not_know",
     "what_a_client_cannot_is_not_asked",
     "tool_calls_are_reported",
     "allowed_edits_are_done",
     "after_logout_a_login_is_needed",
+    "errors_have_their_codes",
 }
 
 
@@ -34,44 +37,49 @@ def command(role: Role, version: Version, *words: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", PROGRAM, role, version, *words)
 
 
-def client_scenario(version: Version, rule: str | None) -> ClientScenario:
-    words = (rule,) if rule else ()
+def client_scenario(version: Version, *words: str) -> ClientScenario:
     return ClientScenario(
         {name: Purpose(command("client", version, *words, name)) for name in PURPOSES}
     )
 
 
-def judge_agent(
-    version: Version, rule: str | None, only: Sequence[str] | None = None
+def stages(role: Role, version: Version, *words: str) -> OpenStage:
+    """How the kit meets one of these peers; the words say which (see peer.py)."""
+    if role == "client":
+        scenario = client_scenario(version, *words)
+        return cast("OpenStage", client_stages(scenario, way="stdio", patience=PATIENCE_SECONDS))
+    scenario_file = str(Path(__file__).with_name("scenario.toml"))
+    started = command("agent", version, *words)
+    return agent_stages(started, load_scenario(scenario_file), patience=PATIENCE_SECONDS)
+
+
+async def judge(
+    role: Role, version: Version, *words: str, only: Sequence[str] | None = None
 ) -> list[CheckRun]:
-    """Run the checks that judge one of these rules (all without) over an agent of this folder."""
-    words = (rule,) if rule else ()
-    scenario = load_scenario(str(Path(__file__).with_name("scenario.toml")))
-    stages = agent_stages(command("agent", version, *words), scenario, patience=PATIENCE_SECONDS)
-    return _run("agent", version, stages, only)
-
-
-def judge_client(
-    version: Version, rule: str | None, only: Sequence[str] | None = None
-) -> list[CheckRun]:
-    """Run the checks that judge one of these rules (all without) over a client of this folder."""
-    stages = client_stages(client_scenario(version, rule), way="stdio", patience=PATIENCE_SECONDS)
-    return _run("client", version, cast("OpenStage", stages), only)
-
-
-def _run(
-    role: Role, version: Version, stages: OpenStage, only: Sequence[str] | None
-) -> list[CheckRun]:
+    """Run the checks that judge one of these rules (all without `only`) over a peer."""
     checks, monitors = gather(role, version)
     chosen = [one for one in checks if only is None or set(one.rules) & set(only)]
     if only is not None and not {rule for one in chosen for rule in one.rules} >= set(only):
         # Only monitors judge some of them: these checks show most of what a program does.
         chosen += [one for one in checks if one not in chosen and _shows_much(one)]
+    return await run_checks(chosen, monitors, stages(role, version, *words), at_once=2)
 
-    async def run() -> list[CheckRun]:
-        return await run_checks(chosen, monitors, stages, at_once=2)
 
-    return anyio.run(run)
+async def judge_broken(
+    role: Role, version: Version, rules: Sequence[str], *, whole: bool = False
+) -> dict[str, list[CheckRun]]:
+    """Judge the broken peer of each rule, some at a time, by the checks of that rule or by all."""
+    runs: dict[str, list[CheckRun]] = {}
+    limiter = anyio.CapacityLimiter(PEERS_AT_ONCE)
+
+    async def one(rule: str) -> None:
+        async with limiter:
+            runs[rule] = await judge(role, version, rule, only=None if whole else [rule])
+
+    async with anyio.create_task_group() as tasks:
+        for rule in rules:
+            tasks.start_soon(one, rule)
+    return runs
 
 
 def _shows_much(check: Check[Any]) -> bool:
@@ -88,7 +96,3 @@ def verdicts(runs: Sequence[CheckRun], *wanted: str) -> dict[str, list[str]]:
                     f"{run.check.name}: {finding.said} {finding.came[:300]}"
                 )
     return found
-
-
-def checks_of(role: Role, version: Version) -> Sequence[Check[Any]]:
-    return gather(role, version)[0]

@@ -1,6 +1,7 @@
-"""Starts a peer of this folder: `peer.py agent|client VERSION [RULE] [STEP...]`.
+"""Starts a peer of this folder: `peer.py agent|client VERSION [RULE|extras] [STEP...]`.
 
-Without a rule it is the correct one, with a rule the one that breaks that rule.
+Without a rule it is the correct one (with `extras` all that it may have), with a rule the one that
+breaks that rule.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
 def main(side: str, version: str, *words: str) -> None:
-    rule = words[0] if words and "-" in words[0] else None
-    if rule is None:
-        module = importlib.import_module(f"tests.defects.{side}_v{version}")
-        made = getattr(module, f"{side.title()}V{version}")
-    else:
+    first = words[0] if words else ""
+    if "-" in first:
         catalogue = importlib.import_module("tests.defects.catalogue")
-        made = catalogue.broken(side, version, rule)
+        made = catalogue.broken(side, version, first)
+    else:
+        more = "extras" if first == "extras" else ""
+        module = importlib.import_module(f"tests.defects.{side}_v{version}{more and '_extras'}")
+        made = getattr(module, f"{side.title()}V{version}{more.title()}")
     peer = made()
     if side == "client":
-        peer.steps = words[0 if rule is None else 1 :]
+        peer.steps = words[1:] if "-" in first else words
     peer.run()
 
 

@@ -20,6 +20,8 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v1_sessions",
         "agent_v1_history",
         "agent_v1_turns",
+        "agent_faults",
+        "agent_v1_reports",
     ),
     ("agent", "2"): (
         "agent_wire_monitors",
@@ -28,6 +30,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v2_start",
         "agent_v2_sessions",
         "agent_v2_turns",
+        "agent_faults",
     ),
     ("agent", "draft"): (),
     ("client", "1"): (

@@ -110,10 +110,10 @@ async def unknown_keys_are_no_trouble(stage: AgentStage) -> None:
     await talk.initialize(**odd, **meta)
     session = await talk.session(**odd, **meta)
     await talk.say(session, stage.scenario.prompt("say"))
-    block = {"type": "text", "text": stage.scenario.prompt("say"), **odd, **meta}
-    params = {"sessionId": session, "prompt": [block], **odd, **meta}
-    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
-    for rule, what in (("V1-GEN-10", "unknown keys"), ("V1-EXT-02", "foreign _meta")):
+    for rule, what, more in (("V1-GEN-10", "unknown keys", odd), ("V1-EXT-02", "_meta", meta)):
+        block = {"type": "text", "text": stage.scenario.prompt("say"), **more}
+        params = {"sessionId": session, "prompt": [block], **more}
+        answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
         ok = "result" in answer
         stage.judge.judge(rule, ok, f"a prompt with {what} is refused", sent=params, came=answer)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from accord.conformance import looking
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
@@ -54,6 +55,13 @@ def _parses(raw: bytes) -> bool:
 
 def _is_message(message: dict[str, Any]) -> bool:
     return "method" in message or "result" in message or "error" in message
+
+
+@monitor("V1-GEN-02", role="client")
+def asked(frames: Sequence[Frame], judge: Findings) -> None:
+    """A response has the id of a request that is open."""
+    for frame, said in looking.unasked_responses(frames):
+        judge.failed("V1-GEN-02", said, came=frame)
 
 
 @monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client")
@@ -125,9 +133,9 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     for name in (7001, "7001", "abc"):
         await talk.peer.ask("_accord.dev/unknown", {"n": 1}, id=name)
         answer = await talk.peer.answer_to(name)
-        stage.judge.passed("V1-GEN-02")
         code = error_code(answer)
         stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=answer)
+    stage.judge.passed("V1-GEN-02")
     answer = await talk.peer.call("session/request_permission", {"nonsense": True})
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
@@ -153,7 +161,8 @@ async def leaves_notifications_unanswered(stage: ClientStage) -> None:
         alive = await talk.alive()
         others = _strays(talk.peer.frames[start:])
         ok = alive and not others
-        stage.judge.judge(rule, ok, "a notification was answered", sent=method, came=others)
+        for one in {rule, "V1-GEN-04"}:
+            stage.judge.judge(one, ok, "a notification was answered", sent=method, came=others)
     await talk.end_turn(prompt)
 
 
@@ -296,8 +305,8 @@ async def keeps_the_order_of_a_start(stage: ClientStage) -> None:
     stage.judge.judge("V1-INIT-01", ok, f"the first request is {first.method}", came=first)
     if not ok:
         return
-    early = await talk.peer.quiet(0.2)
-    made = [frame for frame in early if (frame.method or "").startswith("session/")]
+    await talk.peer.quiet(0.2)
+    made = [frame for frame in talk.peer.received() if (frame.method or "").startswith("session/")]
     stage.judge.judge("V1-SESS-01", not made, "a session before the answer", came=made)
     talk.hello = first.params
     await talk.reply(first, stage.offer().answer(stage.version))

@@ -2,11 +2,12 @@
 
 Each table has one line per rule: id, side, level, tier, seen, stability, implied rules, the id of
 the official kit, source, sentence, and, where no check is possible, the reason.  `-` is nothing.
+`implied.tsv` has the implied rules that the broken peers of tests/defects made plain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from typing import cast
 
 from accord.conformance.rule import Rule, Tier
 
-TABLES = ("v1.tsv", "v2.tsv", "transports.tsv", "draft.tsv", "others.tsv")
+TABLES = ("v1.tsv", "v2.tsv", "transports.tsv", "draft.tsv", "others.tsv", "faults.tsv")
 COLUMNS = (
     "id", "side", "level", "tier", "seen", "stability", "implies", "tck", "source", "sentence",
     "unseen",
@@ -25,14 +26,34 @@ COLUMNS = (
 def load() -> Mapping[str, Rule]:
     """Every rule by its id, in the order of the tables."""
     rules: dict[str, Rule] = {}
+    both = {one: implied(one, "agent") | implied(one, "client") for one, _, _ in _implied()}
     for name in TABLES:
-        text = files(__name__).joinpath(name).read_text("utf-8")
-        for line in text.splitlines()[1:]:
-            row = dict(zip(COLUMNS, line.split("\t"), strict=True))
+        for cells in _lines(name):
+            row = dict(zip(COLUMNS, cells, strict=True))
+            row["implies"] = " ".join(sorted(both.get(row["id"], ()))) or row["implies"]
             rules[row["id"]] = _rule(
                 {key: "" if cell == "-" else cell for key, cell in row.items()}
             )
     return MappingProxyType(rules)
+
+
+def implied(rule_id: str, side: str) -> frozenset[str]:
+    """What else a program of this side breaks whenever it breaks this rule."""
+    found = [
+        one.split() for name, of, one in _implied() if name == rule_id and of in (side, "both")
+    ]
+    return frozenset(rule for names in found for rule in names)
+
+
+@cache
+def _implied() -> tuple[tuple[str, str, str], ...]:
+    return tuple((name, side, rules) for name, side, rules in _lines("implied.tsv"))
+
+
+def _lines(name: str) -> Iterator[list[str]]:
+    """The rows of a table, without its head."""
+    text = files(__name__).joinpath(name).read_text("utf-8")
+    yield from (line.split("\t") for line in text.splitlines()[1:])
 
 
 def _rule(row: Mapping[str, str]) -> Rule:
