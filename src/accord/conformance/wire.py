@@ -101,6 +101,12 @@ class Frame:
         return params if isinstance(params, dict) else {}
 
 
+def _set_event() -> anyio.Event:
+    event = anyio.Event()
+    event.set()
+    return event
+
+
 @dataclass(slots=True)
 class RawPeer:
     """One side of a conversation with the judged program, which is on the other."""
@@ -115,6 +121,15 @@ class RawPeer:
     _began: float = field(default_factory=time.monotonic)
     _last_id: int = 0
     _tasks: Any = None
+    _reading: anyio.Event = field(default_factory=_set_event)
+
+    def hold_reading(self) -> None:
+        """Read nothing from now on, as a slow peer would."""
+        self._reading = anyio.Event()
+
+    def go_on_reading(self) -> None:
+        """Read again."""
+        self._reading.set()
 
     async def pump(self) -> None:
         """Read until the program closes its output.  Run it in a task group of its own."""
@@ -123,6 +138,7 @@ class RawPeer:
             buffer = bytearray()
             try:
                 while len(buffer) <= FRAME_BYTES_MAX and len(self.frames) < FRAMES_MAX:
+                    await self._reading.wait()
                     chunk = await self.reading.receive(65_536)
                     buffer += chunk
                     self._take_lines(buffer)

@@ -1,0 +1,181 @@
+"""What an agent has to survive: noise, odd writes, slow readers, long lines, wrong types, death.
+
+Each check exists for v1 and v2.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+
+from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.check import Check, check
+from accord.conformance.rule import Version
+from accord.conformance.wire import Gone, Unanswered
+from accord.conformance.wrong_types import wrong_types
+
+NOISE = (b"\n", b"  \n", b"\x00\x01\n", b"{}\n", b'"text"\n', b"null\n", b"{\n", b"\xf0\x9f\n")
+LONG_LINE_BYTES = 8 * 1024 * 1024
+# How many odd requests are open at a time, and how long the agent may live without its client.
+WRONG_AT_ONCE = 200
+DEATH_SECONDS = 8.0
+BURST = 300
+
+
+async def _alive(talk: Talk) -> bool:
+    answer = await talk.peer.call("_accord_check/alive", {})
+    return "error" in answer or "result" in answer
+
+
+async def _noise(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for raw in NOISE:
+        await talk.peer.send_raw(raw)
+        try:
+            ok = await _alive(talk)
+        except Unanswered:
+            ok = False
+        if not stage.judge.judge("FAULT-01", ok, "no answer after noise", sent=raw):
+            return
+    stranger = {"jsonrpc": "2.0", "id": "nobody-asked", "result": {}}
+    await talk.peer.send(stranger)
+    stage.judge.judge("FAULT-01", await _alive(talk), "no answer after a stray answer")
+
+
+async def _pieces(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    message = {"jsonrpc": "2.0", "id": "in-pieces", "method": "_accord_check/é€😀", "params": {}}
+    raw = json.dumps(message, ensure_ascii=False).encode() + b"\n"
+    for at in range(len(raw)):
+        await talk.program.peer.writing.send(raw[at : at + 1])
+        await anyio.lowlevel.checkpoint()
+    await talk.peer.answer_to("in-pieces")
+    many = [
+        json.dumps({"jsonrpc": "2.0", "id": f"b{n}", "method": "_accord_check/none"}).encode()
+        for n in range(BURST)
+    ]
+    await talk.program.peer.writing.send(b"\n".join(many) + b"\n")
+    for n in range(BURST):
+        await talk.peer.answer_to(f"b{n}")
+    stage.judge.passed("FAULT-02")
+
+
+async def _slow_reader(stage: AgentStage) -> None:
+    """The kit stops reading while many requests go out; all answers come afterwards, in order."""
+    talk = stage.talk
+    await talk.initialize()
+    talk.peer.hold_reading()
+    params = {"_meta": {"padding": "x" * 2_000}}
+    with anyio.move_on_after(3):
+        for n in range(BURST):
+            await talk.peer.ask("_accord_check/none", params, id=f"s{n}")
+    talk.peer.go_on_reading()
+    sent = [str(one.object.get("id")) for one in talk.peer.frames if one.sent and one.is_request]
+    wanted = [one for one in sent if one.startswith("s")]
+    for one in wanted[:-1]:
+        await talk.peer.answer_to(one)
+    stage.judge.passed("FAULT-03")
+
+
+async def _long_line(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    talk.peer.patience = 20
+    params = {"_meta": {"padding": "x" * LONG_LINE_BYTES}}
+    try:
+        await talk.peer.call("_accord_check/none", params)
+        ok = await _alive(talk)
+    except Gone:
+        # To end the connection is an answer to a line beyond one's limit.
+        ok = True
+    except Unanswered:
+        ok = False
+    stage.judge.judge("FAULT-04", ok, f"a line of {LONG_LINE_BYTES} bytes hangs the agent")
+
+
+async def _too_long_line(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    talk.peer.patience = 20
+    piece = b"x" * (1024 * 1024)
+    await talk.peer.writing.send(b'{"jsonrpc":"2.0","id":"huge","method":"_x","params":{"a":"')
+    try:
+        for _ in range(40):
+            await talk.peer.writing.send(piece)
+        await talk.peer.writing.send(b'"}}\n')
+    except (anyio.BrokenResourceError, OSError):
+        stage.judge.passed("LIM-03")
+        return
+    with anyio.move_on_after(10):
+        await talk.peer.closed.wait()
+    ok = talk.peer.closed.is_set()
+    stage.judge.judge("LIM-03", ok, "a line of 40 MiB does not end the connection")
+
+
+async def _wrong_types(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    waiting: list[tuple[str, str, Any]] = []
+    for number, (method, params) in enumerate(
+        wrong_types(stage.version, session, str(talk.folder))
+    ):
+        name = f"w{number}"
+        await talk.peer.ask(method, params, id=name)
+        waiting.append((name, method, params))
+        if len(waiting) == WRONG_AT_ONCE and not await _all_answered(stage, talk, waiting):
+            return
+    if await _all_answered(stage, talk, waiting):
+        stage.judge.judge("FAULT-05", await _alive(talk), "no answer after wrong types")
+
+
+async def _all_answered(stage: AgentStage, talk: Talk, waiting: list[tuple[str, str, Any]]) -> bool:
+    for name, method, params in waiting:
+        try:
+            await talk.peer.answer_to(name, timeout=talk.seconds)
+        except Unanswered as error:
+            sent = {"method": method, "params": params}
+            stage.judge.failed("FAULT-05", f"{method}: {error}", sent=sent)
+            return False
+    waiting.clear()
+    return True
+
+
+async def _death(stage: AgentStage) -> None:
+    """The client vanishes after each step; the agent has to follow."""
+    say = stage.scenario.prompt("long") or stage.scenario.prompt("say") or ""
+    for steps in range(4):
+        talk = stage.talk if steps == 0 else await stage.another()
+        if steps >= 1:
+            await talk.initialize()
+        if steps >= 2:
+            session = str((await talk.new_session())["sessionId"])
+            if steps >= 3:
+                await talk.send_prompt(session, say)
+                await talk.peer.quiet(0.3)
+        await talk.program.close_input()
+        ended = await talk.program.ended(DEATH_SECONDS)
+        names = ("the start", "initialize", "session/new", "a prompt")
+        said = (
+            f"the agent still runs {DEATH_SECONDS:g} s after its input ended, after {names[steps]}"
+        )
+        if not stage.judge.judge("FAULT-06", ended is not None, said):
+            return
+
+
+def _both(rule: str, run: Any) -> tuple[Check[AgentStage], Check[AgentStage]]:
+    versions: tuple[Version, Version] = ("1", "2")
+    first, second = (check(rule, version=one, faults=True)(run) for one in versions)
+    return first, second
+
+
+noise_1, noise_2 = _both("FAULT-01", _noise)
+pieces_1, pieces_2 = _both("FAULT-02", _pieces)
+slow_1, slow_2 = _both("FAULT-03", _slow_reader)
+long_1, long_2 = _both("FAULT-04", _long_line)
+huge_1, huge_2 = _both("LIM-03", _too_long_line)
+types_1, types_2 = _both("FAULT-05", _wrong_types)
+death_1, death_2 = _both("FAULT-06", _death)
