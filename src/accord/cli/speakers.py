@@ -16,7 +16,7 @@ from accord.cli.chat_view import ChatPrinter
 from accord.cli.keyboard import Keyboard
 
 QUESTION = "Allow it? (y)es (a)lways (n)o"
-LEAVING = frozenset({"/quit", "/exit", "/q"})
+LEAVING = frozenset({"/quit", "/exit", "/q", "quit", "exit", "bye"})
 
 # key -> what it stands for on the screen, and the kinds of options that it chooses.
 _KEYS = {

@@ -124,7 +124,8 @@ async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: fl
         await call.cancel()
         return failed(f"{output}\n[it was stopped by the user]", ended, denied="user")
     if ended.timed_out:
-        note = f"[stopped: it did not end within {seconds:g} seconds]"
+        unit = "second" if seconds == 1 else "seconds"
+        note = f"[stopped: it did not end within {seconds:g} {unit}]"
         await call.fail(note, raw_output={**about, "timedOut": True})
         return failed(f"{output}\n{note}".lstrip("\n"), ended)
     if ended.exit_code == 0:

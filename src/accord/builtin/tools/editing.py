@@ -18,6 +18,7 @@ from accord.builtin.tools.places import OwnFiles, missing_words
 from accord.builtin.tools.reading import FileIsMissing, load
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, counted, permit, sentence, shown
+from accord.builtin.tools.window import lines_in
 from accord.builtin.workspace import text_hash
 from accord.errors import RequestFailed
 from accord.machine.failures import FileFailure
@@ -140,7 +141,7 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
         await unchanged(box, full, before)
         await store(box, full, before, text)
         verb = "Created" if before is None else "Wrote"
-        return done(f"{verb} {name}, {text.count(chr(10)) + 1:,} lines.")
+        return done(f"{verb} {name}, {counted(lines_in(text), 'line')}.")
 
     return await shown(call, work)
 

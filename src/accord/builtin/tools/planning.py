@@ -45,7 +45,8 @@ async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) ->
         made.append(v2.PlanEntry(content=content, priority=priority, status=status))
     handle = await box.turn.plan(*made)
     open_ = sum(one.status in ("pending", "in_progress") for one in made)
-    return done(f"The plan is shown: {len(made)} entries, {open_} still open.", handle)
+    number = f"{len(made)} {'entry' if len(made) == 1 else 'entries'}"
+    return done(f"The plan is shown: {number}, {open_} still open.", handle)
 
 
 async def leave_plan(box: Toolbox, plan: str) -> ToolResult:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from accord.agent.paths import absolute, relative
 from accord.builtin.tools.places import look_at, missing_words, require_text
 from accord.builtin.tools.result import ToolResult, done
-from accord.builtin.tools.showing import ToolFailed, shown, size_words
+from accord.builtin.tools.showing import ToolFailed, counted, shown, size_words
 from accord.builtin.tools.window import LINES_DEFAULT, Window, window
 from accord.builtin.workspace import text_hash
 from accord.machine.failures import TooLarge
@@ -82,7 +82,7 @@ async def read_file(box: Toolbox, path: str, line: int | None, limit: int | None
             raise ToolFailed(f"{name} has {part.total or 0:,} lines; there is no line {line}.")
         note = part.note
         text = part.numbered if note is None else f"{part.numbered}\n{note}"
-        await call.show(note or f"{part.last:,} lines")
+        await call.show(note or counted(part.last, "line"))
         about = {"firstLine": part.first, "lastLine": part.last, "totalLines": part.total}
         await call.complete(raw_output=about)
         told = box.redactor.text(text) if part.plain else f"{name} is empty."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 # What is said in a question and tells nothing about what to look for.
 _FILLERS = frozenset(
@@ -20,7 +21,12 @@ _FILLERS = frozenset(
 SEARCH_WORDS_MAX = 5
 
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
-_PATH = re.compile(r"(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}|(?:[\w.@+-]+/)+[\w.@+-]+|"
+# Stands for a space in the name of a file, so that the name is one word; see `marked`.
+SPACE = "\ue000"
+
+_PATH = re.compile(rf"(?:~?/)?(?:[\w.@+{SPACE}-]+/)*[\w@+-][\w.@+{SPACE}-]*\.[A-Za-z]\w{{0,9}}|"
+                   rf"(?:~?/)?(?:[\w.@+{SPACE}-]+/)+[\w.@+{SPACE}-]+|~?/[\w.@+-]+|"
+                   rf"[\w.@+-]+{SPACE}[\w.@+{SPACE}-]*|"
                    r"Makefile|Dockerfile|README|LICENSE|\.[\w-]+")  # fmt: skip
 _QUOTES = {"'": "'", '"': '"', "`": "`", "“": "”", "‘": "’"}
 # Endings that make a word with a dot in it a file rather than an attribute.
@@ -62,15 +68,32 @@ def path_of(text: str) -> str | None:
     return None
 
 
+def marked(text: str, paths: Iterable[str]) -> str:
+    """The text with the names of files that have spaces made one word each, the longest first."""
+    spaced = {name for path in paths if " " in path for name in (path, path.rpartition("/")[2])}
+    for name in sorted(spaced, key=len, reverse=True):
+        if " " in name and name in text:
+            text = text.replace(name, name.replace(" ", SPACE))
+    return text
+
+
 def looks_like_path(text: str) -> bool:
     """Whether a target means a file rather than a name."""
-    return path_of(text) is not None
+    return path_of(text.replace(" ", SPACE)) is not None
 
 
 def command_of(text: str) -> str:
     """A command line: backquotes around the whole of it are not part of it."""
     bare = text.strip()
     return bare[1:-1].strip() if len(bare) > 2 and bare[0] == bare[-1] == "`" else bare
+
+
+def spoken_command(text: str) -> str:
+    """A command in a sentence: the mark that ends the sentence is not part of it, a path is."""
+    bare = text.strip()
+    last = bare.split()[-1] if bare else ""
+    is_path = not last.strip("./~") or last.endswith(("/.", ".."))
+    return command_of(bare if is_path else bare.rstrip("!?.").rstrip())
 
 
 def words_of(text: str) -> str:

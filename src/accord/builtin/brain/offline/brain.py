@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline import changing, looking, talking, testing, unknown
+from accord.builtin.brain.offline.arguments import SPACE, marked
 from accord.builtin.brain.offline.commands import COMMANDS, CommandSpec
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.intents import parse
 from accord.builtin.brain.offline.work import Work
+from accord.builtin.tools.listing import project_files
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -54,12 +56,23 @@ class OfflineBrain:
     async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
         """Answer one prompt; None is a turn that came to its end."""
         work = Work(turn, tools, workspace)
-        intent = parse(turn.text)
+        intent = parse(await self._one_word_each(work))
+        if any(SPACE in value for value in intent.arguments.values()):
+            values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}
+            intent = Intent(intent.name, values, intent.slash)
         if not turn.text.strip() and work.mentioned():
             # A file without a word: what else could be wanted?
             intent = Intent("explain", {"target": work.mentioned()[0]})
         await ACTIONS[intent.name](work, intent)
         return None
+
+    async def _one_word_each(self, work: Work) -> str:
+        """The prompt with names of files that have spaces in them marked as such."""
+        text = work.turn.text
+        if " " not in text or not ("." in text or "/" in text) or text.lstrip()[:1] in ("$", "!"):
+            return text
+        listing = await project_files(str(work.turn.cwd))
+        return marked(text, listing.paths)
 
 
 __all__ = ["ACTIONS", "COMMANDS", "CommandSpec", "OfflineBrain"]

@@ -12,8 +12,10 @@ from accord.builtin.brain.offline.looking import all_uses, one_definition
 from accord.builtin.brain.offline.project import Project
 from accord.builtin.brain.offline.references import definitions_of, has_word
 from accord.builtin.brain.offline.renaming import rename
+from accord.builtin.brain.offline.runs import TestRun
 from accord.builtin.brain.offline.symbols import language_of
 from accord.builtin.brain.offline.testing import run_line, summary
+from accord.builtin.brain.offline.unknown import near_to
 from accord.builtin.brain.offline.wording import bullets, counted, listed
 from accord.builtin.brain.offline.work import Place, Work
 
@@ -61,7 +63,8 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
         await work.refused(result.text, f"`{old}` keeps its name", result.denied)
         return
     await plan.complete(1)
-    tested = await _test_again(work, plan)
+    before = await work.last_run()
+    tested = await _test_again(work, plan, before)
     await work.say(
         f"Renamed `{old}` to `{new}`, {counted(len(places), 'line')} in {number}:",
         bullets(f"`{path}`" for path in renaming.changes),
@@ -71,8 +74,8 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
     )
 
 
-async def _test_again(work: Work, plan: PlanHandle) -> str:
-    """Run the tests as the plan's third step; what came of it."""
+async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> str:
+    """Run the tests as the plan's third step; what came of it, compared with the run before."""
     work.forget_project()
     command = await work.test_command()
     if command is None:
@@ -84,6 +87,10 @@ async def _test_again(work: Work, plan: PlanHandle) -> str:
         await plan.drop(2)
         return "I have not run the tests."
     await plan.complete(2)
+    if before is not None and not run.passed and run.failures:
+        failing = {one.test for one in run.failures}
+        if failing <= {one.test for one in before.failures}:
+            return f"{summary(run)} It failed before the change too."
     return summary(run)
 
 
@@ -104,7 +111,8 @@ async def _cannot_rename(work: Work, project: Project, old: str) -> None:
     places: list[Place] = [(path, use.line) for path, use in uses]
     await work.looked(f"Find {old}", "references", {"name": old}, places, f"{len(uses)} found")
     if not uses:
-        await work.say(f"`{old}` is not in this project, so there is nothing to rename.")
+        near = await near_to(work, project, old)
+        await work.say(f"`{old}` is not in this project, so there is nothing to rename. {near}")
         return
     languages = sorted({language_of(path) or "" for path, _ in uses})
     why = (

@@ -66,10 +66,9 @@ def _outer(module: Module) -> list[Symbol]:
     ]
 
 
-def _symbol_line(symbol: Symbol) -> str:
+def _symbol_line(symbol: Symbol, of_class: str = "in its class, ") -> str:
     about = f": {first_sentence(symbol.doc)}" if symbol.doc else ""
-    indent = "in its class, " if symbol.depth else ""
-    return f"{indent}`{symbol.signature}` (line {symbol.line}){about}"
+    return f"{of_class if symbol.depth else ''}`{symbol.signature}` (line {symbol.line}){about}"
 
 
 def importers(path: str, files: dict[str, str]) -> list[str]:
@@ -120,7 +119,7 @@ def describe_symbol(definition: Definition, text: str, uses: Sequence[tuple[str,
             if one.qualified.startswith(f"{symbol.qualified}.") and one.depth == symbol.depth + 1
         ]
         if members:
-            parts.append(f"It has:\n\n{bullets(_symbol_line(one) for one in members)}")
+            parts.append(f"It has:\n\n{bullets(_symbol_line(one, '') for one in members)}")
     others = [(path, use) for path, use in uses if use.kind != "definition"]
     calls = [(path, use) for path, use in others if use.kind == "call"] or others
     if calls:

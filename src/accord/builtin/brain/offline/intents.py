@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from accord.builtin.brain.offline.arguments import command_of, target_of, unquoted
 from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.more_sentences import more_of
 from accord.builtin.brain.offline.sentences import parse_sentence, rename_intent
 
 
@@ -75,7 +76,8 @@ def parse(text: str) -> Intent:
     line = text.strip()
     if line.startswith("/"):
         return _parse_slash(line)
-    return parse_sentence(line)
+    intent = parse_sentence(line)
+    return (more_of(line) or intent) if intent.name == "unknown" else intent
 
 
 def _parse_slash(line: str) -> Intent:

@@ -17,7 +17,7 @@ from accord.builtin.brain.offline.references import (
     uses_of,
 )
 from accord.builtin.brain.offline.symbols import language_of
-from accord.builtin.brain.offline.unknown import search_words
+from accord.builtin.brain.offline.unknown import near_to, search_words
 from accord.builtin.brain.offline.wording import as_sentence, bullets, counted, fenced, listed
 from accord.builtin.brain.offline.work import Place, Work
 from accord.builtin.tools.searching import Match
@@ -84,7 +84,7 @@ async def show_file(work: Work, intent: Intent) -> None:
     if text is None:
         result = await work.tools.read(path, line)
         if not result.ok or not isinstance(result.data, str):
-            await work.say(result.text)
+            await work.say(result.text, await _near(work, project, path, result.text))
             return
         text, notes = result.data, result.notes
     lines = text.split("\n")
@@ -130,7 +130,7 @@ async def explain(work: Work, intent: Intent) -> None:
         if result.ok and isinstance(data, str):
             await _explain_file(work, project.with_texts({target: data}), target)
         else:
-            await work.say(result.text)
+            await work.say(result.text, await _near(work, project, target, result.text))
         return
     stems = project.by_stem(target)
     if len(stems) == 1 and not await work.compute(definitions_of, dict(project.files), target):
@@ -139,6 +139,13 @@ async def explain(work: Work, intent: Intent) -> None:
     definition = await one_definition(work, project, target)
     if definition is not None:
         await _explain_symbol(work, project, definition)
+
+
+async def _near(work: Work, project: Project, target: str, said: str) -> str:
+    """Files that may be meant by one that is not there, unless the tool has named some."""
+    if not said.startswith("There is no file") or "Near to it" in said:
+        return ""
+    return await near_to(work, project, target.rpartition("/")[2])
 
 
 async def _explain_file(work: Work, project: Project, path: str) -> None:

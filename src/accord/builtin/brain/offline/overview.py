@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from accord.builtin.brain.offline.references import is_test
 from accord.builtin.brain.offline.symbols import language_of, module_of
 from accord.builtin.brain.offline.wording import bullets, counted, first_sentence, listed
+from accord.builtin.tools.window import lines_in
 
 # These tell about a project, but it is not written in them.
 _NOT_CODE = frozenset({"Markdown", "reStructuredText", "TOML", "YAML", "JSON"})
@@ -126,8 +127,10 @@ def _modules(code: Mapping[str, str]) -> str:
         module = modules[path]
         names = [one.name for one in module.symbols if one.depth == 0 and one.kind != "variable"]
         about = f": {first_sentence(module.doc)}" if module.doc else ""
-        has = f" Has {listed(names, 5)}." if names else ""
-        lines.append(f"`{path}`, {counted(code[path].count(chr(10)), 'line')}{about}{has}")
+        begins = " Has" if about else ": has"
+        has = f"{begins} {listed(names, 5)}." if names else ""
+        number = counted(lines_in(code[path]), "line")
+        lines.append(f"`{' '.join(path.split())}`, {number}{about}{has}")
     head = f"{counted(len(modules), 'module')} with {counted(total, 'symbol')}"
     if len(modules) > MODULES_SHOWN_MAX:
         head += f"; the {MODULES_SHOWN_MAX} largest are"

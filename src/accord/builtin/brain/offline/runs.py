@@ -15,6 +15,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from accord.builtin.brain.offline.tap import tap_failures
 from accord.builtin.brain.offline.tracebacks import Failure, Frame, failures_in
 
 FAILURES_MAX = 50
@@ -144,7 +145,7 @@ def run_of(command: str, exit_code: int | None, output: str) -> TestRun:
             if pattern.search(clean) and (found is None or sum(found) == 0):
                 problem = why
                 break
-    failures = () if passed else failures_in(clean)[:FAILURES_MAX]
+    failures = () if passed else (tap_failures(clean) or failures_in(clean))[:FAILURES_MAX]
     good, bad = found if found is not None else (None, None)
     tail = "" if passed else clean[-TAIL_CHARACTERS_MAX:]
     return TestRun(command, passed, good, bad, tuple(failures), tail, problem)

@@ -17,6 +17,7 @@ from accord.builtin.brain.offline.arguments import (
     command_of,
     name_of,
     path_of,
+    spoken_command,
     target_of,
     unquoted,
     words_of,
@@ -30,11 +31,12 @@ LINE_CHARACTERS_MAX = 2_000
 Make = Callable[[Match[str]], Intent | None]
 
 
-def _plain(name: str) -> Make:
+def plain_intent(name: str) -> Make:
+    """An intent without arguments."""
     return lambda match: Intent(name)
 
 
-def _with(intent: str, /, **readers: Callable[[str], str | None]) -> Make:
+def with_arguments(intent: str, /, **readers: Callable[[str], str | None]) -> Make:
     """An intent with the groups of the match as arguments, each read by its reader."""
 
     def make(match: Match[str]) -> Intent | None:
@@ -84,267 +86,283 @@ def _tool_call(match: Match[str]) -> Intent | None:
     return Intent("call", {"tool": match["tool"], "values": match["values"].strip()})
 
 
-def _p(pattern: str) -> Pattern[str]:
-    return re.compile(rf"\s*(?:{pattern})[\s.!?]*", re.IGNORECASE | re.DOTALL)
+def pattern(text: str) -> Pattern[str]:
+    """A row's pattern: the whole line, in any case, with whatever mark at its end."""
+    return re.compile(rf"\s*(?:{text})[\s.!?]*", re.IGNORECASE | re.DOTALL)
 
 
-_ASK = r"(?:(?:please|can you|could you|would you|will you|now|ok|okay|and|then|just)[,\s]+)*"
-_THE = r"(?:the |a |an |this |that |my |our |all |all the )?"
-_KIND = (
-    r"(?:(?:function|method|class|symbol|name|variable|constant|module|file|word|text|string) )?"
-)
-_PROJECT = r"(?:project|repo|repository|code ?base|package|code|program|folder|directory|library)"
-_QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’"""
-_SOURCE = rf"{_QUOTED}|\S+"
+def command_pattern(text: str) -> Pattern[str]:
+    """The same for a line that ends with a command, where a mark may be a part of it."""
+    return re.compile(rf"\s*(?:{text})", re.IGNORECASE | re.DOTALL)
+
+
+ASK = r"(?:(?:please|can you|could you|would you|will you|now|ok|okay|and|then|just)[,\s]+)*"
+THE = r"(?:the |a |an |this |that |my |our |all |all the )?"
+KIND = r"(?:(?:function|method|class|symbol|name|variable|constant|module|file|word|text|string) )?"
+PROJECT = r"(?:project|repo|repository|code ?base|package|code|program|folder|directory|library)"
+QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’"""
+SOURCE = rf"{QUOTED}|\S+"
 
 TABLE: tuple[tuple[Pattern[str], Make], ...] = (
-    (_p(r"(?:\$|!)\s*(?P<command>\S.*?)"), _with("run", command=command_of)),
+    # Word for word: `git add .` ends in no full stop.
     (
-        _p(r"(?:hi|hello|hey|hallo|good (?:morning|evening|day|afternoon))(?: there| accord)?"),
-        _plain("hello"),
+        re.compile(r"\s*(?:\$|!)\s*(?P<command>\S.*)", re.DOTALL),
+        with_arguments("run", command=command_of),
     ),
     (
-        _p(
+        pattern(
+            r"(?:hi|hello|hey|hallo|good (?:morning|evening|day|afternoon))(?: there| accord)?"
+        ),
+        plain_intent("hello"),
+    ),
+    (
+        pattern(
             r"(?:many )?(?:thanks?|thank you|thx|great|nice|cool|perfect|ok|okay|yes|no)(?: you)?"
             r"(?: (?:very|so) much| a lot)?"
         ),
-        _plain("thanks"),
+        plain_intent("thanks"),
     ),
     (
-        _p(
-            rf"{_ASK}help(?: me)?|\?+|commands|what can (?:you|i) (?:do|type|say|ask)(?: here)?|"
+        pattern(
+            rf"{ASK}help(?: me)?|\?+|commands|what can (?:you|i) (?:do|type|say|ask)(?: here)?|"
             r"how do(?:es)? (?:i|this) (?:use this|use you|work)|who are you|what are you"
         ),
-        _plain("help"),
+        plain_intent("help"),
     ),
     (
-        _p(
+        pattern(
             r"(?:which |what |use |set |choose |change |pick |select )?(?:a |the |an? llm )?model"
             r"(?: (?:are you|do you use|is this))?|how (?:do i|to|can i) (?:set|use|choose|pick)"
             r" (?:a |the )?model"
         ),
-        _plain("model"),
+        plain_intent("model"),
     ),
     (
-        _p(
-            rf"{_ASK}(?:undo|revert|roll ?back|take (?:it|that|this) back)"
+        pattern(
+            rf"{ASK}(?:undo|revert|roll ?back|take (?:it|that|this) back)"
             rf"(?: (?:it|that|this|everything|(?:the |your |my )?(?:last |latest |previous )?"
             r"(?:changes?|edits?|turn|rename|fix)))?"
         ),
-        _plain("undo"),
+        plain_intent("undo"),
     ),
     # ---- tests, before `run` and `fix` take them for something else
     (
-        _p(
-            rf"{_ASK}(?:(?:re-?)?run|execute|start|do) {_THE}(?:unit )?tests?(?: suite)?"
+        pattern(
+            rf"{ASK}(?:(?:re-?)?run|execute|start|do) {THE}(?:unit )?tests?(?: suite)?"
             r"(?: again| now| once more)?"
         ),
-        _plain("test"),
+        plain_intent("test"),
     ),
     (
-        _p(
-            rf"{_ASK}(?:re-?)?tests?(?: (?:it|again|everything|all|this|the {_PROJECT}))?|"
+        pattern(
+            rf"{ASK}(?:re-?)?tests?(?: (?:it|again|everything|all|this|the {PROJECT}))?|"
             r"pytest|do (?:the |all )?tests pass|are the tests (?:green|red|ok|passing)|"
             r"check (?:the )?tests"
         ),
-        _plain("test"),
+        plain_intent("test"),
     ),
     (
-        _p(
-            rf"{_ASK}(?:run )?(?:the )?(?:tests? (?:in|of|for|from) |test |pytest )"
+        pattern(
+            rf"{ASK}(?:run )?(?:the )?(?:tests? (?:in|of|for|from) |test |pytest )"
             r"(?P<target>\S+)"
         ),
-        _with("test", target=path_of),
+        with_arguments("test", target=path_of),
     ),
     (
-        _p(rf"{_ASK}run (?:the )?(?:tests? )?(?P<target>(?:\S*/)?(?:test_\w+|\w+_test)\.py)"),
-        _with("test", target=path_of),
+        pattern(rf"{ASK}run (?:the )?(?:tests? )?(?P<target>(?:\S*/)?(?:test_\w+|\w+_test)\.py)"),
+        with_arguments("test", target=path_of),
     ),
     (
-        _p(
+        pattern(
             r"why|(?:tell me )?more|details|"
-            rf"{_ASK}(?:why|what)(?:'s| is| does| do| did| are)? {_THE}"
+            rf"{ASK}(?:why|what)(?:'s| is| does| do| did| are)? {THE}"
             r"(?:(?:tests? )?(?:fail(?:s|ed|ing|ures?)?|wrong|broken|errors?)|"
             r"(?:it|tests?|that) (?:fail(?:s|ed|ing)?|broken|red|wrong)|tests? wrong)"
         ),
-        _plain("why"),
+        plain_intent("why"),
     ),
     (
-        _p(
-            rf"{_ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{_THE}"
+        pattern(
+            rf"{ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{THE}"
             rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|"
             rf"problems?|issues?|"
-            rf"{_PROJECT}|build)))?(?: in \S+)?(?: (?:please|now|for me))?|"
+            rf"{PROJECT}|build)))?(?: in \S+)?(?: (?:please|now|for me))?|"
             r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to "
             r")?(?:pass|green|work)"
         ),
-        _plain("fix"),
+        plain_intent("fix"),
     ),
     # ---- changes
     (
-        _p(
-            rf"{_ASK}(?:rename|refactor) {_THE}{_KIND}(?P<old>{_SOURCE})\s+"
-            rf"(?:to|into|as|=>|->|→)\s+(?P<new>{_SOURCE})(?: (?:everywhere|in all files|please))?"
+        pattern(
+            rf"{ASK}(?:rename|refactor) {THE}{KIND}(?P<old>{SOURCE})\s+"
+            rf"(?:to|into|as|=>|->|→)\s+(?P<new>{SOURCE})(?: (?:everywhere|in all files|please))?"
         ),
         rename_intent,
     ),
     (
-        _p(rf"{_ASK}move {_THE}{_KIND}(?P<path>\S+) (?:to|into) (?P<target>\S+?)"),
-        _with("move", path=path_of, target=target_of),
+        pattern(rf"{ASK}move {THE}{KIND}(?P<path>\S+) (?:to|into) (?P<target>\S+?)"),
+        with_arguments("move", path=path_of, target=target_of),
     ),
     (
-        _p(rf"{_ASK}(?:delete|remove|rm) {_THE}(?:file )?(?P<path>\S+)"),
-        _with("delete", path=path_of),
+        pattern(rf"{ASK}(?:delete|remove|rm) {THE}(?:file )?(?P<path>\S+)"),
+        with_arguments("delete", path=path_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:change|replace|substitute) (?P<old>{_QUOTED})\s+"
-            rf"(?:to|with|by|into|for|=>|->|→)\s+(?P<new>{_QUOTED})"
-            rf"(?:\s+(?:in|inside|of)\s+{_THE}(?:file )?(?P<path>{_SOURCE}))?"
+        pattern(
+            rf"{ASK}(?:change|replace|substitute) (?P<old>{QUOTED})\s+"
+            rf"(?:to|with|by|into|for|=>|->|→)\s+(?P<new>{QUOTED})"
+            rf"(?:\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE}))?"
         ),
         _change,
     ),
     (
-        _p(
-            rf"{_ASK}(?:change|replace|substitute) (?P<old>\S+)\s+(?:to|with|by|into|=>|->|→)\s+"
-            rf"(?P<new>{_SOURCE})\s+(?:in|inside|of)\s+{_THE}(?:file )?(?P<path>{_SOURCE})"
+        pattern(
+            rf"{ASK}(?:change|replace|substitute) (?P<old>\S+)\s+(?:to|with|by|into|=>|->|→)\s+"
+            rf"(?P<new>{SOURCE})\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE})"
         ),
         _change,
     ),
     # ---- looking
     (
-        _p(
-            rf"{_ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me "
+        pattern(
+            rf"{ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me "
             rf"about|show(?: me)?|"
             rf"give me an overview of|overview of|map|analy[sz]e|look at) "
-            rf"{_THE}(?:whole )?{_PROJECT}"
+            rf"{THE}(?:whole )?{PROJECT}"
             r"(?: (?:about|do|does|for|made of|structure|map|all about|here))*|"
             r"(?:project )?(?:map|overview|structure|summary)|what(?:'s| is) (?:this|here|in here)|"
             r"what (?:do we have|is there)(?: here)?|where am i"
         ),
-        _plain("map"),
+        plain_intent("map"),
     ),
     (
-        _p(rf"{_ASK}(?:list|show|what)(?: me)? {_THE}files(?: (?:are )?(?:there|here))?|ls|files"),
-        _plain("files"),
+        pattern(
+            rf"{ASK}(?:list|show|what)(?: me)? {THE}files(?: (?:are )?(?:there|here))?|ls|files"
+        ),
+        plain_intent("files"),
     ),
     (
-        _p(
-            rf"{_ASK}(?:show|list|find|what)(?: me)? {_THE}(?:open )?todos?(?: "
+        pattern(
+            rf"{ASK}(?:show|list|find|what)(?: me)? {THE}(?:open )?todos?(?: "
             rf"(?:are there|left))?|"
             r"todos?"
         ),
         lambda match: Intent("find", {"text": "TODO"}),
     ),
     (
-        _p(
-            rf"{_ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|"
+        pattern(
+            rf"{ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|"
             rf"invokes?|imports?|"
-            rf"references?|needs?) {_THE}{_KIND}(?P<name>\S+?)"
+            rf"references?|needs?) {THE}{KIND}(?P<name>\S+?)"
         ),
-        _with("callers", name=name_of),
+        with_arguments("callers", name=name_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:(?:find|show|list)(?: me)? )?{_THE}(?:callers?|uses?|usages?|"
+        pattern(
+            rf"{ASK}(?:(?:find|show|list)(?: me)? )?{THE}(?:callers?|uses?|usages?|"
             rf"references?|calls?)"
-            rf" (?:of|to|for) {_THE}{_KIND}(?P<name>\S+?)"
+            rf" (?:of|to|for) {THE}{KIND}(?P<name>\S+?)"
         ),
-        _with("callers", name=name_of),
+        with_arguments("callers", name=name_of),
     ),
     (
-        _p(
-            rf"{_ASK}where (?:is|are|do (?:we|you|i)|does) {_THE}{_KIND}(?P<name>\S+?) "
+        pattern(
+            rf"{ASK}where (?:is|are|do (?:we|you|i)|does) {THE}{KIND}(?P<name>\S+?) "
             r"(?:used|called|referenced|imported|invoked)"
         ),
-        _with("callers", name=name_of),
+        with_arguments("callers", name=name_of),
     ),
     (
-        _p(
-            rf"{_ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|"
+        pattern(
+            rf"{ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|"
             rf"have)| did .* define) "
-            rf"{_THE}{_KIND}(?P<name>\S+?)(?: (?:defined|declared|implemented|from|located))?"
+            rf"{THE}{KIND}(?P<name>\S+?)(?: (?:defined|declared|implemented|from|located))?"
         ),
-        _with("where", name=target_of),
+        with_arguments("where", name=target_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:(?:find|show|go to|goto|jump to)(?: me)? )?{_THE}"
-            rf"(?:definition|declaration|def) of {_THE}{_KIND}(?P<name>\S+?)"
+        pattern(
+            rf"{ASK}(?:(?:find|show|go to|goto|jump to)(?: me)? )?{THE}"
+            rf"(?:definition|declaration|def) of {THE}{KIND}(?P<name>\S+?)"
         ),
-        _with("where", name=name_of),
+        with_arguments("where", name=name_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:find|locate|where is) {_THE}(?:function|method|class|symbol) (?P<name>\S+?)"
+        pattern(
+            rf"{ASK}(?:find|locate|where is) {THE}(?:function|method|class|symbol) (?P<name>\S+?)"
         ),
-        _with("where", name=name_of),
+        with_arguments("where", name=name_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:show|read|open|cat|print|display|view)(?: me)? {_THE}(?:file "
+        pattern(
+            rf"{ASK}(?:show|read|open|cat|print|display|view)(?: me)? {THE}(?:file "
             rf"|contents? of )*"
             r"(?P<path>\S+?)(?::(?P<line>\d+))?"
         ),
-        _with("show", path=path_of, line=str),
+        with_arguments("show", path=path_of, line=str),
     ),
     (
-        _p(
-            rf"{_ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|"
+        pattern(
+            rf"{ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|"
             rf"understand)(?: me)?"
-            rf"(?: to me)? {_THE}{_KIND}(?P<target>\S+?)(?: (?:to me|please))*"
+            rf"(?: to me)? {THE}{KIND}(?P<target>\S+?)(?: (?:to me|please))*"
         ),
-        _with("explain", target=target_of),
+        with_arguments("explain", target=target_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:what(?:'s| is| does)|how does|how do) {_THE}{_KIND}(?P<target>\S+?)"
+        pattern(
+            rf"{ASK}(?:what(?:'s| is| does)|how does|how do) {THE}{KIND}(?P<target>\S+?)"
             r"(?: (?:do|does|for|about|work|works|mean|doing))+"
         ),
-        _with("explain", target=target_of),
+        with_arguments("explain", target=target_of),
     ),
     (
-        _p(rf"{_ASK}what(?:'s| is) {_THE}{_KIND}(?P<target>\S+?)"),
-        _with("explain", target=target_of),
+        pattern(rf"{ASK}what(?:'s| is) {THE}{KIND}(?P<target>\S+?)"),
+        with_arguments("explain", target=target_of),
     ),
     (
-        _p(
-            rf"{_ASK}(?:find|search|grep|look|locate)(?: me)?(?: for| up| through)? "
-            rf"{_THE}{_KIND}(?P<text>{_QUOTED}|.+?)(?: (?:everywhere|in all files|in "
-            rf"{_THE}{_PROJECT}))?"
+        pattern(
+            rf"{ASK}(?:find|search|grep|look|locate)(?: me)?(?: for| up| through)? "
+            rf"{THE}{KIND}(?P<text>{QUOTED}|.+?)(?: (?:everywhere|in all files|in "
+            rf"{THE}{PROJECT}))?"
         ),
-        _with("find", text=unquoted),
+        with_arguments("find", text=unquoted),
     ),
     # ---- commands and tools
     (
-        _p(rf"{_ASK}(?:run|execute) {_THE}(?:command )?(?P<command>\S.*?)"),
-        _with("run", command=command_of),
+        command_pattern(rf"{ASK}(?:run|execute) {THE}(?:command )?(?P<command>\S.*)"),
+        with_arguments("run", command=spoken_command),
     ),
     (
-        _p(r"(?P<command>git (?:status|diff|log|show|branch|blame|stash|add|commit)\b.*?|pwd)"),
-        _with("run", command=command_of),
+        command_pattern(
+            r"(?P<command>git (?:status|diff|log|show|branch|blame|stash|add|commit)\b.*|pwd[.!?]*)"
+        ),
+        with_arguments("run", command=spoken_command),
     ),
     (
-        _p(
-            rf"{_ASK}(?:list|show|what|which)(?: me)? {_THE}mcp(?: (?:servers?|tools?))*"
+        pattern(
+            rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"
             r"(?: are there| do you have)?|mcp(?: (?:servers?|tools?))*"
         ),
-        _plain("mcp"),
+        plain_intent("mcp"),
     ),
     (
-        _p(
+        pattern(
             r"(?:call "
             r")?(?P<tool>[\w.:/-]+)(?P<values>(?:\s+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S+))+)"
         ),
         _tool_call,
     ),
     (
-        _p(r"call (?P<tool>[\w.:/-]+)\s*(?P<values>\{.*\})?"),
-        _with("call", tool=target_of, values=str.strip),
+        pattern(r"call (?P<tool>[\w.:/-]+)\s*(?P<values>\{.*\})?"),
+        with_arguments("call", tool=target_of, values=str.strip),
     ),
     (
-        _p(rf"{_ASK}(?:make |draw up |draft |write )?(?:a )?plan(?: to| for|:)?\s+(?P<text>.+?)"),
-        _with("plan", text=str.strip),
+        pattern(
+            rf"{ASK}(?:make |draw up |draft |write )?(?:a )?plan(?: to| for|:)?\s+(?P<text>.+?)"
+        ),
+        with_arguments("plan", text=str.strip),
     ),
 )
 
@@ -354,8 +372,8 @@ def parse_sentence(line: str) -> Intent:
     if not line.strip():
         return Intent("help")
     if len(line) <= LINE_CHARACTERS_MAX:
-        for pattern, make in TABLE:
-            match = pattern.fullmatch(line)
+        for row, make in TABLE:
+            match = row.fullmatch(line)
             intent = None if match is None else make(match)
             if intent is not None:
                 return intent

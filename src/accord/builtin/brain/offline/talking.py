@@ -114,8 +114,10 @@ async def run(work: Work, intent: Intent) -> None:
         await work.refused(result.text, f"`{line}` did not run", result.denied)
         return
     ended = result.data
-    tail = ended.output.rstrip().split("\n")[-OUTPUT_LINES_SHOWN:]
-    output = fenced("\n".join(tail)) if ended.output.strip() else ""
+    printed = ended.output.rstrip().split("\n")
+    output = fenced("\n".join(printed[-OUTPUT_LINES_SHOWN:])) if ended.output.strip() else ""
+    if len(printed) > OUTPUT_LINES_SHOWN or ended.truncated:
+        output = f"{output}\n\nThese are the last {OUTPUT_LINES_SHOWN} lines of its output."
     if ended.exit_code == 0:
         await work.say(output or f"`{line}` ended well and printed nothing.")
         return

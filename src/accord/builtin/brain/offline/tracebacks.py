@@ -52,6 +52,8 @@ _PYTEST_SUMMARY = re.compile(r"^(?:FAILED|ERROR) (?P<test>\S+)(?: - (?P<text>.*)
 _PYTEST_VALUE = re.compile(r"^(?: {8})?(?P<name>[A-Za-z_]\w*) += (?P<value>.*)$")
 _JS_FRAME = re.compile(r"^\s*at (?:(?P<function>.+?) \()?(?:file://)?(?P<path>/[^():]+|[^\s():]+):"
                        r"(?P<line>\d+):\d+\)?$")  # fmt: skip
+# node: `✖ name (1.2ms)`; jest: `● group › name`.
+_JS_TEST = re.compile(r"^\s*[✖●] (?P<test>.+?)(?: \([\d.]+ ?m?s\))?$")
 _JS_ERROR = re.compile(
     r"^\s*(?:error: ['\"])?(?P<error>\w*Error)(?: \[\w+\])?: (?P<message>.+?)['\"]?$"
 )
@@ -233,8 +235,11 @@ def _summaries(lines: list[str]) -> Iterator[Failure]:
 
 def _javascript(lines: list[str]) -> Iterator[Failure]:
     """An error line followed by lines of its stack."""
-    index = 0
+    index, test = 0, ""
+    seen: set[Failure] = set()
     while index < len(lines):
+        named = _JS_TEST.match(lines[index])
+        test = test if named is None else named["test"]
         error = _JS_ERROR.match(lines[index])
         index += 1
         if error is None:
@@ -247,9 +252,14 @@ def _javascript(lines: list[str]) -> Iterator[Failure]:
                 if "node_modules" not in frame["path"]:
                     place = Frame(frame["path"], int(frame["line"]), frame["function"] or "")
                     frames.append(place)
-            elif _JS_ERROR.match(lines[index]):
+            elif _JS_ERROR.match(lines[index]) or _JS_TEST.match(lines[index]):
                 break
             index += 1
         if frames:
             # The stack begins where the error was raised; ours ends there.
-            yield Failure("", error["error"], error["message"].strip(), tuple(reversed(frames)))
+            message = error["message"].strip()
+            failure = Failure(test, error["error"], message, tuple(reversed(frames)))
+            # Runners tell of all failures once more at the end.
+            if failure not in seen:
+                seen.add(failure)
+                yield failure

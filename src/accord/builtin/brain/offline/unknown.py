@@ -5,17 +5,31 @@ Never a dead end, and never an invention: what it found, where, and what can be 
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import defaultdict
 
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.project import Project
 from accord.builtin.brain.offline.references import definitions_of
-from accord.builtin.brain.offline.wording import bullets, counted
+from accord.builtin.brain.offline.symbols import language_of
+from accord.builtin.brain.offline.wording import bullets, counted, listed
 from accord.builtin.brain.offline.work import Work
 from accord.builtin.tools.searching import Match
 
 FILES_SHOWN_MAX = 8
+
+NEAR = 0.7
+"""How alike two names are that may be meant for each other, of 1."""
+
+NAMES_MAX = 5_000
+"""Names of the project that one is compared with."""
+
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:export |pub |async |static |public )*"
+    r"(?:def|class|function|fn|func|interface|struct|enum|const|let|var) +(\w+)",
+    re.MULTILINE,
+)
 
 NO_MODEL = (
     "No language model is set, so I only do what I can look up or work out exactly. "
@@ -55,13 +69,32 @@ async def search_words(work: Work, words: str, head: str) -> None:
     files = _by_file(project, matches, every)
     listing = ""
     if files:
-        number = counted(len(files), "file")
-        listing = (
-            f"I searched for {quoted}; {number} have that:\n\n{bullets(files, FILES_SHOWN_MAX)}"
-        )
+        number = f"{counted(len(files), 'file')} {'has' if len(files) == 1 else 'have'}"
+        listing = f"I searched for {quoted}; {number} that:\n\n{bullets(files, FILES_SHOWN_MAX)}"
     elif not defined:
-        listing = f"I searched for {quoted} and found nothing."
+        near = await near_to(work, project, every[0]) if len(every) == 1 else ""
+        listing = f"I searched for {quoted} and found nothing. {near}".strip()
     await work.say(head, found, listing, _hints(work.turn.text), NO_MODEL)
+
+
+async def near_to(work: Work, project: Project, name: str) -> str:
+    """A sentence with the names and files of the project that are spelt nearly so, if any."""
+    names = await work.compute(_defined, project)
+    files = {path.rpartition("/")[2]: path for path in reversed(project.paths)}
+    last = re.split(r"[./:#]", name)[-1] if "." not in name else name
+    near = difflib.get_close_matches(last, names, n=3, cutoff=NEAR)
+    near += [files[one] for one in difflib.get_close_matches(name, files, n=2, cutoff=NEAR)]
+    return f"Near to it: {listed(near)}." if near else ""
+
+
+def _defined(project: Project) -> list[str]:
+    found = {
+        name: None
+        for path, text in project.files.items()
+        if language_of(path) is not None
+        for name in _DEFINITION.findall(text)
+    }
+    return list(found)[:NAMES_MAX]
 
 
 def _pattern(word: str) -> str:
