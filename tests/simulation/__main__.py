@@ -1,0 +1,65 @@
+"""Run worlds: `python -m tests.simulation --worlds 10000 --seed 1`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tests.simulation.plan import plan_of
+from tests.simulation.planted import PLANTED
+from tests.simulation.world import run_world
+
+
+def search(first: int, worlds: int) -> int:
+    """Find every planted bug anew, and say by which seed."""
+    missed = 0
+    for name, plant in PLANTED.items():
+        with plant():
+            verdicts = (run_world(seed) for seed in range(first, first + worlds))
+            found = next((verdict for verdict in verdicts if verdict.violations), None)
+        missed += found is None
+        what = "not found" if found is None else f"seed {found.seed}: {found.violations[0][:100]}"
+        print(f"{name}: {what}", flush=True)
+    return 1 if missed else 0
+
+
+def main() -> int:
+    """Run them, tell those that fail, and return how the process ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=2000, help="how many, default 2000")
+    parser.add_argument("--seed", type=int, default=1, help="the first seed, default 1")
+    parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
+    parser.add_argument("--show", action="store_true", help="show the plan of each world")
+    parser.add_argument("--planted", action="store_true", help="search for the planted bugs")
+    chosen = parser.parse_args()
+    if chosen.planted:
+        return search(chosen.seed, chosen.worlds)
+    started = time.monotonic()
+    failed = frames = prompts = 0
+    for seed in range(chosen.seed, chosen.seed + chosen.worlds):
+        if chosen.show:
+            print(plan_of(seed))
+        verdict = run_world(seed)
+        frames += verdict.frames
+        prompts += verdict.prompts
+        if chosen.show:
+            print(verdict)
+        if verdict.violations:
+            failed += 1
+            for violation in verdict.violations:
+                print(f"seed {seed}: {violation}")
+            print(f"again: {verdict.command}", flush=True)
+            if not chosen.keep_going:
+                break
+    seconds = time.monotonic() - started
+    ran = seed - chosen.seed + 1
+    print(
+        f"{ran} worlds, {prompts} prompts, {frames} frames, {failed} failed,"
+        f" {seconds:.1f} s ({1000 * seconds / ran:.1f} ms each)"
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,310 @@
+"""The client of a world: it opens sessions, prompts, looks, cancels, leaves, as the plan says."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import anyio
+
+from accord.client import Client, Reply, Session
+from accord.client.turn import PromptTurn
+from accord.errors import (
+    AccordError,
+    ConnectionLost,
+    LocalProtocolError,
+    RateLimited,
+    RequestCancelled,
+    RequestFailed,
+)
+from accord.transcript import Update
+from tests.simulation.agent_side import PLANNED_CODE
+from tests.simulation.chronicle import (
+    TOKEN,
+    Chronicle,
+    Run,
+    check_order,
+    session_of,
+    tokens_in,
+)
+from tests.simulation.plan import Plan, Prompt, SessionPlan
+
+TOO_MANY_PROMPTS = -32600
+NOT_FOUND = -32002
+
+
+class Planned(Exception):
+    """What a client's program raises in the middle of a turn."""
+
+
+class ClientSide:
+    """One life of the client."""
+
+    def __init__(self, plan: Plan, chronicle: Chronicle, random: Random) -> None:
+        self._plan = plan
+        self._chronicle = chronicle
+        self._random = random
+        self.sessions: dict[str, Session] = {}
+        # A program may hold on to its turns: what is over must not depend on being garbage.
+        self._kept: list[PromptTurn] = []
+
+    async def decide(self, request: Any) -> bool:
+        """Answer a permission request as the plan says."""
+        match self._plan.decides:
+            case "yes":
+                return True
+            case "no":
+                return False
+            case "late":
+                await anyio.sleep(self._random.random())
+                return True
+            case _:
+                await anyio.sleep(30)
+                return True
+
+    # ---- sessions
+
+    async def open(self, client: Client, name: str) -> Session:
+        """A new session."""
+        session = await client.new_session("/")
+        self.sessions[name] = session
+        return session
+
+    async def live(self, client: Client, name: str, plan: SessionPlan) -> None:
+        """Everything that happens in one session."""
+        session = await self.open(client, name)
+        async with anyio.create_task_group() as tasks:
+            for seconds in plan.cancels_at:
+                tasks.start_soon(self._cancel_later, session, name, seconds)
+            if plan.closes_at is not None:
+                tasks.start_soon(self._close_later, session, name, plan.closes_at)
+            watching = anyio.CancelScope()
+            if plan.watches and not session.is_closed:
+                tasks.start_soon(self._watch, session, watching)
+            if plan.at_once:
+                async with anyio.create_task_group() as prompts:
+                    for prompt in plan.prompts:
+                        prompts.start_soon(self.prompt_later, session, prompt)
+            else:
+                for prompt in plan.prompts:
+                    await self.prompt(session, prompt)
+            watching.cancel()
+
+    async def _cancel_later(self, session: Session, name: str, seconds: float) -> None:
+        await anyio.sleep(seconds)
+        await self._stop(session, name)
+
+    async def _stop(self, session: Session, name: str) -> None:
+        self._chronicle.cancelled.add(name)
+        try:
+            await session.cancel()
+        except (LocalProtocolError, ConnectionLost) as error:
+            self._must_be_over(session, error)
+
+    async def _close_later(self, session: Session, name: str, seconds: float) -> None:
+        await anyio.sleep(seconds)
+        self._chronicle.cancelled.add(name)
+        self._chronicle.closed.add(name)
+        try:
+            await session.close()
+        except ConnectionLost as error:
+            self._must_be_over(session, error)
+
+    def _must_be_over(self, session: Session, error: AccordError) -> None:
+        name = next((key for key, one in self.sessions.items() if one is session), "?")
+        over = self._chronicle.broken or name in self._chronicle.closed
+        self._chronicle.check(over, f"{name}: nothing was broken, and yet {error!r}")
+
+    async def _watch(self, session: Session, scope: anyio.CancelScope) -> None:
+        """Look at all updates, until the session's prompts are over."""
+        seen: list[str] = []
+        try:
+            stream = session.updates()
+        except (LocalProtocolError, ConnectionLost) as error:
+            self._must_be_over(session, error)
+            return
+        try:
+            with scope:
+                async for update in stream:
+                    seen.extend(_tokens_of(update))
+        finally:
+            stream.close()
+            where = f"the updates of {session.id}"
+            check_order(self._chronicle, where, seen, from_the_start=False)
+
+    # ---- prompts
+
+    async def prompt_later(self, session: Session, prompt: Prompt) -> None:
+        """The same at its own time, beside others."""
+        await anyio.sleep(prompt.starts)
+        await self.prompt(session, prompt)
+
+    async def prompt(self, session: Session, prompt: Prompt) -> None:
+        """One prompt, from its beginning to whatever end."""
+        name = session_of(prompt.key)
+        self._chronicle.stops_before[prompt.key] = self._chronicle.stops.get(session.id, 0)
+        try:
+            reply = await self._follow(session, prompt, name)
+        except (LocalProtocolError, ConnectionLost) as error:
+            self._must_be_over(session, error)
+        except RequestCancelled:
+            self._must_have_cancelled(name, prompt)
+        except RequestFailed as error:
+            self._failed(prompt, error, name)
+        except Planned:
+            pass
+        else:
+            if reply is not None:
+                self._replied(prompt, name, reply)
+        self._chronicle.prompts_done += 1
+
+    async def _follow(self, session: Session, prompt: Prompt, name: str) -> Reply | None:
+        match prompt.behaviour:
+            case "ask":
+                return await session.ask(prompt.key)
+            case "time_out":
+                due = anyio.current_time() + prompt.seconds
+                cancels_at = self._chronicle.cancels_at
+                cancels_at[name] = min(due, cancels_at.get(name, due))
+                with anyio.move_on_after(prompt.seconds) as scope:
+                    reply = await session.ask(prompt.key)
+                if scope.cancelled_caught:
+                    self._chronicle.cancelled.add(name)
+                    return None
+                return reply
+            case "cancel_later":
+                return await self._follow_and_cancel(session, prompt, name)
+        async with session.prompt(prompt.key) as turn:
+            self._kept.append(turn)
+            seen: list[str] = []
+            count = 0
+            async for update in turn:
+                self._chronicle.updates_seen += 1
+                seen.extend(_tokens_of(update))
+                count += 1
+                if prompt.behaviour == "iterate_slowly":
+                    await anyio.sleep(0.02)
+                elif count > prompt.after and prompt.behaviour != "iterate":
+                    if prompt.behaviour == "break":
+                        self._chronicle.cancelled.add(name)
+                        break
+                    if prompt.behaviour == "raise":
+                        self._chronicle.cancelled.add(name)
+                        raise Planned
+                    if count == prompt.after + 1:
+                        self._chronicle.cancelled.add(name)
+                        await turn.cancel()
+            check_order(self._chronicle, f"{prompt.key} as iterated", _own(seen, prompt.key))
+        self._must_be_ended(turn, prompt)
+        return turn.reply if turn.error is None else None
+
+    async def _follow_and_cancel(self, session: Session, prompt: Prompt, name: str) -> Reply:
+        async with session.prompt(prompt.key) as turn, anyio.create_task_group() as tasks:
+
+            async def later() -> None:
+                await anyio.sleep(prompt.seconds)
+                self._chronicle.cancelled.add(name)
+                try:
+                    await turn.cancel()
+                except (LocalProtocolError, ConnectionLost) as error:
+                    self._must_be_over(session, error)
+
+            tasks.start_soon(later)
+            try:
+                reply = await turn.wait()
+            except AccordError as error:
+                tasks.cancel_scope.cancel()
+                failed: AccordError | None = error
+            else:
+                tasks.cancel_scope.cancel()
+                failed = None
+        if failed is not None:
+            raise failed
+        return reply
+
+    def _must_be_ended(self, turn: PromptTurn, prompt: Prompt) -> None:
+        ended = turn.is_over and (turn.stop_reason is not None or turn.error is not None)
+        self._chronicle.check(ended, f"{prompt.key}: its block is left and it has not ended")
+
+    # ---- what came of it
+
+    def _must_have_cancelled(self, name: str, prompt: Prompt) -> None:
+        at = self._chronicle.cancels_at.get(name)
+        timed_out = at is not None and anyio.current_time() >= at
+        asked = name in self._chronicle.cancelled or timed_out or self._chronicle.broken
+        self._chronicle.check(asked, f"{prompt.key} was cancelled, and nobody asked for that")
+
+    def _failed(self, prompt: Prompt, error: RequestFailed, name: str) -> None:
+        runs = self._chronicle.runs.get(prompt.key, [])
+        steps = {step.kind for step in prompt.steps}
+        planned = (
+            (error.code == PLANNED_CODE and "fail" in steps and runs)
+            or (isinstance(error, RateLimited) and "limit" in steps and runs)
+            or (error.code == TOO_MANY_PROMPTS and self._plan.version == 1 and not runs)
+            or (error.code in (NOT_FOUND, -32602) and name in self._chronicle.closed)
+            or self._chronicle.broken
+        )
+        self._chronicle.check(bool(planned), f"{prompt.key} failed with {error!r}")
+
+    def _replied(self, prompt: Prompt, name: str, reply: Reply) -> None:
+        chronicle = self._chronicle
+        runs = chronicle.runs.get(prompt.key, [])
+        stopped = chronicle.stopped_at.get(prompt.key)
+        if stopped is not None and reply.stop_reason != "cancelled":
+            chronicle.wrong(f"{prompt.key} was cancelled at work and ended {reply.stop_reason}")
+        if reply.stop_reason == "cancelled":
+            self._must_have_cancelled(name, prompt)
+        elif not runs:
+            chronicle.wrong(f"{prompt.key} ended {reply.stop_reason} and never ran")
+            return
+        elif reply.stop_reason != runs[-1].end:
+            chronicle.wrong(f"{prompt.key} ended {runs[-1].end}, the client heard {reply}")
+        check_text(
+            chronicle,
+            prompt.key,
+            reply.text,
+            runs,
+            whole=reply.stop_reason != "cancelled",
+            gives_up_soon=self._plan.limits.close_seconds < 5,
+        )
+
+
+def check_text(
+    chronicle: Chronicle,
+    key: str,
+    text: str,
+    runs: list[Run],
+    *,
+    whole: bool,
+    gives_up_soon: bool,
+) -> None:
+    """A reply has what was surely said and nothing that was not, in order, and no more than that.
+
+    A client that does not wait long for the end of a turn gets the rest of it with the next one.
+    """
+    found = tokens_in(text)
+    check_order(chronicle, f"the reply to {key}", found)
+    rest = TOKEN.sub("", text).replace("\n\n", "")
+    chronicle.check(rest == "", f"the reply to {key} has text that nobody said: {rest[:100]!r}")
+    if gives_up_soon:
+        return
+    shown = set(found)
+    begun = {token for run in runs for pieces in run.begun.values() for token in pieces}
+    chronicle.check(shown <= begun, f"the reply to {key} has pieces of others: {shown - begun}")
+    if whole:
+        run = runs[-1]
+        surely = {t for stream, some in run.begun.items() for t in some[: run.said.get(stream, 0)]}
+        lost = sorted(surely - shown)
+        chronicle.check(not lost, f"the reply to {key} lacks {lost}")
+
+
+def _tokens_of(update: Update) -> list[str]:
+    """The tokens that an update brings."""
+    return tokens_in(update.text) if update.kind == "message" else []
+
+
+def _own(tokens: list[str], key: str) -> list[str]:
+    return [token for token in tokens if token.startswith(f"<{key}.")]
+
+
+__all__ = ["ClientSide", "check_text"]
