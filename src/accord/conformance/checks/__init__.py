@@ -20,6 +20,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v1_sessions",
         "agent_v1_history",
         "agent_v1_turns",
+        "agent_v1_rare",
         "agent_faults",
         "agent_v1_reports",
     ),

@@ -317,3 +317,30 @@ async def failures_after_insertion_end_idle(stage: AgentStage) -> None:
     state = await talk.idle(session, since=since)
     ok = state.get("stopReason") == "error" and isinstance(state.get("error"), dict)
     stage.judge.judge("V2-PROMPT-18", ok, "the failure is not told", came=state)
+
+
+@check("V2-CANCEL-21", needs="elicitation", version="2")
+async def questions_are_withdrawn_by_a_cancel(stage: AgentStage) -> None:
+    talk = stage.talk
+    talk.host.elicitation = always(None)
+    session = await talk.session()
+    await talk.send_prompt(session, stage.scenario.prompt("elicitation") or "")
+    frame = await talk.peer.expect(
+        lambda one: one.method == "elicitation/create", "a form", timeout=talk.seconds
+    )
+    since = len(talk.peer.frames)
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    await talk.idle(session, since=since, timeout=CANCEL_SECONDS)
+    await talk.peer.quiet(0.2)
+    withdrawn = [one.params.get("requestId") for one in talk.peer.received("$/cancel_request")]
+    ok = frame.object.get("id") in withdrawn
+    stage.judge.judge("V2-CANCEL-21", ok, "the form stays open", came=frame)
+
+
+@check("TR-STDIO-07", "TR-STDIO-01", version="2")
+async def each_message_comes_at_once(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for _ in range(3):
+        await talk.peer.call("_accord_check/none", {}, timeout=5)
+    stage.judge.passed("TR-STDIO-07", "TR-STDIO-01")

@@ -1,0 +1,152 @@
+"""Checks of what few v1 agents have, and monitors of what they may do with extensions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from accord.conformance import looking
+from accord.conformance.agent_stage import AgentStage, Refused
+from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent_v1_history import old, taken_up
+from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
+from accord.conformance.host import always
+from accord.conformance.wire import Frame, Reply
+
+TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+# Codes of the range for implementations that the protocol has taken for itself.
+TAKEN = frozenset({-32000, -32002, -32022})
+
+
+@monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
+def extensions(frames: Sequence[Frame], judge: Findings) -> None:
+    announced: Any = None
+    for _, _, _, result in looking.answers(frames, "initialize"):
+        announced = looking.at(result, "agentCapabilities._meta")
+    last: Any = None
+    for frame in looking.received(frames):
+        trace = looking.at(frame.params, "_meta.traceparent")
+        if trace is not None:
+            ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
+            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+        if (frame.method or "").startswith("_"):
+            ok = isinstance(announced, dict)
+            judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+        if frame.method == "auth/status_update":
+            judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
+            last = frame.params
+    for frame, error in looking.errors(frames):
+        code = error.get("code")
+        if isinstance(code, int) and -32099 <= code <= -32001 and code not in TAKEN:
+            ok = isinstance(looking.at(error, "data.reason"), str)
+            judge.judge("V1-EXT-08", ok, f"{code} without a reason in its data", came=frame)
+
+
+@check("V1-SESS-11")
+async def roots_are_not_dropped_in_silence(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can(ROOTS):
+        stage.judge.skip_open("the agent has no additional directories")
+        return
+    nowhere = str(stage.root / "nowhere")
+    params = {"cwd": str(talk.folder), "mcpServers": [], "additionalDirectories": [nowhere]}
+    answer = await talk.peer.call("session/new", params)
+    if "error" in answer:
+        stage.judge.passed("V1-SESS-11")
+        return
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.close("it is taken, and no list shows what became of it", failing=False)
+        return
+    session = answer["result"]["sessionId"]
+    entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+    if not entry:
+        stage.judge.close("the list does not have the session yet", failing=False)
+        return
+    ok = entry[0].get("additionalDirectories") == [nowhere]
+    stage.judge.judge("V1-SESS-11", ok, "the root was dropped", sent=params, came=entry)
+
+
+@check("V1-LOAD-05", needs="notice")
+async def notices_are_not_replayed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    await talk.prompt(session, stage.scenario.prompt("notice") or "")
+    if not talk.updates(kind="notice"):
+        stage.judge.close("the prompt made no notice", failing=False)
+        return
+    talk = await taken_up(stage, session, "session/load")
+    since = len(talk.peer.frames)
+    await talk.ask("session/load", old(stage, session), timeout=talk.seconds)
+    came = talk.updates(since=since, kind="notice")
+    stage.judge.judge("V1-LOAD-05", not came, "a notice was replayed", came=came)
+
+
+@check("V1-MCP-07")
+async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("mcpCapabilities.acp"):
+        stage.judge.skip_open("the agent takes no servers inside the connection")
+        return
+    twice = [{"type": "acp", "name": name, "serverId": "same"} for name in ("one", "two")]
+    params = {"cwd": str(talk.folder), "mcpServers": twice}
+    error = await talk.error_of("session/new", params)
+    stage.judge.judge("V1-MCP-07", bool(error), "an id is taken twice", sent=params)
+
+
+@check("V1-ELIC-11", needs="secret")
+async def secrets_are_asked_for_by_an_address(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    try:
+        await talk.prompt(session, stage.scenario.prompt("secret") or "")
+    except Refused:
+        pass
+    for frame in talk.peer.received("elicitation/create"):
+        ok = frame.params.get("mode") == "url"
+        stage.judge.judge("V1-ELIC-11", ok, "a secret is asked for by a form", came=frame)
+
+
+@check("V1-ELIC-19", needs="elicitation")
+async def values_of_forms_are_checked(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    bad = {"action": "accept", "content": {"accord-check-no-field": [[]], "name": {"a": 1}}}
+    talk.host.elicitation = always(Reply(bad))
+    try:
+        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+    except Refused:
+        pass
+    if not talk.peer.received("elicitation/create"):
+        stage.judge.close("the prompt made no form", failing=False)
+        return
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    stage.judge.judge("V1-ELIC-19", "stopReason" in result, "bad values end the session")
+
+
+@check("V1-PROV-06", "V1-PROV-09")
+async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("providers"):
+        stage.judge.skip_open("the agent has no providers")
+        return
+    known = (await talk.ask("providers/list", {})).get("providers") or []
+    for one in known[:1]:
+        params = {
+            "id": one.get("id"),
+            "apiType": "_accord_check",
+            "baseUrl": "http://127.0.0.1:9/",
+            "headers": {"authorization": "accord-check-secret"},
+        }
+        await talk.peer.call("providers/set", params)
+        again = await talk.ask("providers/list", {})
+        stage.judge.passed("V1-PROV-09")
+        ok = "accord-check-secret" not in str(again)
+        stage.judge.judge("V1-PROV-06", ok, "headers come back", came=again)
