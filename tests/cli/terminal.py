@@ -36,6 +36,10 @@ class TerminalProgram:
         """Type."""
         os.write(self._master, keys.encode())
 
+    def send(self, number: int) -> None:
+        """A signal to the program, as a system that goes down sends it."""
+        self._process.send_signal(number)
+
     def wait_for(self, text: str, times: int = 1) -> None:
         """Read until the text has been written this often."""
         deadline = time.monotonic() + SECONDS_MAX

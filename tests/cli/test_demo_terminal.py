@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -87,6 +88,27 @@ def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: P
         demo.press(CTRL_C)
         assert demo.exit_code() == 130
         assert not re.search("Traceback|Error|Loop", demo.text)
+        assert list(tmp_path.iterdir()) == []
+        deadline = time.monotonic() + SECONDS_MAX
+        while any(map(is_running, children)):
+            assert time.monotonic() < deadline, "a process of the demo is left"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminal_that_is_closed_leaves_nothing_behind(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """A review found the folders of every demo whose window was closed."""
+    with in_terminal("demo", env={"TMPDIR": str(tmp_path)}) as demo:
+        offered(demo, FIRST_MINUTE[0])
+        children = demo.children()
+        demo.press("$ echo started; sleep 1000\n")
+        demo.wait_for(QUESTION)
+        demo.press("y")
+        demo.wait_for("      started")
+        demo.send(number)
+        assert demo.exit_code() == 128 + number
+        assert "Traceback" not in demo.text
         assert list(tmp_path.iterdir()) == []
         deadline = time.monotonic() + SECONDS_MAX
         while any(map(is_running, children)):

@@ -6,7 +6,7 @@ What always holds
     * Nobody is asked before the screen shows what for: updates and questions come in one line.
     * Ctrl-C cancels the turn; pressed again before the next prompt, it leaves.  A question that is
       open is then answered with neither yes nor no.
-    * Whatever ends the conversation, the agent's process is gone.
+    * Whatever ends the conversation, a closed terminal too, the agent's process is gone.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from accord.client.turn import PromptTurn
 from accord.errors import RequestFailed
 
 CANCELLED = Decision(None)
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end the conversation at once: somebody wants us gone, or the terminal is."""
 
 
 class Speaker(Protocol):
@@ -68,16 +71,22 @@ class Chat:
         self._events: MemoryObjectSendStream[Event]
         self._shown: MemoryObjectReceiveStream[Event]
         self.stop_reasons: list[str] = []
+        # The signal that ended the conversation, if one did.
+        self.ended_by: signal.Signals | None = None
 
     async def run(self, command: Sequence[str], folder: str) -> bool:
-        """Talk until the speaker leaves; False when that was by Ctrl-C."""
+        """Talk until the speaker leaves; False when that was by Ctrl-C or another signal."""
         left = False
         self._events, self._shown = anyio.create_memory_object_stream[Event](inf)
-        with anyio.open_signal_receiver(signal.SIGINT) as interrupts:
+        with anyio.open_signal_receiver(signal.SIGINT, *ENDING) as signals:
             async with anyio.create_task_group() as tasks:
 
                 async def listen() -> None:
-                    async for _ in interrupts:
+                    async for number in signals:
+                        if number in ENDING:
+                            self.ended_by = number
+                            tasks.cancel_scope.cancel()
+                            return
                         await self._interrupt(tasks.cancel_scope)
 
                 tasks.start_soon(listen)
@@ -117,6 +126,7 @@ class Chat:
 
     async def _interrupt(self, everything: anyio.CancelScope) -> None:
         if self._wants_to_leave:
+            self.ended_by = signal.SIGINT
             everything.cancel()
             return
         self._wants_to_leave = True

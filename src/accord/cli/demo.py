@@ -23,6 +23,9 @@ FIRST_MINUTE = (
     "rename mean to average",
     "/undo",
 )
+SIGNAL_CODE = 128
+"""What shells add to the number of a signal that ended a program."""
+
 AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
 DESCRIPTION = """\
@@ -56,14 +59,14 @@ def run(arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="accord-demo-") as scratch:
         folder = _project(scratch)
         try:
-            code = _talk(folder, arguments)
+            ended = _talk(folder, arguments)
         finally:
             # We are leaving; Ctrl-C would now only leave the folder behind.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGINT, before)
-    if code is None:
+    if ended is signal.SIGINT:
         raise KeyboardInterrupt
-    return code
+    return SIGNAL_CODE + ended if isinstance(ended, signal.Signals) else ended
 
 
 def _project(scratch: str) -> str:
@@ -76,8 +79,8 @@ def _project(scratch: str) -> str:
     return str(folder)
 
 
-def _talk(folder: str, arguments: Namespace) -> int | None:
-    """The exit code; None when the person left by Ctrl-C."""
+def _talk(folder: str, arguments: Namespace) -> int | signal.Signals:
+    """The exit code, or the signal that ended it."""
     printer = ChatPrinter(sys.stdout, folder)
     printer.note(f"A scratch project with a mistake in it is in {folder}")
     command = (sys.executable, *AGENT)
@@ -87,9 +90,9 @@ def _talk(folder: str, arguments: Namespace) -> int | None:
         from accord.cli.speakers import Script
 
         chat = Chat(printer, Script(printer, prompts or FIRST_MINUTE))
-        stayed = anyio.run(chat.run, command, folder)
+        anyio.run(chat.run, command, folder)
         done = all(reason == "end_turn" for reason in chat.stop_reasons)
-        return (0 if done else 1) if stayed else None
+        return chat.ended_by or (0 if done else 1)
     from accord.cli.keyboard import Keyboard
     from accord.cli.speakers import Person
 
@@ -98,8 +101,8 @@ def _talk(folder: str, arguments: Namespace) -> int | None:
     printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
     chat = Chat(printer, Person(keyboard, printer, FIRST_MINUTE, yes=arguments.yes))
     with keyboard.watched():
-        stayed = anyio.run(chat.run, command, folder)
-    return 0 if stayed else None
+        anyio.run(chat.run, command, folder)
+    return chat.ended_by or 0
 
 
 def _is_terminal() -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import termios
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import anyio
 
@@ -44,7 +44,9 @@ class Keyboard:
         try:
             yield
         finally:
-            self._show()
+            # A terminal that was closed has nothing to be put back.
+            with suppress(termios.error):
+                self._show()
             os.close(self._descriptor)
 
     def _hide(self) -> None:
