@@ -1,8 +1,8 @@
 """Stands in an agent's place: passes every byte on, and tells the scribe what passed.
 
-Three threads pass bytes (to the agent, from it, its stderr), one hands copies to the scribe, which
-is a process of its own.  It must not know what is in the bytes, and loads nothing that does: an
-editor waits for the agent behind us.
+Three threads pass bytes (to the agent, from it, its stderr) and hand copies to the scribe, which
+is a process of its own; a fourth is there for when the scribe is slow.  It must not know what is in
+the bytes, and loads nothing that does: an editor waits for the agent behind us.
 
 What always holds
     * Bytes go on as they came and in order; nobody looks into them before.
@@ -28,6 +28,7 @@ from types import FrameType
 
 from accord.errors import SpawnFailed
 from accord.machine.groups import ProcessGroup, track
+from accord.tracing.packets import pack
 
 READ_BYTES = 1 << 16
 BACKLOG_BYTES_MAX = 64 << 20
@@ -44,19 +45,33 @@ FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SI
 Say = Callable[[str], None]
 
 
-class Backlog:
-    """Copies on their way to the scribe.  Guards: the bound, and that nobody waits for it."""
+class Line:
+    """The way to the scribe.  Guards: the order of packets, the bound, and that nobody waits.
 
-    def __init__(self, bytes_max: int = BACKLOG_BYTES_MAX) -> None:
+    A packet is written at once where the pipe has room, so that it is safe before its bytes are
+    passed on; what does not fit waits for the thread that `start` starts.
+    """
+
+    def __init__(
+        self, pipe: int, broken: Callable[[], None], bytes_max: int = BACKLOG_BYTES_MAX
+    ) -> None:
+        os.set_blocking(pipe, False)
+        self._pipe = pipe
+        self._broken = broken
         self._bytes_max = bytes_max
-        self._waiting: deque[tuple[str, float, bytes]] = deque()
+        self._waiting: deque[memoryview] = deque()
         self._bytes = 0
         self._lost: dict[str, int] = {}
         self._changed = threading.Condition()
         self._closed = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to write what waits."""
+        self._thread.start()
 
     def put(self, source: str, at: float, data: bytes) -> None:
-        """Take a copy, or count it as lost; returns at once."""
+        """Take a packet, or count it as lost; returns at once."""
         with self._changed:
             if self._closed:
                 return
@@ -64,32 +79,54 @@ class Backlog:
                 self._lost[source] = self._lost.get(source, 0) + len(data)
                 return
             if lost := self._lost.pop(source, 0):
-                self._waiting.append((f"gap-{source}", at, b"%d" % lost))
-            self._waiting.append((source, at, data))
-            self._bytes += len(data)
-            self._changed.notify()
+                self._queue(pack(f"gap-{source}", at, b"%d" % lost))
+            self._queue(pack(source, at, data))
+            self._write()
+            if self._waiting or self._closed:
+                self._changed.notify()
 
-    def close(self) -> None:
-        """Nothing more comes; who takes is told of what was lost last."""
+    def close(self, seconds: float) -> None:
+        """Nothing more comes; waits for what waits, but not longer than this."""
         with self._changed:
             for source, lost in self._lost.items():
-                self._waiting.append((f"gap-{source}", 0.0, b"%d" % lost))
+                self._queue(pack(f"gap-{source}", 0.0, b"%d" % lost))
             self._lost.clear()
             self._closed = True
-            self._changed.notify_all()
+            self._changed.notify()
+        self._thread.join(seconds)
 
-    def take(self) -> list[tuple[str, float, bytes]] | None:
-        """All that waits; waits for some.  None when nothing more comes."""
-        with self._changed:
-            while not self._waiting:
-                if self._closed:
-                    return None
-                self._changed.wait()
-            taken = list(self._waiting)
+    def _queue(self, packet: bytes) -> None:
+        self._waiting.append(memoryview(packet))
+        self._bytes += len(packet)
+
+    def _write(self) -> None:
+        """As much as there is room for; only with the lock."""
+        try:
+            while self._waiting:
+                packet = self._waiting.popleft()
+                written = os.write(self._pipe, packet)
+                self._bytes -= written
+                if written < len(packet):
+                    self._waiting.appendleft(packet[written:])
+        except BlockingIOError:
+            self._waiting.appendleft(packet)
+        except OSError:
             self._waiting.clear()
-            # What is being handed over still takes its room, until the next time.
-            self._bytes = 0
-            return taken
+            self._closed = True
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                is_broken = self._closed and not self._waiting
+            if is_broken:
+                break
+            _wait(self._pipe, select.POLLOUT)
+            with self._changed:
+                self._write()
+        os.close(self._pipe)
+        self._broken()
 
 
 class Pump:
@@ -169,9 +206,9 @@ class Recorder:
         self._settings = settings
         self._say = say
         self._began = time.monotonic()
-        self._backlog = Backlog()
+        self._line: Line | None = None
         self._scribe: int | None = None
-        self._feeder: threading.Thread | None = None
+        self._ending = False
 
     def run(self) -> int:
         """Record until the agent has ended; its return code as `subprocess` tells it.
@@ -180,13 +217,12 @@ class Recorder:
             SpawnFailed: there is no such agent.
         """
         # First, while this process has one thread: only then can it be copied safely.
-        pipe = self._start_scribe()
+        self._start_scribe()
         agent = self._start_agent()
         group = track(agent.pid)
         self._forward_signals(group)
-        if pipe is not None:
-            self._feeder = threading.Thread(target=self._feed, args=(pipe,), daemon=True)
-            self._feeder.start()
+        if self._line is not None:
+            self._line.start()
         outward = self._pumps(agent)
         code = agent.wait()
         # Its children were not ours to end when nobody recorded, and are not now.
@@ -233,8 +269,10 @@ class Recorder:
         return outward
 
     def _seeing(self, source: str) -> Callable[[float, bytes], None]:
-        put, began = self._backlog.put, self._began
-        return lambda came, data: put(source, came - began, data)
+        line, began = self._line, self._began
+        if line is None:
+            return lambda came, data: None
+        return lambda came, data: line.put(source, came - began, data)
 
     def _forward_signals(self, group: ProcessGroup) -> None:
         def forward(number: int, _: FrameType | None) -> None:
@@ -247,25 +285,23 @@ class Recorder:
 
     # ---- the scribe
 
-    def _start_scribe(self) -> int | None:
-        """Start the process that writes; the end of the pipe that leads to it."""
+    def _start_scribe(self) -> None:
+        """Start the process that writes; without one there is no line to it."""
         file = self._settings.file
         if file is None:
-            self._backlog.close()
-            return None
+            return
         try:
             reading, writing = os.pipe()
             self._scribe = os.fork()
         except OSError as error:
             self._say(f"cannot start the recording: {error.strerror}; the session goes on without")
-            self._backlog.close()
-            return None
+            return
         if self._scribe == 0:
             os.close(writing)
             self._be_scribe(reading, file)
         os.close(reading)
         os.close(file)
-        return writing
+        self._line = Line(writing, self._line_ended)
 
     def _be_scribe(self, pipe: int, file: int) -> None:
         """The other process: never returns, and tells by its exit what went wrong."""
@@ -277,7 +313,7 @@ class Recorder:
             for standard in (0, 1, 2):
                 # The session's pipes must not stay open because we still write.
                 os.dup2(nowhere, standard)
-            os.nice(5)
+            os.nice(10)
             self._write_recording(pipe, file)
             code = 0
         except OSError as error:
@@ -304,45 +340,36 @@ class Recorder:
             redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,
         )
 
-    def _feed(self, pipe: int) -> None:
-        from accord.tracing.packets import pack
+    def _line_ended(self) -> None:
+        """The pipe is closed: because the recording is over, or because the scribe died."""
+        if not self._ending:
+            self._say(f"the recording broke off ({self._why(0)}); the session goes on without")
 
-        try:
-            while (taken := self._backlog.take()) is not None:
-                for source, at, data in taken:
-                    _write(pipe, pack(source, at, data))
-        except OSError:
-            self._backlog.close()
-            self._say(f"the recording broke off ({self._why()}); the session goes on without")
-        finally:
-            os.close(pipe)
-
-    def _why(self) -> str:
-        assert self._scribe is not None
-        try:
-            status = os.waitstatus_to_exitcode(os.waitpid(self._scribe, 0)[1])
-        except OSError:
-            status = 255
+    def _why(self, options: int) -> str | None:
+        """How the scribe ended badly; None where it has not, or not yet."""
+        if self._scribe is None:
+            return None
+        ended, status = os.waitpid(self._scribe, options)
+        if not ended:
+            return None
         self._scribe = None
-        return os.strerror(status) if 0 < status < 255 else "its process died"
+        number = os.waitstatus_to_exitcode(status)
+        if number == 0:
+            return None
+        return os.strerror(number) if 0 < number < 255 else "its process died"
 
     def _end_recording(self, code: int) -> None:
-        how = str(code) if code >= 0 else signal.Signals(-code).name
-        self._backlog.put("end", time.monotonic() - self._began, how.encode())
-        self._backlog.close()
-        if self._feeder is None:
+        if self._line is None:
             return
+        how = str(code) if code >= 0 else signal.Signals(-code).name
+        self._line.put("end", time.monotonic() - self._began, how.encode())
+        self._ending = True
         deadline = time.monotonic() + SCRIBE_SECONDS
-        self._feeder.join(SCRIBE_SECONDS)
+        self._line.close(SCRIBE_SECONDS)
         while self._scribe is not None and time.monotonic() < deadline:
-            ended, status = os.waitpid(self._scribe, os.WNOHANG)
-            if ended:
-                self._scribe = None
-                if status:
-                    number = os.waitstatus_to_exitcode(status)
-                    why = os.strerror(number) if 0 < number < 255 else "its process died"
-                    self._say(f"the recording is not complete ({why})")
-                return
+            why = self._why(os.WNOHANG)
+            if why is not None:
+                self._say(f"the recording is not complete ({why})")
             time.sleep(0.002)
 
 
@@ -360,4 +387,4 @@ def leave(code: int) -> int:
     return 128 - code
 
 
-__all__ = ["Backlog", "Pump", "Recorder", "Settings", "leave"]
+__all__ = ["Line", "Pump", "Recorder", "Settings", "leave"]
