@@ -127,9 +127,9 @@ class AgentV1(Turns):
         return servers
 
     def request_session_new(self, params: Json) -> Json:
-        self.demand_login()
         roots = self.roots(params)
         servers = self.servers(params, required=True)
+        self.demand_login()
         name = self.new_session_id()
         session = self.new_session(name, roots)
         self.connect(session, servers)

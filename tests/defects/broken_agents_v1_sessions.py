@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -178,20 +179,15 @@ class ReplaysItsOwnSide(AgentV1):
 
 @breaks("V1-LOAD-04")
 class ReplaysTooLate(AgentV1):
-    def answer(self, request_id: Any, result: Any) -> None:
-        super().answer(request_id, result)
-        if self.loaded is not None:
-            for update in self.loaded["history"][-2:]:
-                params = {"sessionId": self.loaded["id"], "update": update}
-                self.notify("session/update", params)
-            self.loaded = None
-
-    loaded: Json | None = None
-
     def request_session_load(self, params: Json) -> Json:
         result = super().request_session_load(params)
-        self.loaded = self.session(params)
+        session = self.session(params)
+        threading.Timer(0.1, self.replay_again, (session,)).start()
         return result
+
+    def replay_again(self, session: Json) -> None:
+        for update in session["history"][-2:]:
+            self.notify("session/update", {"sessionId": session["id"], "update": update})
 
 
 @breaks("V1-LOAD-06")
