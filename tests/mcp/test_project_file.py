@@ -99,6 +99,16 @@ def test_the_record_is_private_and_has_no_secrets(tmp_path: Path) -> None:
     assert "of-mine" not in file.read_text()
 
 
+def test_an_answer_that_cannot_be_kept_counts_once(tmp_path: Path) -> None:
+    """Found in review: on a read-only disk the yes ended the whole run."""
+    write(tmp_path, {"tools": TOOLS})
+    (tmp_path / "state").write_text("no folder")
+    consents = Consents(tmp_path / "state" / "consents.json")
+    allowed, [said] = consented(read(tmp_path), consents, lambda _: True)
+    assert set(allowed) == {"tools"}
+    assert said.startswith("the answer about tools is not kept: ")
+
+
 def test_an_unreadable_record_is_no_consent(tmp_path: Path) -> None:
     """What cannot be read was not agreed to."""
     write(tmp_path, {"tools": TOOLS})

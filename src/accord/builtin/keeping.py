@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from accord.errors import StoreError
-from accord.store import MemoryStore, SessionLog, SessionRecord, SessionStore
+from accord.store import MemoryStore, Page, SessionLog, SessionRecord, SessionStore
 from accord.store.opening import open_file
 from accord.store.sqlite import SqliteStore
 
@@ -35,6 +35,13 @@ class Substitute(MemoryStore):
         if log is None:
             raise self.problem
         return log
+
+    async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
+        """The sessions of this process.  Raises StoreError while there are none of the folder."""
+        page = await super().list(cwd, cursor, archived)
+        if not page.sessions:
+            raise self.problem
+        return page
 
 
 def open_store(path: Path) -> SessionStore:

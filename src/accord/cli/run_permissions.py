@@ -193,7 +193,8 @@ class Asker:
     async def ask(self, request: PermissionRequest) -> Decision:
         """The person's answer; silence and what is not understood are a no."""
         self._printer.question(request)
-        self._forget_what_was_typed()
+        self._answers = Answers(self._descriptor, is_terminal=True)
+        forget_what_was_typed(self._descriptor)
         remark = ""
         kind, scope = _ANSWERS[""]
         try:
@@ -211,11 +212,11 @@ class Asker:
             raise
         return _decision(request, kind, scope)
 
-    def _forget_what_was_typed(self) -> None:
-        """An answer that was typed before the question was seen is none."""
-        self._answers = Answers(self._descriptor, is_terminal=True)
-        with contextlib.suppress(termios.error):
-            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+def forget_what_was_typed(descriptor: int) -> None:
+    """An answer that was typed before the question was seen is none."""
+    with contextlib.suppress(termios.error):
+        termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
 def has_keyboard() -> bool:
@@ -240,6 +241,7 @@ __all__ = [
     "KindError",
     "Wishes",
     "deciding",
+    "forget_what_was_typed",
     "has_keyboard",
     "read_kinds",
 ]

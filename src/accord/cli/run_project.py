@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from accord.cli.prose import harmless
-from accord.cli.run_permissions import has_keyboard
+from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
@@ -42,6 +42,8 @@ def project_servers(folder: Path) -> dict[str, ProjectServer]:
 def ask(server: ProjectServer) -> bool | None:
     """Ask the person; only a clear yes is one, and no answer is remembered as none."""
     tell(f"This project wants the MCP server {server.name}: it {server.described}.")
+    # What was typed before the question was seen is no answer to it.
+    forget_what_was_typed(sys.stdin.fileno())
     print("Use it, now and later? [y/n] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     if answer in ("y", "yes"):

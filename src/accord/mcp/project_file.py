@@ -116,7 +116,7 @@ class Consents:
 def consented(
     servers: Mapping[str, ProjectServer], consents: Consents, ask: Ask | None = None
 ) -> tuple[dict[str, ProjectServer], list[str]]:
-    """Those servers that the user agreed to, and a sentence for each of the others.
+    """Those servers that the user agreed to, and a sentence for whatever else the user must know.
 
     `ask` is given only where a person sits in front of a terminal; in a pipe nobody is asked.
     """
@@ -131,7 +131,11 @@ def consented(
         if answer is None and ask is not None:
             answer = ask(server)
             if answer is not None:
-                consents.remember(server, allowed=answer)
+                try:
+                    consents.remember(server, allowed=answer)
+                except OSError as error:
+                    # It counts for now; the question comes again.
+                    left_out.append(f"the answer about {name} is not kept: {error.strerror}")
         if answer:
             allowed[name] = server
         else:

@@ -98,7 +98,12 @@ async def test_a_store_that_cannot_be_opened_is_said_once_and_left_alone(
     store.write_bytes(b"not a database, but somebody's file" * 100)
     before = store.read_bytes()
     async with raw_client(made(), version=version) as client:
+        # An empty list would say that there never was a session.
+        error = await client.error("session/list", {"cwd": str(tmp_path)})
+        assert error["data"]["reason"] == "store_damaged"
         session = (await begin(client, tmp_path))["sessionId"]
+        listed = (await client.result("session/list", {}))["sessions"]
+        assert [one["sessionId"] for one in listed] == [session]
         await say(client, session, "one")
         await say(client, session, "two")
         told = spoken(client) + str(client.updates("notice"))
