@@ -90,3 +90,11 @@ def test_wide_letters_count_twice_and_marks_above_letters_not_at_all() -> None:
     assert [columns(text) for text in ("ab", "日本", "e\u0301")] == [2, 4, 1]
     assert list(cut("日本語", 4)) == ["日本", "語"]
     assert list(cut("", 4)) == [""]
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("part", ["`*_**[", "a`a**", "**", "x"])
+def test_a_word_without_end_takes_no_time(part: str) -> None:
+    """Found in review: one message of a model made Ctrl-C and every time limit wait for ever."""
+    plain(part * 50_000)
+    plain(*[part] * 50_000)

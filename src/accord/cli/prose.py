@@ -14,6 +14,9 @@ from unicodedata import category, combining, east_asian_width
 
 Paint = Callable[[str, str], str]
 
+WORD_CHARACTERS_MAX = 4096
+"""What is longer is no word, and is shown before its end has come."""
+
 _PIECES = re.compile(r"\s+|\S+")
 _MARKS = re.compile(r"(\*\*|`)")
 
@@ -77,6 +80,8 @@ class Prose:
         for piece in _PIECES.findall(harmless(text)):
             if not piece.isspace():
                 self._word += piece
+                if len(self._word) >= WORD_CHARACTERS_MAX:
+                    self._put_word()
                 continue
             self._put_word()
             if "\n" in piece:
@@ -126,9 +131,10 @@ class Prose:
 
     def _spans(self, word: str) -> Iterator[tuple[str, str]]:
         """The word's parts with the style of each; a mark that opens and closes nothing stays."""
-        parts = _MARKS.split(word)
-        for index, part in enumerate(parts):
-            before, after = "".join(parts[:index]), "".join(parts[index + 1 :])
+        seen = 0
+        for part in _MARKS.split(word):
+            before, after = seen > 0, seen + len(part) < len(word)
+            seen += len(part)
             if part == "`" and (before if self._code else after):
                 self._code = not self._code
             elif part == "**" and not self._code and (before if self._bold else after):
