@@ -1,0 +1,100 @@
+"""Reports: complete, and safe whatever the judged program printed."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+from accord.conformance import rules
+from accord.conformance.check import Finding, check
+from accord.conformance.reports.documents import as_json, as_junit
+from accord.conformance.reports.page import as_html
+from accord.conformance.reports.plain import plain
+from accord.conformance.reports.terminal import table
+from accord.conformance.running import CheckRun
+from accord.conformance.verdicts import Report, results
+from accord.conformance.wire import Frame
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202e</pre><script>alert(1)</script>\x00\ud800"
+
+
+@check("V1-GEN-01", "V1-INIT-05", "V1-INIT-11", "V1-LOAD-03")
+async def one(stage: object) -> None: ...
+
+
+def hostile() -> Report:
+    findings = (
+        Finding("V1-GEN-01", "fail", EVIL, EVIL, EVIL),
+        Finding("V1-INIT-05", "fail", "no name"),
+        Finding("V1-INIT-11", "pass"),
+        Finding("V1-LOAD-03", "skipped", EVIL),
+    )
+    frames = (Frame(0.5, False, EVIL.encode("utf-8", "surrogatepass")),)
+    runs = (CheckRun(one, findings, 0.25, (frames,), EVIL),)
+    found = results(rules.load(), [*one.rules, "V1-PROMPT-13"], runs)
+    return Report(("agent", EVIL), "agent", "2", found, runs, 1.0, options=("--faults",))
+
+
+def test_nothing_that_a_program_sent_reaches_the_terminal_unescaped() -> None:
+    """Issue: the agents under test may be hostile."""
+    text = "\n".join(table(hostile(), everything=True))
+    assert all(letter.isprintable() or letter == "\n" for letter in text)
+    assert "\\x1b]0;owned\\x07" in text
+    text.encode("utf-8")
+
+
+def test_a_failure_says_what_was_sent_what_came_and_how_to_see_it_again() -> None:
+    """Issue: for each failure what was sent, what came, what the rule says, how to see it again."""
+    lines = list(table(hostile()))
+    text = "\n".join(lines)
+    assert "V1-GEN-01 (MUST, mandatory): All that is sent" in text
+    assert "accord check --only V1-GEN-01 --protocol 2 --faults -- agent" in text
+    assert "NOT conformant. 1 passed, 2 failed (1 of them advice), 1 skipped" in lines[-1]
+    assert "advice" in next(line for line in lines if line.startswith("V1-INIT-05"))
+    assert "V1-LOAD-03  " not in text
+
+
+def test_colours_are_the_only_escapes_that_are_ours() -> None:
+    """Ours: a verdict is seen at a glance."""
+    text = "\n".join(table(hostile(), colour=True))
+    assert "\x1b[31m" in text
+    assert "\x1b]" not in text
+
+
+def test_the_page_needs_nothing_and_runs_nothing() -> None:
+    """Issue: one self-contained page with the transcript of each check."""
+    page = as_html([hostile()])
+    assert "<script" not in page
+    assert "src=" not in page
+    assert "\x1b" not in page
+    assert "http" not in page
+    assert "&lt;script&gt;" in page
+    assert page.count("<details>") == 1
+
+
+def test_the_json_report_has_the_agreed_keys() -> None:
+    """Issue: `conformant`, and per result `id`, `tier`, `verdict`."""
+    made = json.loads(as_json([hostile()]))
+    assert made["conformant"] is False
+    assert made["runs"][0]["fail"] == 2
+    by_id = {one["id"]: one for one in made["results"]}
+    assert by_id["V1-GEN-01"]["verdict"] == "fail"
+    assert by_id["V1-GEN-01"]["tier"] == "mandatory"
+    assert by_id["V1-GEN-01"]["tck"] == "ACP-TRANSPORT-002"
+    assert by_id["V1-GEN-01"]["findings"][0]["came"] == EVIL
+    assert by_id["V1-PROMPT-13"]["verdict"] == "not_exercised"
+    assert by_id["V1-PROMPT-13"]["unseen"] == "Only a screen shows it."
+
+
+def test_the_junit_report_is_xml_and_counts_what_binds() -> None:
+    """Issue: for CI."""
+    root = ET.fromstring(as_junit([hostile()]).encode())
+    [suite] = root
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "1", "2")
+
+
+def test_text_is_made_plain_and_short() -> None:
+    """Ours: tabs and newlines are told apart from spaces."""
+    assert plain("a\tb\r\nc é😀") == "a\\tb\\r\\nc é😀"
+    assert plain("\x7f\u200b\U000e0001") == "\\x7f\\u200b\\U000e0001"
+    assert plain("x" * 50, characters_max=10) == "x" * 10 + " …"

@@ -1,0 +1,167 @@
+"""Runs of checks: bounds, what a stopped check says, and the verdict about a program."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.conformance import rules
+from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.judging import NoSuchRule, Wishes, select, unable
+from accord.conformance.program import NotStarted
+from accord.conformance.running import CheckRun, run_check, run_checks
+from accord.conformance.verdicts import Report, results
+from accord.conformance.wire import Frame, NotReady, Unanswered
+
+RULES = ("V1-INIT-04", "V1-INIT-06")
+
+
+@dataclass
+class Empty:
+    judge: Findings
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        return [[Frame(0, False, b"x", None, "not JSON")]]
+
+    def stderr(self) -> str:
+        return "log"
+
+
+@asynccontextmanager
+async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[Empty]:
+    yield Empty(judge)
+
+
+def failing(error: Exception, *, basic: bool = False) -> Check[Empty]:
+    @check(*RULES, basic=basic)
+    async def one(stage: Empty) -> None:
+        raise error
+
+    return one
+
+
+def verdicts(run: CheckRun) -> list[str]:
+    return [finding.verdict for finding in run.findings]
+
+
+@pytest.mark.parametrize(
+    ("error", "basic", "expected"),
+    [
+        (Unanswered("no"), False, ["fail", "not_exercised"]),
+        (NotReady("no"), False, ["not_exercised", "not_exercised"]),
+        (NotReady("no"), True, ["fail", "not_exercised"]),
+        (KeyError("sessionId"), False, ["fail", "not_exercised"]),
+    ],
+)
+async def test_a_check_that_stops_early_says_what_it_knows(
+    error: Exception, basic: bool, expected: list[str]
+) -> None:
+    """Ours: what a program did not get to is judged once, where it is about getting there."""
+    run = await run_check(failing(error, basic=basic), [], open_stage)
+    assert verdicts(run) == expected
+    assert run.stderr == "log"
+
+
+async def test_a_check_that_hangs_is_a_failure_in_time() -> None:
+    """Issue: a run never hangs."""
+
+    @check(*RULES)
+    async def forever(stage: Empty) -> None:
+        await anyio.sleep_forever()
+
+    with anyio.fail_after(10):
+        run = await run_check(forever, [], open_stage, seconds_max=0.01)
+    assert verdicts(run) == ["fail", "not_exercised"]
+
+
+async def test_monitors_look_at_every_conversation() -> None:
+    """Ours: what no check asks for is seen all the same."""
+
+    @check(*RULES)
+    async def quiet(stage: Empty) -> None:
+        stage.judge.passed(*RULES)
+
+    @monitor("TR-STDIO-03")
+    def noise(frames: Sequence[Frame], judge: Findings) -> None:
+        judge.judge("TR-STDIO-03", not frames[0].flaw, "noise")
+
+    @monitor("TR-STDIO-03", version="2")
+    def another(frames: Sequence[Frame], judge: Findings) -> None:
+        raise AssertionError("another version's monitor")
+
+    [run] = await run_checks([quiet], [noise, another], open_stage)
+    assert verdicts(run) == ["pass", "pass", "fail"]
+
+
+async def test_a_program_that_cannot_be_started_ends_the_run() -> None:
+    """Ours: it would fail every rule for the same reason."""
+
+    @asynccontextmanager
+    async def broken(check: Check[Any], judge: Findings) -> AsyncGenerator[Empty]:
+        if check.rules == RULES:
+            raise NotStarted("no such file")
+        yield Empty(judge)
+
+    with pytest.raises(NotStarted):
+        await run_checks([failing(Unanswered(""))] * 3, [], broken)
+
+
+def report(verdict: str, **changes: Any) -> Report:
+    """A report about one mandatory and one advisory rule, both with this verdict."""
+
+    @check("V1-INIT-04", "V1-INIT-05")
+    async def one(stage: Empty) -> None: ...
+
+    judge = Findings(one.rules)
+    note: dict[str, Callable[[str], None]] = {
+        "pass": judge.passed,
+        "fail": lambda rule: judge.failed(rule, "wrong"),
+        "not_exercised": lambda rule: judge.not_exercised(rule, "no prompt"),
+        "skipped": lambda rule: judge.skipped(rule, "no capability"),
+    }
+    for rule in one.rules:
+        note[verdict](rule)
+    runs = (CheckRun(one, tuple(judge.found.values()), 0.1),)
+    baseline = changes.pop("baseline", frozenset())
+    found = results(rules.load(), one.rules, runs, baseline=baseline)
+    return Report(("agent",), "agent", "1", found, runs, 0.1, **changes)
+
+
+def test_only_binding_failures_count() -> None:
+    """Issue: conformant, with tiers, a baseline and `--require-all`."""
+    assert report("pass").conformant
+    assert report("skipped").conformant
+    assert report("not_exercised").conformant
+    assert not report("not_exercised", require_all=True).conformant
+    assert not report("fail").conformant
+    assert report("fail", baseline=frozenset({"V1-INIT-04"})).conformant
+    advice = report("fail").results[1]
+    assert advice.rule.id == "V1-INIT-05"
+    assert not report("fail").counts_against(advice)
+
+
+def test_only_the_checks_of_the_asked_rules_run() -> None:
+    """Issue: `--only` shows one failure again."""
+    checks, judged = select("agent", "1", Wishes(only=("V1-INIT-1*",)))
+    assert judged == ("V1-INIT-10", "V1-INIT-11")
+    assert {one.name for one in checks} == {
+        "agent_v1_init.odd_versions_are_refused",
+        "agent_v1_init.what_comes_too_early_is_refused",
+    }
+    watched, _ = select("agent", "1", Wishes(only=("V1-GEN-08",)))
+    assert len(watched) > 20
+    assert not any(one.faults for one in watched)
+    with pytest.raises(NoSuchRule):
+        select("agent", "1", Wishes(only=("V9-*",)))
+
+
+def test_without_a_prompt_a_rule_is_not_exercised() -> None:
+    """Issue: counted, shown, no failure."""
+    run = unable(Check("x", RULES, "agent", "1", failing(Unanswered("")).run, "long"))
+    assert verdicts(run) == ["not_exercised"] * 2
+    assert "'long'" in run.findings[0].said
