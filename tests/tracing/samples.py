@@ -103,21 +103,8 @@ def talk() -> Tape:
     tape = Tape()
     tape.initialize()
     turn = tape.ask("client", "session/prompt", prompt("Mend the area, please"), 0.5)
-    for word in [
-        "I",
-        "look",
-        "at",
-        "the",
-        "file",
-        "first,",
-        "then",
-        "I",
-        "run",
-        "the",
-        "tests.",
-        "",
-    ]:
-        tape.chunk(word + " ", 0.02)
+    for word in ("I ", "look ", "at ", "the ", "file ", "first, ", "then ", "I ", "test."):
+        tape.chunk(word, 0.02)
     read = {"sessionId": SESSION, "path": "/project/area.py"}
     tape.call("agent", "fs/read_text_file", read, {"content": OLD}, 0.004)
     edit = {"toolCallId": "call_1", "title": "Edit area.py", "kind": "edit"}

@@ -1,0 +1,93 @@
+"""Frames are written without their secrets and otherwise as they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.machine.secrets import MARK
+from accord.tracing.redaction import FrameRedactor
+
+SECRET = "abcdef123456"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"env": [{"name": "A", "value": SECRET}]},
+        {"env": {"A": SECRET}},
+        {"headers": [{"name": "X-Any", "value": SECRET}]},
+        {"params": {"api_key": SECRET}},
+        {"params": {"apiKey": {"deep": [SECRET]}}},
+        {"accessToken": SECRET},
+        {"Authorization": SECRET},
+        {"password": SECRET},
+        {"text": f"Authorization: Bearer {SECRET}"},
+        {"text": f"export MY_API_KEY={SECRET}"},
+        {"text": f"https://me:{SECRET}@example.org"},
+        {"text": f"sk-{SECRET}{SECRET}"},
+        {"text": "known-by-value-1"},
+        [{"token": SECRET}],
+    ],
+)
+def test_a_secret_is_not_written(frame: object) -> None:
+    """Issue 4: API keys, authorization headers, env values, tokens."""
+    raw = json.dumps(frame).encode()
+    cleaned = FrameRedactor(["known-by-value-1"]).frame(raw)
+    assert SECRET.encode() not in cleaned
+    assert b"known-by-value-1" not in cleaned
+    assert MARK.encode() in cleaned
+    json.loads(cleaned)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b'{"jsonrpc": "2.0",  "method":"session/update"}',
+        b'{"usage":{"inputTokens":12,"totalTokens":20}}',
+        b'{"_meta":{"progressToken":"abc-1"}}',
+        b'{"text":"def tokenize(token: str) -> Token:\\n    key = token.key"}',
+        b'{"authMethods":[{"id":"login","name":"Log in"}]}',
+        b'{"token":""}',
+        b"not JSON at all",
+        b"",
+        b"\xff\xfe",
+    ],
+)
+def test_what_is_no_secret_stays_to_the_byte(frame: bytes) -> None:
+    """Ours: a recording that changes what was said is of no use."""
+    assert FrameRedactor().frame(frame) == frame
+
+
+def test_a_key_that_hides_behind_an_escape_is_found() -> None:
+    """Ours: JSON has many spellings of one key."""
+    cleaned = FrameRedactor().frame(b'{"\\u0070assword":"abcdef123456"}')
+    assert b"abcdef123456" not in cleaned
+
+
+def test_noise_and_stderr_are_cleaned_by_form_and_by_name() -> None:
+    """Issue 4: stderr is recorded too."""
+    assert SECRET not in FrameRedactor().text(f"using token={SECRET}")
+    assert SECRET.encode() not in FrameRedactor().frame(b"oops password=abcdef123456 \xff")
+
+
+def test_a_command_loses_the_word_behind_its_option() -> None:
+    """Ours: the first line has the command."""
+    words = ["agent", "--api-key", SECRET, "--token", "--verbose", f"--password={SECRET}"]
+    cleaned = FrameRedactor().command(words)
+    assert cleaned == ["agent", "--api-key", MARK, "--token", "--verbose", f"--password={MARK}"]
+
+
+def test_text_too_deep_to_be_read_is_cleaned_too() -> None:
+    """Issue 4: the agents may be hostile."""
+    deep = b'{"password":"abcdef123456","a":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    assert b"abcdef123456" not in FrameRedactor().frame(deep)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_taken(frame: bytes) -> None:
+    """Issue 4: nothing an agent says breaks the recorder."""
+    FrameRedactor([SECRET]).frame(frame)
