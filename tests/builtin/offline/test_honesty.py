@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.builtin.brain.offline import overview, project
 from tests.builtin.offline.talk import talking, write
 
 
@@ -41,3 +42,42 @@ async def test_what_is_quoted_from_files_has_no_secret(
             assert "[secret]" in answer
         shown = "".join(call.text for call in talk.session.transcript.tool_calls)
         assert "sk-1234567890abcdef" not in shown
+
+
+async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rename of the first 10,000 files would have broken the others; never an invention."""
+    monkeypatch.setattr(project, "PROJECT_FILES_MAX", 3)
+    monkeypatch.setattr(overview, "MODULES_READ_MAX", 2)
+    write(tmp_path, {f"a{number}.py": "x = 1\n" for number in range(5)})
+    write(tmp_path, {"y.py": "def late():\n    pass\n", "z.py": "from y import late\nlate()\n"})
+    async with talking(tmp_path) as talk:
+        assert "defined in `y.py:1`" in await talk.say("where is late")
+        assert "`z.py:2`" in await talk.say("who calls late")
+        assert "`late`** is a function in `y.py:1`" in await talk.say("explain late")
+        assert "in 2 files" in await talk.say("rename late to soon")
+        assert (tmp_path / "z.py").read_text() == "from y import soon\nsoon()\n"
+        answer = await talk.say("what is this project?")
+        assert "In the first 2 of 3 files: 2 modules" in answer
+        assert "There is more than I read" in answer
+
+
+async def test_a_name_in_too_many_files_is_not_renamed_in_some_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue: rename across files, exact."""
+    monkeypatch.setattr(project, "PROJECT_FILES_MAX", 2)
+    write(tmp_path, {f"a{number}.py": "def late(): pass\n" for number in range(6)})
+    async with talking(tmp_path) as talk:
+        assert "more here than I can read" in await talk.say("rename late to soon")
+        assert talk.diffs() == []
+
+
+async def test_files_that_a_rename_could_not_look_into_are_named(tmp_path: Path) -> None:
+    """Not UTF-8, too large: they may have the name all the same."""
+    write(tmp_path, {"a.py": "def late():\n    pass\n"})
+    (tmp_path / "old.py").write_bytes(b"# caf\xe9\nfrom a import late\n")
+    async with talking(tmp_path) as talk:
+        answer = await talk.say("rename late to soon")
+        assert "Not looked into, since they are too large or not in UTF-8: `old.py`." in answer

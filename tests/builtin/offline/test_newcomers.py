@@ -193,3 +193,21 @@ def test_failures_for_people_are_named_and_told_once() -> None:
 def test_any_output_can_be_read_as_tap(output: str) -> None:
     """Ours: bad input is data."""
     tap_failures(f"TAP version 13\nnot ok 1 - x\n  ---\n{output}")
+
+
+async def test_a_package_named_lib_is_a_package(tmp_path: Path) -> None:
+    """Issue: wrong module path.  `lib` is often a folder of sources, but not with an __init__."""
+    write(
+        tmp_path,
+        {
+            "lib/__init__.py": "",
+            "lib/helpers.py": "def two():\n    return 2\n",
+            "test_it.py": "import unittest\nfrom helpers import two\n\n\n"
+            "class T(unittest.TestCase):\n"
+            "    def test_two(self):\n        self.assertEqual(two(), 2)\n",
+        },
+    )
+    async with talking(tmp_path) as talk:
+        answer = await talk.say("fix it")
+        assert "there is no module `helpers`; `lib.helpers` is where it is" in answer
+        assert "**Green**: the one test passes." in answer

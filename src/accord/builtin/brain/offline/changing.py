@@ -26,13 +26,17 @@ READ_MAX = 200
 async def rename_symbol(work: Work, intent: Intent) -> None:
     """Rename a symbol in all files, then run the tests."""
     old, new = intent["old"], intent["new"].rpartition(".")[2]
-    project = await work.project()
+    project = await work.project(old)
     plan = await work.turn.plan(f"Find `{old}`", f"Rename it to `{new}`", "Run the tests")
     await plan.start(0)
+    if project.is_cut:
+        await _give_up(plan)
+        await work.say(
+            f"I did not rename `{old}`: there is more here than I can read, so I would miss some."
+        )
+        return
     if not await work.compute(definitions_of, project.python_files, old):
-        await plan.drop(0)
-        await plan.drop(1)
-        await plan.drop(2)
+        await _give_up(plan)
         await _cannot_rename(work, project, old)
         return
     definition = await one_definition(work, project.with_only_python(), old)
@@ -69,9 +73,23 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
         f"Renamed `{old}` to `{new}`, {counted(len(places), 'line')} in {number}:",
         bullets(f"`{path}`" for path in renaming.changes),
         *renaming.warnings,
+        _unread(project),
         tested,
         "`/undo` takes it back.",
     )
+
+
+async def _give_up(plan: PlanHandle) -> None:
+    for step in range(3):
+        await plan.drop(step)
+
+
+def _unread(project: Project) -> str:
+    """What nobody has looked into, and may have the name all the same."""
+    paths = [path for path in project.unread if path.endswith((".py", ".pyi"))]
+    if not paths:
+        return ""
+    return f"Not looked into, since they are too large or not in UTF-8: {listed(paths)}."
 
 
 async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> str:

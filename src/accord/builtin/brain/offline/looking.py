@@ -105,7 +105,7 @@ async def explain(work: Work, intent: Intent) -> None:
     """Explain a file, a folder or a symbol."""
     target = intent["target"]
     mentioned = work.mentioned()
-    project = await work.project()
+    project = await work.project(target)
     if target in ("file", "this", "it") and mentioned:
         target = mentioned[0]
     paths = project.find(target)
@@ -215,7 +215,7 @@ async def one_definition(work: Work, project: Project, name: str) -> Definition 
 async def where(work: Work, intent: Intent) -> None:
     """Where is a name defined?"""
     name = intent["name"]
-    project = await work.project()
+    project = await work.project(name)
     paths = project.find(name)
     found = await work.compute(definitions_of, dict(project.files), name)
     if paths and not found:
@@ -269,7 +269,7 @@ def _has_symbols(path: str) -> bool:
 async def callers(work: Work, intent: Intent) -> None:
     """Who calls or uses a name?"""
     name = intent["name"]
-    project = await work.project()
+    project = await work.project(name)
     every = await work.compute(all_uses, project, name)
     uses = [(path, use) for path, use in every if use.kind != "definition"]
     calls = [(path, use) for path, use in uses if use.kind == "call"]

@@ -44,10 +44,13 @@ def _parts(path: str) -> list[str]:
     return stem.split("/") if path.endswith(".py") else []
 
 
-def module_name(path: str) -> str:
-    """How a file is imported from the project's root, or from its folder of sources."""
+def module_name(path: str, paths: Collection[str] = ()) -> str:
+    """How a file is imported from the project's root, or from its folder of sources.
+
+    A folder that is a package itself, as the other paths show, is no folder of sources.
+    """
     parts = _parts(path)
-    if len(parts) > 1 and parts[0] in SOURCE_FOLDERS:
+    if len(parts) > 1 and parts[0] in SOURCE_FOLDERS and f"{parts[0]}/__init__.py" not in paths:
         parts = parts[1:]
     return ".".join(parts)
 
@@ -55,6 +58,6 @@ def module_name(path: str) -> str:
 def module_names(paths: Collection[str]) -> Iterator[tuple[str, str]]:
     """The dotted name and the path of every module, and of every folder of modules."""
     for path in paths:
-        name = module_name(path)
+        name = module_name(path, paths)
         if name:
             yield name, path

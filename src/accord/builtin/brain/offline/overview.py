@@ -132,6 +132,8 @@ def _modules(code: Mapping[str, str]) -> str:
         number = counted(lines_in(code[path]), "line")
         lines.append(f"`{' '.join(path.split())}`, {number}{about}{has}")
     head = f"{counted(len(modules), 'module')} with {counted(total, 'symbol')}"
+    if len(code) > MODULES_READ_MAX:
+        head = f"In the first {MODULES_READ_MAX:,} of {len(code):,} files: {head}"
     if len(modules) > MODULES_SHOWN_MAX:
         head += f"; the {MODULES_SHOWN_MAX} largest are"
     return f"{head}:\n\n{bullets(lines)}"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from anyio import to_thread
 
@@ -39,6 +40,8 @@ class Project:
     is_cut: bool = False
     # The interpreters of environments in the project, which are no files of it.
     pythons: tuple[str, ...] = ()
+    # Files that should be texts by their names and could not be read as such.
+    unread: tuple[str, ...] = ()
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -53,11 +56,11 @@ class Project:
     def with_texts(self, texts: Mapping[str, str]) -> Project:
         """The same project with some texts as somebody else knows them."""
         paths = tuple(sorted({*self.paths, *texts}))
-        return Project(self.root, paths, {**self.files, **texts}, self.is_cut, self.pythons)
+        return replace(self, paths=paths, files={**self.files, **texts})
 
     def with_only_python(self) -> Project:
         """The same project, where only Python counts."""
-        return Project(self.root, self.paths, self.python_files, self.is_cut, self.pythons)
+        return replace(self, files=self.python_files)
 
     def find(self, target: str) -> tuple[str, ...]:
         """The files that a person may mean by a name: the very one, else those that end so."""
@@ -79,21 +82,26 @@ class Project:
         return tuple(path for path in self.paths if path.startswith(f"{bare}/"))
 
 
-async def read_project(root: str) -> Project:
-    """The project in a folder."""
+async def read_project(root: str, about: str | None = None) -> Project:
+    """The project in a folder; of one that is too large, all files with the word it is about."""
     listing = await project_files(root)
-    files, is_cut = await to_thread.run_sync(_read, root, listing.paths, abandon_on_cancel=True)
+    read = partial(_read, root, listing.paths, about)
+    files, unread, is_cut = await to_thread.run_sync(read, abandon_on_cancel=True)
     pythons = await to_thread.run_sync(_pythons, root)
-    return Project(root, listing.paths, files, is_cut or listing.is_cut, pythons)
+    return Project(root, listing.paths, files, is_cut or listing.is_cut, pythons, unread)
 
 
 def _pythons(root: str) -> tuple[str, ...]:
     return tuple(one for one in ENVIRONMENT_PYTHONS if os.path.exists(os.path.join(root, one)))
 
 
-def _read(root: str, paths: Iterable[str]) -> tuple[dict[str, str], bool]:
+def _read(
+    root: str, paths: Iterable[str], about: str | None
+) -> tuple[dict[str, str], tuple[str, ...], bool]:
     files: dict[str, str] = {}
-    total = 0
+    unread: list[str] = []
+    total, bytes_max, files_max = 0, PROJECT_BYTES_MAX, PROJECT_FILES_MAX
+    is_full = False
     reader = Reader(os.fsencode(root))
     try:
         for path in paths:
@@ -101,14 +109,22 @@ def _read(root: str, paths: Iterable[str]) -> tuple[dict[str, str], bool]:
                 continue
             text = _text_of(reader, path)
             if text is None:
+                unread.append(path)
+                continue
+            if is_full and (about is None or about not in text):
                 continue
             total += len(text)
-            if total > PROJECT_BYTES_MAX or len(files) == PROJECT_FILES_MAX:
-                return files, True
+            if total > bytes_max or len(files) >= files_max:
+                if about is None or is_full:
+                    return files, tuple(unread), True
+                # From here on only what it is about, as much again.
+                is_full, bytes_max, files_max = True, 2 * bytes_max, 2 * files_max
+                if about not in text:
+                    continue
             files[path] = text
     finally:
         reader.close()
-    return files, False
+    return files, tuple(unread), False
 
 
 def _is_text_name(path: str) -> bool:

@@ -71,8 +71,11 @@ def summary(run: TestRun) -> str:
     if run.problem is not None:
         return f"No tests ran: {run.problem}."
     if run.passed:
-        number = f"all {run.count_passed:,} tests pass" if run.count_passed else "the run went well"
-        return f"**Green**: {number}."
+        if not run.count_passed:
+            return "**Green**: the run went well."
+        if run.count_passed == 1:
+            return "**Green**: the one test passes."
+        return f"**Green**: all {run.count_passed:,} tests pass."
     if run.count_failed:
         every = (run.count_passed or 0) + run.count_failed
         return f"**Red**: {run.count_failed:,} of {counted(every, 'test')} failed."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -93,10 +94,14 @@ class Work:
             return uri
         return relative(self.turn.session, unquote(parts.path))
 
-    async def project(self, *, fresh: bool = False) -> Project:
-        """The project, read once a turn; with what the prompt brought instead of the disk's."""
+    async def project(self, about: str | None = None, *, fresh: bool = False) -> Project:
+        """The project, read once a turn; with what the prompt brought instead of the disk's.
+
+        Of a project that is too large to be read, all of what has the name it is about is read.
+        """
         if self._project is None or fresh:
-            found = await read_project(str(self.turn.cwd))
+            plain = None if about is None else re.split(r"\.|::|#", about)[-1]
+            found = await read_project(str(self.turn.cwd), plain or None)
             self._project = found.with_texts(self.embedded())
         return self._project
 

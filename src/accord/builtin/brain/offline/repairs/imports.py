@@ -43,7 +43,7 @@ def _wrong_name(files: Mapping[str, str], frame: Frame, wrong: str, module: str)
         if one.symbol.depth == 0 and one.path.endswith(".py") and one.path != frame.path
     }
     if len(homes) == 1:
-        right = module_name(homes.pop())
+        right = module_name(homes.pop(), files)
         changed = _with_source(text, frame.line, wrong, right)
         if changed is not None:
             why = f"`{wrong}` is not in `{module}`; `{right}` has it."

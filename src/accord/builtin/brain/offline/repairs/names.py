@@ -92,7 +92,7 @@ def _imported(files: Mapping[str, str], text: str, frame: Frame, wrong: str) -> 
     }
     homes = {path for path in homes if not is_test(path)} or homes
     if len(homes) == 1:
-        module = module_name(homes.pop())
+        module = module_name(homes.pop(), files)
         line, what = f"from {module} import {wrong}", f"{module} of this project has it"
     elif wrong in sys.stdlib_module_names and _used_as_module(text, wrong):
         line, what = f"import {wrong}", "it is a module of Python's library"
