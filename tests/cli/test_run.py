@@ -21,6 +21,22 @@ def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home)
     assert "\x1b" not in done.error
 
 
+def test_json_is_utf_8_whatever_the_locale_is(home: Home) -> None:
+    """docs/reference/run.md; found in review: letters became question marks."""
+    home.env["PYTHONIOENCODING"] = "ascii"
+    command = [sys.executable, "-m", "accord", "run", "snow \u2603", "--format", "json"]
+    done = subprocess.run(
+        [*command, "--", *AGENT],
+        env=home.env,
+        cwd=home.project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert json.loads(done.stdout.splitlines()[-1])["text"] == "echo: snow \u2603"
+
+
 def test_quiet_is_the_last_message_only(home: Home) -> None:
     """Issue 3: quiet."""
     done = home.run("twice", "--allow", "edit", "--format", "quiet")

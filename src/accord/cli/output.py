@@ -23,14 +23,17 @@ PIECE_BYTES = 4096
 class Output:
     """A text stream that is written by `drain`.  Guards: the order of what came."""
 
-    def __init__(self, stream: TextIO) -> None:
-        """For a stream of this process, or anything else that has a descriptor."""
+    def __init__(self, stream: TextIO, encoding: str | None = None) -> None:
+        """For a stream of this process, or anything else that has a descriptor.
+
+        Without `encoding` it is written in the stream's own.
+        """
         stream.flush()
         # Held, or its descriptor would be closed, and soon be that of another file.
         self._stream = stream
         self._descriptor = stream.fileno()
         self._terminal = stream.isatty()
-        self._encoding = stream.encoding or "utf-8"
+        self._encoding = encoding or stream.encoding or "utf-8"
         self._waiting: list[str] = []
         # What was being written when somebody gave up; it goes first, or a line would be torn.
         self._rest = memoryview(b"")

@@ -138,7 +138,8 @@ class JsonReport:
     asking: tuple[Printer, Output] | None = None
 
     def __init__(self) -> None:
-        self._out = Output(sys.stdout)
+        # JSON is UTF-8, whatever the locale says.
+        self._out = Output(sys.stdout, "utf-8")
 
     def began(self, client: Client, session: Session) -> None:
         """Who answers, and where."""
