@@ -187,6 +187,13 @@ def test_an_object_that_is_several_keeps_kinds_that_it_does_not_know() -> None:
     assert read(Items, b'{"type":"string"}')[0] == Items(type="string")
 
 
+def test_a_key_without_a_name_is_a_key_like_any_other() -> None:
+    """Ours, found by fuzzing: it was taken for the tag of types that have none."""
+    value, notes = read(Note, b'{"text":"a","title":5,"":"x"}')
+    assert value == Note(text="a")
+    assert len(notes) == 1
+
+
 def test_a_key_that_older_peers_lacked_is_empty_where_theirs_is_there() -> None:
     value, notes = read(Question, b'{"toolCall":{"type":"text","text":"a"}}')
     assert value == Question(title="", tool_call=A)

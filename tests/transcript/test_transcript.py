@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from accord.schema import v1, v2
+from accord.schema.codec import decode
 from accord.schema.struct import UnknownVariant
 from accord.transcript import KINDS, Kind, Transcript
 from accord.transcript.variants import fields_of, plain
@@ -172,6 +173,20 @@ def test_a_dump_is_json() -> None:
     assert json.loads(json.dumps(dumped)) == dumped
     assert len(dumped["timeline"]) == 4
     assert dumped["terminals"][0]["size"] == {"cols": 1, "rows": 2}
+
+
+def test_a_dump_keeps_numbers_that_no_float_can_hold_as_text() -> None:
+    """Ours, found by fuzzing: any JSON may be the input of a tool, and a dump must not fail."""
+    update = (
+        b'{"sessionUpdate":"tool_call_update","toolCallId":"c",'
+        b'"rawInput":[1e400,-0.5,12345678901234567890123,7]}'
+    )
+    params = b'{"sessionId":"s","update":' + update + b"}"
+    transcript = Transcript()
+    transcript.apply(decode(v2.UpdateSessionNotification, params).update)
+    dumped = transcript.dump()
+    assert dumped["toolCalls"][0]["rawInput"] == ["1e400", -0.5, 12345678901234567890123, 7]
+    assert json.loads(json.dumps(dumped)) == dumped
 
 
 @pytest.mark.parametrize("raw", [b"[1]", b"5", b"{", b'{"a":1}', b"\xff"])

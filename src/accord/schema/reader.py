@@ -277,10 +277,10 @@ def _unknown_kind(
 
     Such a struct names its tag and the tags it knows: `__kinds__ = ("type", {"string"})`.
     """
-    kinds: tuple[str, frozenset[str]] = getattr(cls, "__kinds__", ("", frozenset()))
-    key, known = kinds
-    if key not in members:
+    kinds: tuple[str, frozenset[str]] | None = getattr(cls, "__kinds__", None)
+    if kinds is None or kinds[0] not in members:
         return None
+    key, known = kinds
     tag = _decode_or_refuse(bytes(members[key]), str, f"{path}.{key}")
     if tag in known:
         return None

@@ -12,13 +12,15 @@ Invariants
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Sequence
 from importlib import import_module
+from math import isfinite
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
-from accord.schema.codec import encode, to_python
+from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import UnknownVariant
 from accord.transcript.content import Block
 from accord.transcript.folding import Fold, Setup
@@ -250,30 +252,40 @@ class Transcript:
 
     def dump(self) -> dict[str, Any]:
         """Everything as plain values, for tests and tools; bytes are base64."""
-        plain: dict[str, Any] = to_python(
-            encode(
-                {
-                    "timeline": [_dumped(entry) for entry in self.timeline],
-                    "messages": [message.dump() for message in self.messages],
-                    "thoughts": [thought.dump() for thought in self.thoughts],
-                    "toolCalls": [call.dump() for call in self.tool_calls],
-                    "plans": [plan.dump() for plan in self.plans],
-                    "terminals": [terminal.dump() for terminal in self.terminals],
-                    "notices": [notice.dump() for notice in self.notices],
-                    "compactions": [compaction.dump() for compaction in self.compactions],
-                    "subagents": [child.dump() for child in self.subagents],
-                    "sessionMessages": [message.dump() for message in self.session_messages],
-                    "unknown": self.unknown,
-                    "commands": [command.dump() for command in self.commands],
-                    "configOptions": [option.dump() for option in self.config_options],
-                    "modes": self.modes.dump(),
-                    "usage": self.usage.dump(),
-                    "info": self.info.dump(),
-                    "state": self.state.dump(),
-                }
-            )
+        text = encode(
+            {
+                "timeline": [_dumped(entry) for entry in self.timeline],
+                "messages": [message.dump() for message in self.messages],
+                "thoughts": [thought.dump() for thought in self.thoughts],
+                "toolCalls": [call.dump() for call in self.tool_calls],
+                "plans": [plan.dump() for plan in self.plans],
+                "terminals": [terminal.dump() for terminal in self.terminals],
+                "notices": [notice.dump() for notice in self.notices],
+                "compactions": [compaction.dump() for compaction in self.compactions],
+                "subagents": [child.dump() for child in self.subagents],
+                "sessionMessages": [message.dump() for message in self.session_messages],
+                "unknown": self.unknown,
+                "commands": [command.dump() for command in self.commands],
+                "configOptions": [option.dump() for option in self.config_options],
+                "modes": self.modes.dump(),
+                "usage": self.usage.dump(),
+                "info": self.info.dump(),
+                "state": self.state.dump(),
+            }
         )
+        try:
+            plain: dict[str, Any] = to_python(text)
+        except Invalid:
+            # An agent said a number that no float can hold: it stays the text that it was.
+            plain = json.loads(text, parse_float=_number, parse_int=_number)
         return plain
+
+
+def _number(text: str) -> int | float | str:
+    value = float(text)
+    if not isfinite(value):
+        return text
+    return int(text) if text.lstrip("-").isdigit() else value
 
 
 def _dumped(entry: Entry) -> object:
