@@ -9,7 +9,7 @@ from tests.defects.wire import Json, bad_params
 class AgentV1Extras(AgentV1):
     """Still correct; for rules that bind only who offers these."""
 
-    auth_methods = ({"id": "key", "name": "Key"},)
+    auth_methods: tuple[Json, ...] = ({"id": "key", "name": "Key"},)
 
     def __init__(self) -> None:
         super().__init__()

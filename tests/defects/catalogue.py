@@ -17,6 +17,13 @@ MODULES: dict[tuple[str, str], tuple[str, ...]] = {
         "broken_agents_v1_wire",
         "broken_agents_v1_sessions",
         "broken_agents_v1_turns",
+        "broken_agents_faults",
+    ),
+    ("agent", "2"): (
+        "broken_agents_v2_wire",
+        "broken_agents_v2_sessions",
+        "broken_agents_v2_turns",
+        "broken_agents_v2_faults",
     ),
     ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
 }

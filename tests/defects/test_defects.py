@@ -7,7 +7,6 @@ each peer meets the checks of its own rule; with ACCORD_SOAK=1 it meets all of t
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.rule import Version
 from accord.conformance.rules import implied, load
+from accord.conformance.running import CheckRun
 from accord.conformance.verdicts import covered
 from tests.defects.catalogue import MODULES, rules, rules_in
 from tests.defects.judging import judge, judge_broken, verdicts
@@ -30,7 +30,10 @@ UNPROVEN = {
 ALONE = {
     "V1-AUTH-08": "it wants a login, and other checks do not log in",
     "V1-AUTH-11": "it wants a login, and other checks do not log in",
+    "V2-PROMPT-10": "other checks wait for it to be idle",
 }
+# What takes the kit ten seconds or more to see.
+SLOW = {"FAULT-04", "FAULT-06", "LIM-03"}
 GROUPS = [(side, version, name) for (side, version), names in MODULES.items() for name in names]
 PAIRS = list(MODULES)
 
@@ -47,8 +50,9 @@ async def test_each_broken_peer_fails_exactly_its_rule_and_what_that_implies(
     side: Role, version: Version, name: str
 ) -> None:
     """Demanded by issue 4."""
-    found = await judge_broken(side, version, rules_in(name))
-    wrong = {rule: one for rule, runs in found.items() if (one := _surprise(side, rule, runs))}
+    broken = [rule for rule in rules_in(name) if SOAK or side == "client" or rule not in SLOW]
+    found = await judge_broken(side, version, broken)
+    wrong = surprises(side, version, found)
     assert not wrong, "\n".join(f"{rule}: {one}" for rule, one in wrong.items())
 
 
@@ -61,16 +65,23 @@ async def test_each_broken_peer_passes_every_other_check(
     """Demanded by issue 4, for `make soak`."""
     others = [rule for rule in rules_in(name) if rule not in ALONE]
     found = await judge_broken(side, version, others, whole=True)
-    wrong = {rule: one for rule, runs in found.items() if (one := _surprise(side, rule, runs))}
+    wrong = surprises(side, version, found)
     assert not wrong, "\n".join(f"{rule}: {one}" for rule, one in wrong.items())
 
 
-def _surprise(side: Role, rule: str, runs: list[Any]) -> str:
-    failed = verdicts(runs, "fail")
-    expected = {rule} | implied(rule, side)
-    missing = sorted(expected - failed.keys())
-    extra = {one: said[:2] for one, said in failed.items() if one not in expected}
-    return f"does not fail {missing}, fails too {extra}" if missing or extra else ""
+def surprises(side: Role, version: Version, found: dict[str, list[CheckRun]]) -> dict[str, str]:
+    """What was found beside what was to be found, by rule."""
+    checks, monitors = gather(side, version)
+    judged = covered(checks, monitors)
+    wrong: dict[str, str] = {}
+    for rule, runs in found.items():
+        failed = verdicts(runs, "fail")
+        expected = {rule} | (implied(rule, side) & judged)
+        missing = sorted(expected - failed.keys())
+        extra = {one: said[:2] for one, said in failed.items() if one not in expected}
+        if missing or extra:
+            wrong[rule] = f"does not fail {missing}, fails too {extra}"
+    return wrong
 
 
 @pytest.mark.timeout(120)

@@ -31,6 +31,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v2_start",
         "agent_v2_sessions",
         "agent_v2_turns",
+        "agent_v2_reports",
         "agent_faults",
     ),
     ("agent", "draft"): (),

@@ -242,7 +242,7 @@ def questions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = repr(frame.params["requestId"]) in open_ids
             judge.judge("V2-ELIC-02", ok, "a request that is not open", came=frame)
         mode = str(frame.params.get("mode"))
-        can = looking.at(offered, f"elicitation.{mode}") is not None
+        can = isinstance(looking.at(offered, f"elicitation.{mode}"), dict)
         judge.judge("V1-ELIC-01", can or mode.startswith("_"), f"{mode} unasked", came=frame)
         if mode == "form":
             schema = frame.params.get("requestedSchema")

@@ -16,7 +16,7 @@ from accord.conformance.wire import Frame, Reply, Unanswered
 FINAL = ("completed", "failed", "cancelled")
 
 
-@check("V2-PROMPT-05", "V2-PROMPT-10", "V2-PROMPT-04", "V2-PROMPT-11", version="2", basic=True)
+@check("V2-PROMPT-10", "V2-PROMPT-05", "V2-PROMPT-04", "V2-PROMPT-11", version="2", basic=True)
 async def a_turn_ends_idle(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
