@@ -166,6 +166,25 @@ async def test_listing_goes_on_until_there_is_no_cursor(version: int) -> None:
 
 
 @VERSIONS
+@pytest.mark.parametrize("circle", [True, False])
+async def test_pages_without_an_end_are_the_agent_s_mistake(
+    version: int, circle: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found in review: `accord run --continue` asked for one page after the other for ever."""
+    monkeypatch.setattr("accord.client.client.EMPTY_PAGES_MAX", 3)
+
+    async def script(agent: ScriptedAgent) -> None:
+        for number in range(2 if circle else 4):
+            cursor = "again" if circle else str(number)
+            request = await agent.expect("session/list")
+            agent.result(request, {"sessions": [], "nextCursor": cursor})
+
+    async with connected(script, version) as (client, _):
+        with pytest.raises(RemoteProtocolError, match="no end"):
+            assert [info async for info in client.list_sessions()]
+
+
+@VERSIONS
 async def test_a_closed_session_takes_no_more(version: int) -> None:
     """Issue 2, bad input: a prompt on a closed session is refused before anything is sent."""
 

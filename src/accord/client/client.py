@@ -26,7 +26,7 @@ from accord.client.option_checks import check_program, check_transport
 from accord.client.options import ClientOptions, TerminalRunner, make_options
 from accord.client.session import Session
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
-from accord.errors import LocalProtocolError, NotFound
+from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
 from accord.schema.codec import decode, to_python
 from accord.schema.struct import Raw
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 FilePath: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
+
+EMPTY_PAGES_MAX = 100
+"""Pages of a list without a session, one after the other."""
 
 
 class Client:
@@ -260,15 +263,23 @@ class Client:
     async def list_sessions(
         self, *, cwd: FilePath | None = None, archived: str | None = None
     ) -> AsyncIterator[SessionInfo]:
-        """All sessions of the agent, page by page as they are taken."""
+        """All sessions of the agent, page by page as they are taken.
+
+        Raises:
+            RemoteProtocolError: its pages lead in a circle, or nowhere.
+        """
         cursor: str | None = None
+        empty = 0
         while True:
             page = await self.list_page(cursor, cwd=cwd, archived=archived)
             for info in page.sessions:
                 yield info
-            cursor = page.next_cursor
-            if cursor is None:
+            if page.next_cursor is None:
                 return
+            empty = 0 if page.sessions else empty + 1
+            if page.next_cursor == cursor or empty > EMPTY_PAGES_MAX:
+                raise RemoteProtocolError("session/list: the pages have no end", page.next_cursor)
+            cursor = page.next_cursor
 
     async def close_session(self, session: Session) -> None:
         """Stop everything in a session and free what it holds."""
