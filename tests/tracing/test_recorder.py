@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 
 from accord.tracing.packets import pack, packets
 from accord.tracing.recorder import Line, Pump
@@ -12,7 +13,8 @@ SECONDS_MAX = 10.0
 
 
 def read_all(reading: int) -> list[tuple[str, float, bytes]]:
-    found = [packet for packet in packets(reading) if packet is not None]
+    read = partial(os.read, reading, 65536)
+    found = [packet for packet in packets(read) if packet is not None]
     os.close(reading)
     return found
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.tracing.packets import pack, packets
+from accord.tracing.packets import Ahead, pack, packets
 from accord.tracing.redaction import FrameRedactor
 from accord.tracing.scribe import FrameStream, Scribe, write_recording
 
@@ -107,15 +108,32 @@ def test_the_command_is_written_without_its_secrets() -> None:
 
 def test_packets_survive_any_reading_of_the_pipe() -> None:
     """Ours: a pipe hands out what it has."""
-    reading, writing = os.pipe()
     data = pack("client", 0.5, b"one") + pack("stderr", 0.6, b"") + pack("end", 1.0, b"0")
-    for byte in data[:20]:
-        os.write(writing, bytes([byte]))
-    os.write(writing, data[20:])
-    os.close(writing)
-    found = [packet for packet in packets(reading) if packet is not None]
-    os.close(reading)
+    pieces = iter([bytes([byte]) for byte in data[:20]] + [data[20:], b""])
+    found = [packet for packet in packets(lambda: next(pieces)) if packet is not None]
     assert found == [("client", 0.5, b"one"), ("stderr", 0.6, b""), ("end", 1.0, b"0")]
+
+
+def test_reading_ahead_keeps_the_order_and_the_bound() -> None:
+    """Style: everything has a bound; a slow disk fills the pipe in the end."""
+    reading, writing = os.pipe()
+    ahead = Ahead(reading, bytes_max=1000)
+    sent = os.urandom(300_000)
+    writer = threading.Thread(target=_write_and_close, args=(writing, sent))
+    writer.start()
+    got = b""
+    while chunk := ahead.read():
+        got += chunk
+    writer.join(10)
+    os.close(reading)
+    assert got == sent
+
+
+def _write_and_close(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.close(descriptor)
 
 
 def test_a_full_disk_ends_the_writing_with_its_error() -> None:

@@ -38,7 +38,10 @@ DRAIN_SECONDS = 2.0
 """How long the pipes of an agent that has ended may go on, held by somebody it started."""
 
 SCRIBE_SECONDS = 5.0
-"""How long the scribe may take to write what is left."""
+"""How long its end is waited for, so that who waits for us finds all written.
+
+After that it goes on alone with what it was told.
+"""
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
 
@@ -103,13 +106,14 @@ class Line:
         """As much as there is room for; only with the lock."""
         try:
             while self._waiting:
-                packet = self._waiting.popleft()
-                written = os.write(self._pipe, packet)
+                written = os.write(self._pipe, self._waiting[0])
                 self._bytes -= written
-                if written < len(packet):
-                    self._waiting.appendleft(packet[written:])
+                rest = self._waiting.popleft()[written:]
+                if rest:
+                    self._waiting.appendleft(rest)
         except BlockingIOError:
-            self._waiting.appendleft(packet)
+            # The pipe is full: the thread goes on when it is not.
+            pass
         except OSError:
             self._waiting.clear()
             self._closed = True
@@ -313,6 +317,8 @@ class Recorder:
             for standard in (0, 1, 2):
                 # The session's pipes must not stay open because we still write.
                 os.dup2(nowhere, standard)
+            # Who ends the session's processes does not mean the one that writes their end down.
+            os.setsid()
             os.nice(10)
             self._write_recording(pipe, file)
             code = 0

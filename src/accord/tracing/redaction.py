@@ -28,11 +28,11 @@ _SECRET_KEY = re.compile(
 _NO_SECRETS = frozenset({"progresstoken"})
 _ALL_SECRET = frozenset({"env", "environment", "headers"})
 
-# Without one of these no rule below applies; most frames are passed by this one search.
-_SUSPICIOUS = re.compile(
-    rb"key|token|secret|passw|passphrase|credential|auth|bearer|basic|cookie|\"env|headers"
-    rb"|://[^/\s]*@|\b[spr]k-|gh[pousr]_|github_pat|xox[abprs]-|akia|aiza|eyj|\\u",
-    re.IGNORECASE,
+# Without one of these no rule below applies; most frames are passed by looking for them.  Words are
+# looked for one by one, which takes a tenth of the time that one pattern for all of them takes.
+_SUSPICIOUS = tuple(
+    b"key token secret passw passphrase credential auth bearer basic cookie env headers"
+    b" sk- pk- rk- ghp_ gho_ ghu_ ghs_ ghr_ github_pat xox akia aiza eyj \\u".split(b" ")
 )
 _NAMED_VALUE = re.compile(
     r"(?i)\b([\w-]*(?:key|token|secret|passw(?:or)?d|credential)['\"]?\s*[=:]\s*['\"]?)([^\s'\",;&]+)"
@@ -51,7 +51,7 @@ class FrameRedactor:
 
     def frame(self, frame: bytes) -> bytes:
         """The frame as it may be written."""
-        if _SUSPICIOUS.search(frame) is None and not self._has_known(frame):
+        if not _is_suspicious(frame) and not self._has_known(frame):
             return frame
         try:
             value = json.loads(frame)
@@ -105,6 +105,11 @@ class FrameRedactor:
         if self._known is not None:
             text = self._known.sub(MARK, text)
         return _NAMED_VALUE.sub(_named_value, without_known_forms(text))
+
+
+def _is_suspicious(frame: bytes) -> bool:
+    small = frame.lower()
+    return any(word in small for word in _SUSPICIOUS) or (b"://" in small and b"@" in small)
 
 
 def _named_value(match: re.Match[str]) -> str:

@@ -17,12 +17,15 @@ from typing import Any, cast
 
 from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
 from accord.tracing.frames import Pairing, Speaker, read_frame
-from accord.tracing.packets import packets
+from accord.tracing.packets import Ahead, packets
 from accord.tracing.recording import end_line, frame_line, gap_line, header_line, stderr_line
 from accord.tracing.redaction import FrameRedactor
 
 STDERR_LINE_BYTES_MAX = 1 << 16
 """A line on stderr that is longer is written in parts."""
+
+LINES_AT_ONCE = 1000
+"""Lines that are gathered when very many come; otherwise they are written as they come."""
 
 
 class FrameStream:
@@ -170,11 +173,11 @@ def write_recording(
     scribe = Scribe(waiting.append, redactor)
     scribe.head(started=started, command=command, program=program)
     _write_all(file, waiting)
-    for packet in packets(pipe):
-        if packet is None:
-            _write_all(file, waiting)
-        else:
+    for packet in packets(Ahead(pipe).read):
+        if packet is not None:
             scribe.take(*packet)
+        if packet is None or len(waiting) >= LINES_AT_ONCE:
+            _write_all(file, waiting)
     _write_all(file, waiting)
 
 
