@@ -6,6 +6,8 @@
 #   make unit      all other tests but those of interop
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
+#   make soak      many simulated worlds, and every broken peer against every rule
+#   make fuzz      the fuzz targets with atheris
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
 #   make format    put the code into its form
@@ -19,7 +21,7 @@ PYRIGHT := node_modules/.bin/pyright
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test check unit coverage peers interop rules bench format lock setup
+.PHONY: test check unit coverage peers interop soak fuzz rules bench format lock setup
 
 test: check coverage unit peers
 
@@ -56,6 +58,20 @@ interop: peers
 	$(PYTHON) scripts/install_agents.py
 	$(PYTEST) -n 2 tests/interop/agents
 
+# As many worlds as told: `make soak WORLDS=100000 SEED=7`.
+WORLDS ?= 20000
+SEED ?= 1
+soak: setup
+	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
+	$(PYTHON) -m tests.simulation --planted
+	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects
+
+# Seconds for each target: `make fuzz SECONDS=600`.
+SECONDS ?= 30
+fuzz: setup
+	@sh scripts/setup.sh fuzz
+	.venvs/fuzz/bin/python -m tests.fuzz --seconds $(SECONDS)
+
 rules: setup
 	@$(PYTHON) scripts/rules.py
 
@@ -73,4 +89,5 @@ lock:
 	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
 	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
 	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock
+	$(COMPILE) -c requirements.lock requirements/fuzz.in -o requirements/fuzz.lock
 	npm install --package-lock-only --ignore-scripts

@@ -84,6 +84,10 @@ ENVIRONMENTS = {
     "acp-1.0rc": Environment(
         ROOT / ".venvs" / "acp-1.0rc", ROOT / "requirements" / "acp-1.0rc.lock", with_accord=False
     ),
+    # A fuzzer that follows branches is no part of the tests: it needs a compiler's libraries.
+    "fuzz": Environment(
+        ROOT / ".venvs" / "fuzz", ROOT / "requirements" / "fuzz.lock", with_accord=True
+    ),
 }
 
 
