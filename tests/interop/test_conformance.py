@@ -1,4 +1,4 @@
-"""The whole kit over agents of ours: the built-in one, the examples and the scripted one."""
+"""The whole kit over agents of ours: the built-in one and the scripted one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "tests" / "conformance"
 AGENTS = {
     "builtin": ("builtin", ["-m", "accord", "agent"]),
-    "hello": ("none", [str(ROOT / "examples" / "hello_agent.py")]),
-    "fixer": (str(SCENARIOS / "fixer.toml"), [str(ROOT / "examples" / "fixer_agent.py")]),
     "scripted": (str(SCENARIOS / "scripted.toml"), [str(ROOT / "tests/interop/ours/agent.py")]),
 }
-# What the examples do not do, and no library can do for them.
-ADVICE = {
-    "hello": {"V1-MCP-02"},
-    "fixer": {"V1-MCP-02"},
-    "scripted": {"V1-MCP-02"},
-}
+# What it does not do, and no library can do for it.
+ADVICE = {"scripted": {"V1-MCP-02"}}
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from accord.conformance.agent_stage import agent_stages
+from accord.conformance.agent_stage import agent_stages, speaks
 from accord.conformance.check import Role
 from accord.conformance.judging import NoSuchRule, Wishes, judge
 from accord.conformance.program import NotStarted
@@ -50,7 +50,7 @@ PROTOCOLS: dict[str, tuple[Version, ...]] = {
     "1": ("1",),
     "2": ("2",),
     "draft": ("draft",),
-    "all": ("1", "2"),
+    "all": ("1", "2", "draft"),
 }
 
 
@@ -114,6 +114,9 @@ def _judge(parsed: Namespace) -> list[Report]:
     reports: list[Report] = []
     missing: list[str] = []
     for version in PROTOCOLS[parsed.protocol]:
+        if parsed.protocol == "all" and not _speaks(parsed, command, version, scenario):
+            print(f"{role}, version {version}: not spoken.")
+            continue
         try:
             reports.append(_one(parsed, command, role, version, scenario, wishes))
         except NoSuchRule as error:
@@ -123,6 +126,15 @@ def _judge(parsed: Namespace) -> list[Report]:
     if not reports:
         raise Usage("; ".join(missing))
     return reports
+
+
+def _speaks(
+    parsed: Namespace, command: Sequence[str], version: Version, scenario: Scenario
+) -> bool:
+    """Of all versions an agent need speak but one; the first is judged in any case."""
+    if parsed.client or version == "1":
+        return not (parsed.client and version == "draft")
+    return anyio.run(speaks, agent_stages(command, scenario, patience=parsed.timeout), version)
 
 
 def _one(

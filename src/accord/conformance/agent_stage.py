@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
@@ -34,6 +34,11 @@ V1_CAPABILITIES: Message = {
     "elicitation": {"form": {}, "url": {}},
     "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
     "plan": {},
+}
+DRAFT_CAPABILITIES: Message = {
+    "fs": {"read": True, "write": True},
+    "terminal": {"create": True},
+    "ui": {"permissionDialogs": True},
 }
 V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
@@ -81,7 +86,9 @@ class Talk:
     def hello(self, **changes: Any) -> Message:
         """The params of `initialize`; None takes a key away."""
         params: Message
-        if self.version == "2":
+        if self.version == "draft":
+            params = {"protocolVersion": 1, "clientInfo": INFO, "capabilities": DRAFT_CAPABILITIES}
+        elif self.version == "2":
             params = {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES}
         else:
             params = {
@@ -99,14 +106,16 @@ class Talk:
             self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
         except Unanswered as error:
             raise NotReady(f"initialize does not work: {error}") from None
-        if self.agent.get("protocolVersion") != int(self.version):
+        if self.agent.get("protocolVersion") != (2 if self.version == "2" else 1):
             found = self.agent.get("protocolVersion")
             raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
+        if self.version == "draft" and "capabilities" not in self.agent:
+            raise NotReady("the agent does not speak the draft")
         return self.capabilities
 
     @property
     def capabilities(self) -> Message:
-        key = "capabilities" if self.version == "2" else "agentCapabilities"
+        key = "agentCapabilities" if self.version == "1" else "capabilities"
         found = self.agent.get(key)
         return found if isinstance(found, dict) else {}
 
@@ -125,7 +134,8 @@ class Talk:
 
     async def new_session(self, **changes: Any) -> Message:
         """Make a session in the folder; returns the whole result."""
-        params = {"cwd": str(self.folder), "mcpServers": []} | changes
+        folder = "workingDirectory" if self.version == "draft" else "cwd"
+        params = {folder: str(self.folder), "mcpServers": []} | changes
         try:
             return await self.ask("session/new", params, timeout=max(self.seconds, 10))
         except Unanswered as error:
@@ -160,7 +170,8 @@ class Talk:
     async def send_prompt(self, session: str, text: str) -> Any:
         """Send a prompt without waiting; the id of the request."""
         block = {"type": "text", "text": text}
-        return await self.peer.ask("session/prompt", {"sessionId": session, "prompt": [block]})
+        key = "content" if self.version == "draft" else "prompt"
+        return await self.peer.ask("session/prompt", {"sessionId": session, key: [block]})
 
     async def idle(self, session: str, *, since: int, timeout: float | None = None) -> Message:
         """The next idle state of a v2 session."""
@@ -232,7 +243,7 @@ class AgentStage:
             )
         )
         tasks = await self.stack.enter_async_context(anyio.create_task_group())
-        host = Host(self.folder, tasks)
+        host = Host(self.folder, tasks, draft=self.version == "draft")
         host.serve(program.peer)
         self.stack.callback(tasks.cancel_scope.cancel)
         self.stack.callback(host.end)
@@ -281,6 +292,26 @@ def agent_stages(
                 yield stage
 
     return open_stage
+
+
+async def speaks(open_stage: OpenStage, version: Version) -> bool:
+    """Whether this agent agrees on a version at all.
+
+    Raises:
+        NotStarted: it cannot be started.
+    """
+
+    async def hello(stage: AgentStage) -> None:
+        await stage.talk.initialize()
+
+    check = Check("speaks", (), "agent", version, hello)
+    spoken = True
+    async with open_stage(check, Findings(())) as stage:
+        try:
+            await check.run(cast("AgentStage", stage))
+        except Unanswered:
+            spoken = False
+    return spoken
 
 
 def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:

@@ -27,6 +27,12 @@ TERMINALS_MAX = 64
 NOT_FOUND = -32002
 INVALID_PARAMS = -32602
 
+# What the kit chooses from where a request offers nothing, as in the draft.
+DRAFT_OPTIONS = [
+    {"optionId": "allow_once", "kind": "allow_once"},
+    {"optionId": "reject_once", "kind": "reject_once"},
+]
+
 Decide = Callable[[Message], Awaitable[Reply | None]]
 
 
@@ -61,6 +67,8 @@ class Host:
     written: list[str] = field(default_factory=list)
     # Further folders that the session has.
     roots: list[Path] = field(default_factory=list)
+    # The 2026-02 draft has other words for the same answers.
+    draft: bool = False
 
     def serve(self, peer: RawPeer) -> None:
         """Answer the requests of this peer's program from now on."""
@@ -80,7 +88,10 @@ class Host:
 
     # A check may change what is answered while it goes on.
     async def _permission(self, params: Message) -> Reply | None:
-        return await self.permission(params)
+        reply = await self.permission(params)
+        if self.draft and reply is not None and isinstance(reply.result, dict):
+            return Reply(_granted(reply.result))
+        return reply
 
     async def _elicitation(self, params: Message) -> Reply | None:
         return await self.elicitation(params)
@@ -108,16 +119,19 @@ class Host:
         if not isinstance(first, int) or not (limit is None or isinstance(limit, int)):
             return Reply.refused(INVALID_PARAMS, "line and limit are numbers")
         until = None if limit is None else first - 1 + limit
-        return Reply({"content": "".join(lines[first - 1 : until])})
+        text = "".join(lines[first - 1 : until])
+        return Reply({"content": text, "encoding": "utf-8"} if self.draft else {"content": text})
 
     async def _write_file(self, params: Message) -> Reply | None:
         path, text = self._within(params.get("path")), params.get("content")
         if path is None or not isinstance(text, str):
             return Reply.refused(INVALID_PARAMS, "outside of the session's folder")
         path.parent.mkdir(parents=True, exist_ok=True)
+        created = not path.exists()
         path.write_text(text, "utf-8")
         self.written.append(str(path))
-        return Reply({})
+        told = {"bytesWritten": len(text.encode()), "created": created}
+        return Reply(told if self.draft else {})
 
     async def _create(self, params: Message) -> Reply | None:
         command, arguments = params.get("command"), params.get("args") or []
@@ -126,7 +140,10 @@ class Host:
         words = [command, *map(str, arguments)]
         if not arguments and " " in command:
             words = ["/bin/sh", "-c", command]
-        added = {str(one.get("name")): str(one.get("value")) for one in params.get("env") or []}
+        given = params.get("env") or []
+        if isinstance(given, dict):
+            given = [{"name": name, "value": value} for name, value in given.items()]
+        added = {str(one.get("name")): str(one.get("value")) for one in given}
         try:
             process = await anyio.open_process(
                 words,
@@ -167,7 +184,7 @@ class Host:
         if terminal is None:
             return Reply.refused(NOT_FOUND, "no such terminal")
         _end(terminal.process)
-        return Reply({})
+        return Reply({"killed": True} if self.draft else {})
 
     async def _release(self, params: Message) -> Reply | None:
         terminal = self._terminal(params)
@@ -175,7 +192,7 @@ class Host:
             return Reply.refused(NOT_FOUND, "no such terminal")
         _end(terminal.process)
         terminal.released = True
-        return Reply({})
+        return Reply({"released": True} if self.draft else {})
 
 
 async def _collect(terminal: Terminal) -> None:
@@ -198,6 +215,14 @@ def _end(process: Process) -> None:
         pass
 
 
+def _granted(result: Message) -> Message:
+    """A choice in the words of the draft, which has no options to choose from."""
+    outcome = result.get("outcome")
+    chosen = str(outcome.get("optionId", "")) if isinstance(outcome, dict) else ""
+    allowed = chosen.startswith("allow")
+    return {"granted": True, "scope": "once"} if allowed else {"granted": False}
+
+
 def choosing(kind: str) -> Decide:
     """Answer permission requests with the first option of a kind: `allow`, `reject`.
 
@@ -205,7 +230,7 @@ def choosing(kind: str) -> Decide:
     """
 
     async def decide(params: Message) -> Reply | None:
-        options = params.get("options")
+        options = params.get("options", DRAFT_OPTIONS)
         for option in options if isinstance(options, list) else []:
             if isinstance(option, dict) and str(option.get("kind", "")).startswith(kind):
                 chosen = {"outcome": "selected", "optionId": option.get("optionId")}

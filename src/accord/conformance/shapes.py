@@ -39,7 +39,10 @@ def tables(version: Version) -> tuple[dict[str, Method], dict[str, Method]]:
         from accord.schema.v1 import methods as v1
 
         return v1.AGENT_METHODS, v1.CLIENT_METHODS
-    assert version == "2"
+    if version == "draft":
+        from accord.schema.draft import methods as draft
+
+        return draft.AGENT_METHODS, draft.CLIENT_METHODS
     from accord.schema.v2 import methods as v2
 
     return v2.AGENT_METHODS, v2.CLIENT_METHODS

@@ -34,7 +34,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v2_reports",
         "agent_faults",
     ),
-    ("agent", "draft"): (),
+    ("agent", "draft"): ("agent_draft_monitors", "agent_draft"),
     ("client", "1"): (
         "client_v1_wire",
         "client_v1_start",
@@ -42,7 +42,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "client_v1_files",
         "client_v1_state",
     ),
-    ("client", "2"): (),
+    ("client", "2"): ("client_v2_wire", "client_v2_state"),
     ("client", "draft"): (),
 }
 

@@ -185,7 +185,7 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         ("V2-CANCEL-15", "$/cancel_request", {"requestId": "nobody-asked-this"}),
         ("V2-CANCEL-15", "$/cancel_request", {"requestId": 1}),
         ("V1-GEN-04", "session/cancel", {"sessionId": session}),
-        ("V1-GEN-04", "session/cancel", 5),
+        ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
     ]
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}

@@ -1,0 +1,263 @@
+"""Checks of an agent of the 2026-02 draft."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, NO_METHOD, alive
+from accord.conformance.host import choosing
+from accord.conformance.wire import Frame, Unanswered
+
+NO_SESSION = -32000
+LOADED = {
+    "sessionId": str,
+    "workingDirectory": str,
+    "mode": str,
+    "configOptions": dict,
+    "messageCount": int,
+}
+
+
+def told(talk: Talk, kind: str, since: int = 0) -> list[dict[str, Any]]:
+    """The data of the updates of one type."""
+    return [
+        frame.params["data"]
+        for frame in talk.peer.frames[since:]
+        if not frame.sent
+        and frame.method == "session/update"
+        and frame.params.get("type") == kind
+        and isinstance(frame.params.get("data"), dict)
+    ]
+
+
+@check("D26-04", version="draft", basic=True)
+async def initialize_has_its_fields(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    for key, kind in (("protocolVersion", int), ("agentInfo", dict), ("capabilities", dict)):
+        ok = isinstance(talk.agent.get(key), kind)
+        stage.judge.judge("D26-04", ok, f"the result has no {key}", came=talk.agent)
+    for key in ("protocolVersion", "clientInfo", "capabilities"):
+        talk = await stage.another()
+        error = await talk.error_of("initialize", talk.hello(**{key: None}))
+        ok = error.get("code") == INVALID_PARAMS
+        stage.judge.judge("D26-04", ok, f"without {key}: not -32602", came=error)
+
+
+@check("D26-05", version="draft")
+async def logins_say_whether_they_worked(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    params = {"method": "api_key", "credentials": {"apiKey": "accord-check-wrong"}}
+    answer = await talk.peer.call("authenticate", params)
+    if (answer.get("error") or {}).get("code") in (NO_METHOD, -32007):
+        stage.judge.skip_open("the agent has no logins")
+        return
+    ok = isinstance((answer.get("result") or {}).get("success"), bool)
+    stage.judge.judge("D26-05", ok, "the result has no success", came=answer)
+
+
+@check("D26-06", version="draft", basic=True)
+async def new_sessions_say_when(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    made = await talk.new_session()
+    ok = isinstance(made.get("sessionId"), str) and _is_time(made.get("createdAt"))
+    stage.judge.judge("D26-06", ok, "no sessionId, or no time in createdAt", came=made)
+
+
+def _is_time(text: Any) -> bool:
+    try:
+        datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return False
+    return isinstance(text, str)
+
+
+@check("D26-07", version="draft")
+async def loaded_sessions_come_with_their_facts(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    await talk.say(session, stage.scenario.prompt("say"))
+    result = await talk.ask("session/load", {"sessionId": session}, timeout=talk.seconds)
+    wrong = [key for key, kind in LOADED.items() if not isinstance(result.get(key), kind)]
+    stage.judge.judge("D26-07", not wrong, f"missing: {', '.join(wrong)}", came=result)
+
+
+@check("D26-13", "D26-08", version="draft", basic=True)
+async def turns_are_told_of(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.prompt(session, stage.scenario.prompt("say") or "")
+    ok = bool(talk.peer.received("session/update"))
+    stage.judge.judge("D26-13", ok, "a turn without any update")
+
+
+@check("D26-15", "D26-08", needs="long", version="draft")
+async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
+
+    def runs(frame: Frame) -> bool:
+        data = frame.params.get("data")
+        return isinstance(data, dict) and data.get("status") == "in_progress"
+
+    try:
+        await talk.peer.expect(runs, "a call that runs", timeout=talk.seconds)
+    except Unanswered:
+        stage.judge.close("the prompt made no call that runs", failing=False)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    reason = (answer.get("result") or {}).get("stopReason")
+    stage.judge.judge("D26-08", reason == "cancelled", f"{reason!r}", came=answer)
+    last = [one.get("status") for one in told(talk, "tool_call_update")]
+    ok = last[-1:] == ["cancelled"] and reason == "cancelled"
+    stage.judge.judge("D26-15", ok, f"the call ended {last[-1:]}", came=answer)
+
+
+@check("D26-09", "D26-35", version="draft")
+async def changes_are_answered_and_announced(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    modes = looking_at(talk, "modes")
+    options = looking_at(talk, "configOptions")
+    if not modes and not options:
+        stage.judge.skip_open("the agent has neither modes nor options")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    if len(modes) > 1:
+        before = None
+        for mode in (modes[-1], modes[0]):
+            since = len(talk.peer.frames)
+            result = await talk.ask("session/set_mode", {"sessionId": session, "mode": mode})
+            ok = result.get("currentMode") == mode and isinstance(result.get("previousMode"), str)
+            ok = ok and before in (None, result.get("previousMode"))
+            stage.judge.judge("D26-09", ok, "not the old and the new mode", came=result)
+            await talk.peer.quiet(0.2)
+            came = told(talk, "current_mode_update", since)
+            ok = [one.get("currentMode") for one in came] == [mode]
+            stage.judge.judge("D26-35", ok, "not announced once", came=came)
+            before = mode
+
+
+def looking_at(talk: Talk, key: str) -> list[Any]:
+    """A list of the agent's session capabilities."""
+    found = talk.capabilities.get("sessionCapabilities")
+    value = found.get(key) if isinstance(found, dict) else None
+    return value if isinstance(value, list) else []
+
+
+@check("D26-19", "D26-20", version="draft")
+async def what_is_foreign_does_no_harm(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize(_meta={"accord.check/odd": [None]})
+    for meta in ({"x.y": 1}, 5):
+        params = {"workingDirectory": str(talk.folder), "_meta": meta}
+        answer = await talk.peer.call("session/new", params)
+        good = isinstance(meta, dict)
+        ok = "result" in answer if good else ("result" in answer or "error" in answer)
+        stage.judge.judge("D26-19", ok, "_meta is not ignored", sent=params, came=answer)
+    error = await talk.error_of("_accord_check/none", {})
+    ok = error.get("code") == NO_METHOD
+    stage.judge.judge("D26-20", ok, "an unknown method is not -32601", came=error)
+    stage.judge.judge("D26-19", await alive(talk), "nothing is answered afterwards")
+
+
+@check("D26-18", version="draft")
+async def needs_are_told_at_the_start(stage: AgentStage) -> None:
+    talk = stage.talk
+    answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
+    if "error" in answer:
+        code = answer["error"].get("code")
+        stage.judge.judge("D26-18", code == -32007, f"{code}, not -32007", came=answer)
+        return
+    wanted = (answer.get("result") or {}).get("requiredClientCapabilities")
+    stage.judge.judge("D26-18", not wanted, "a need that is not met", came=answer)
+
+
+@check("D26-33", version="draft")
+async def errors_have_the_codes_of_the_draft(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    prompt = {"sessionId": "accord-nope", "content": [{"type": "text", "text": "hello"}]}
+    error = await talk.error_of("session/prompt", prompt)
+    ok = error.get("code") == NO_SESSION
+    stage.judge.judge("D26-33", ok, "an unknown session is not -32000", came=error)
+
+
+@check("D26-17", needs="tool", version="draft")
+async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
+    """The monitor sees what is asked; here the agent is given every reason to ask."""
+    talk = stage.talk
+    await talk.initialize(capabilities={})
+    session = str((await talk.new_session())["sessionId"])
+    for purpose in ("tool", "read", "edit", "terminal"):
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is not None:
+            await talk.prompt(session, prompt)
+    stage.judge.passed("D26-17")
+
+
+@check("D26-32", "D26-34", "D26-22", needs="edit", version="draft")
+async def edits_go_through_their_steps(stage: AgentStage) -> None:
+    """Allowed and denied; the monitors see the steps."""
+    talk = stage.talk
+    session = await talk.session()
+    talk.host.permission = choosing("reject")
+    await talk.prompt(session, stage.scenario.prompt("edit") or "")
+    talk.host.permission = choosing("allow")
+    await talk.prompt(session, stage.scenario.prompt("edit") or "")
+    if not talk.peer.received("session/request_permission"):
+        stage.judge.close("the prompt did not make the agent ask", failing=False)
+
+
+@check("D26-24", needs="link", version="draft")
+async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize(capabilities={})
+    session = str((await talk.new_session())["sessionId"])
+    talk.host.permission = choosing("reject")
+    prompt = stage.scenario.prompt("link") or ""
+    for text in (prompt, prompt.replace("link.txt", "../secret.txt")):
+        await talk.prompt(session, text)
+    ok = "what-is-outside" not in talk.came()
+    stage.judge.judge("D26-24", ok, "a file outside was read without permission")
+
+
+@check("D26-25", needs="read", version="draft")
+async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.prompt(session, stage.scenario.prompt("read") or "")
+    text = stage.scenario.files["notes.txt"].strip()
+    ok = text in talk.came() or bool(talk.host.read)
+    stage.judge.judge("D26-25", ok, "a relative name was not found in the working folder")
+
+
+@check("D26-28", needs="mcp", version="draft")
+async def logins_of_servers_stay_hidden(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    server, log = stage.mcp_server()
+    transport = {
+        "type": "stdio",
+        "command": server["command"],
+        "args": server["args"],
+        "env": {one["name"]: one["value"] for one in server["env"]},
+    }
+    made = await talk.new_session(mcpServers=[{"name": "accord-check", "transport": transport}])
+    await talk.prompt(str(made["sessionId"]), stage.scenario.prompt("mcp") or "")
+    if not log.exists():
+        stage.judge.close("the server was not started", failing=False)
+        return
+    ok = "s3cr3t-of-the-server" not in talk.came()
+    stage.judge.judge("D26-28", ok, "the server's token is in what the agent sent")

@@ -1,0 +1,49 @@
+"""The checks of the 2026-02 draft, over a small agent that keeps its rules."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from accord.cli.main import main
+from accord.conformance.checks.agent_draft_monitors import STEPS
+
+HERE = Path(__file__).parent
+AGENT = [sys.executable, str(HERE / "draft_agent.py")]
+
+
+def test_an_agent_that_keeps_the_draft_is_conformant(capsys: pytest.CaptureFixture[str]) -> None:
+    """Issue: `--protocol draft`, the D26 rules."""
+    scenario = str(HERE / "draft.toml")
+    code = main(["check", "--protocol", "draft", "--scenario", scenario, "--", *AGENT])
+    shown = capsys.readouterr().out
+    assert code == 0, shown
+    assert "26 passed, 0 failed" in shown
+
+
+def test_an_agent_that_does_not_speak_the_draft_is_not_judged_by_it_with_all_versions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Issue: `--protocol all`; an agent need not speak every version."""
+    hello = [sys.executable, str(HERE.parents[1] / "examples" / "hello_agent.py")]
+    assert main(["check", "--protocol", "all", "--only", "*-INIT-06", "--quiet", "--", *hello]) == 0
+    shown = capsys.readouterr().out
+    assert "version draft: not spoken" in shown
+    assert "version 2: conformant" in shown
+
+
+def test_every_status_of_the_machine_is_reached_from_the_first() -> None:
+    """Rules: pending, awaiting permission, in progress, and four ends."""
+    reached, new = set[str](), {""}
+    while new:
+        reached |= new
+        new = {after for one in new for after in STEPS[one]} - reached
+    assert reached == set(STEPS)
+    assert {one for one, after in STEPS.items() if not after} == {
+        "completed",
+        "failed",
+        "denied",
+        "cancelled",
+    }
