@@ -18,6 +18,7 @@ from accord.store import SessionRecord
 from accord.store.sqlite import SqliteStore
 
 Said = Callable[..., str]
+NAMED = (("a", "real"), ("b", "link"), ("c", "."))
 
 
 @pytest.fixture
@@ -90,6 +91,17 @@ def fill(path: Path, *records: SessionRecord, updates: tuple[Any, ...] = UPDATES
 def record(name: str, **more: Any) -> SessionRecord:
     """A session that was used in May."""
     return SessionRecord(name, "/w", updated_at="2026-05-01T10:20:30.000Z", **more)
+
+
+def test_a_folder_is_found_by_each_of_its_names(path: Path, said: Said, tmp_path: Path) -> None:
+    """Found in review: the sessions of a link were in the list of no folder."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    named = [SessionRecord(name * 32, str(tmp_path / where)) for name, where in NAMED]
+    fill(path, *named, updates=())
+    for name in ("real", "link"):
+        listed = said("list", "--cwd", str(tmp_path / name))
+        assert [line[:1] for line in listed.splitlines()] == ["b", "a"]
 
 
 def test_without_a_store_there_are_no_sessions(path: Path, said: Said) -> None:

@@ -134,7 +134,8 @@ def _job(arguments: Namespace, config: Config) -> Job:
         env=agent.env,
         agent_cwd=agent.cwd,
         prompt=read_prompt(arguments.prompt, here),
-        cwd=os.path.abspath(cwd),
+        # As the system calls it when we are in it: one folder has one list of sessions.
+        cwd=os.path.realpath(cwd),
         add_dirs=tuple(map(os.path.abspath, arguments.add_dir)),
         mcp_servers=servers_of(arguments.mcp, config, here),
         project_servers=project_servers(Path(os.path.abspath(cwd))),

@@ -8,6 +8,7 @@ What always holds
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -135,10 +136,10 @@ def _without_store(arguments: Namespace) -> int:
     raise AccordError(f"there are no sessions in {store_file()}")
 
 
-async def _all(store: SqliteStore, cwd: str | None = None) -> AsyncIterator[SessionRecord]:
+async def _all(store: SqliteStore) -> AsyncIterator[SessionRecord]:
     cursor = None
     while True:
-        page = await store.list(cwd, cursor)
+        page = await store.list(None, cursor)
         for record in page.sessions:
             yield record
         cursor = page.next_cursor
@@ -148,7 +149,12 @@ async def _all(store: SqliteStore, cwd: str | None = None) -> AsyncIterator[Sess
 
 async def _list(store: SqliteStore, arguments: Namespace) -> int:
     count = 0
-    async for record in _all(store, _folder(arguments)):
+    folder = _folder(arguments)
+    place = functools.cache(os.path.realpath)
+    async for record in _all(store):
+        # Editors name a folder as the user does, which may be by a link.
+        if folder is not None and place(record.cwd) != folder:
+            continue
         count += 1
         holder = await store.holder(record.session_id)
         if arguments.json:
