@@ -140,7 +140,7 @@ async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
     known = (await talk.ask("providers/list", {})).get("providers") or []
     for one in known[:1]:
         params = {
-            "id": one.get("id"),
+            "providerId": one.get("providerId"),
             "apiType": "_accord_check",
             "baseUrl": "http://127.0.0.1:9/",
             "headers": {"authorization": "accord-check-secret"},
