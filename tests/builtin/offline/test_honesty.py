@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from accord.builtin.brain.offline import overview, project
+from accord.builtin.tools.line_search import Reader, read
+from accord.schema import v2
 from tests.builtin.offline.talk import talking, write
 
 
@@ -81,3 +83,30 @@ async def test_files_that_a_rename_could_not_look_into_are_named(tmp_path: Path)
     async with talking(tmp_path) as talk:
         answer = await talk.say("rename late to soon")
         assert "Not looked into, since they are too large or not in UTF-8: `old.py`." in answer
+
+
+async def test_a_folder_that_is_gone_is_told_and_not_an_error(tmp_path: Path) -> None:
+    """Issue: each gives a notice a person understands, and the session goes on."""
+    folder = tmp_path / "project"
+    write(folder, {"a.py": "x = 1\n"})
+    async with talking(folder) as talk:
+        (folder / "a.py").unlink()
+        folder.rmdir()
+        for typed in ("what is this project?", "run the tests", "$ ls", "find x", "rename x to y"):
+            assert "is not there" in await talk.say(typed)
+        assert "I work without" in await talk.say("/help")
+
+
+async def test_an_address_that_is_none_is_no_reason_to_fail(tmp_path: Path) -> None:
+    """Ours: clients hand on what a user dropped on them."""
+    link = v2.ResourceLink(name="x", uri="http://[::1")
+    async with talking(tmp_path) as talk:
+        assert await talk.say(link, "explain it")
+
+
+def test_files_that_the_system_makes_up_do_not_end_a_search() -> None:
+    """A search from the top of the file system met files that can be opened and not read."""
+    reader = Reader(b"/proc/self")
+    assert read(reader, b"mem", 100) is None
+    assert read(reader, b"status", 100_000)
+    reader.close()

@@ -116,9 +116,13 @@ def read(reader: Reader, path: bytes, bytes_max: int) -> str | None:
         OverflowError: it is one and too large.
     """
     try:
-        opened = reader.open(path)
+        return _text(reader.open(path), bytes_max)
     except OSError:
+        # Not there, not ours to read, or one of those that the system makes up and takes back.
         return None
+
+
+def _text(opened: int, bytes_max: int) -> str | None:
     with os.fdopen(opened, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

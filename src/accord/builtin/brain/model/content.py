@@ -94,7 +94,11 @@ def _readable(part: ModelRequestPart, choice: ModelChoice) -> ModelRequestPart:
 
 def _place(uri: str) -> str:
     """A file's path, or the address of anything else."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        # As of an address with half a bracket.
+        return uri
     return unquote(parts.path) if parts.scheme == "file" else uri
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
+import anyio
+
 from accord.builtin.brain.offline import changing, looking, talking, testing, unknown
 from accord.builtin.brain.offline.arguments import SPACE, marked
 from accord.builtin.brain.offline.commands import COMMANDS, CommandSpec
@@ -50,6 +52,12 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
+ANYWHERE = frozenset(
+    {"hello", "thanks", "help", "model", "usage", "no_such_command", "mcp", "call"}
+)
+"""What can be done where the session's folder is not there."""
+
+
 class OfflineBrain:
     """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
 
@@ -63,6 +71,13 @@ class OfflineBrain:
         if not turn.text.strip() and work.mentioned():
             # A file without a word: what else could be wanted?
             intent = Intent("explain", {"target": work.mentioned()[0]})
+        needs_folder = intent.name not in ANYWHERE and not work.embedded()
+        if needs_folder and not await anyio.Path(turn.cwd).is_dir():
+            await work.say(
+                f"The folder of this session, `{turn.cwd}`, is not there, so there is nothing that "
+                "I can look at or change."
+            )
+            return None
         await ACTIONS[intent.name](work, intent)
         return None
 

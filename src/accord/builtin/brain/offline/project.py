@@ -102,7 +102,10 @@ def _read(
     unread: list[str] = []
     total, bytes_max, files_max = 0, PROJECT_BYTES_MAX, PROJECT_FILES_MAX
     is_full = False
-    reader = Reader(os.fsencode(root))
+    try:
+        reader = Reader(os.fsencode(root))
+    except OSError:
+        return files, (), False
     try:
         for path in paths:
             if not _is_text_name(path):
@@ -137,17 +140,20 @@ def _is_text_name(path: str) -> bool:
 def _text_of(reader: Reader, path: str) -> str | None:
     """The text of a regular file; None for anything else, or too much."""
     try:
-        opened = reader.open(os.fsencode(path))
+        data = _data_of(reader.open(os.fsencode(path)))
     except OSError:
         return None
-    with os.fdopen(opened, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES_MAX:
-            return None
-        data = file.read(FILE_BYTES_MAX + 1)
-    if b"\0" in data or len(data) > FILE_BYTES_MAX:
+    if data is None or b"\0" in data or len(data) > FILE_BYTES_MAX:
         return None
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
+
+
+def _data_of(opened: int) -> bytes | None:
+    with os.fdopen(opened, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES_MAX:
+            return None
+        return file.read(FILE_BYTES_MAX + 1)

@@ -89,7 +89,11 @@ class Work:
         return [*self.embedded(), *links]
 
     def _path(self, uri: str) -> str:
-        parts = urlsplit(uri)
+        try:
+            parts = urlsplit(uri)
+        except ValueError:
+            # As of an address with half a bracket.
+            return uri
         if parts.scheme != "file":
             return uri
         return relative(self.turn.session, unquote(parts.path))
