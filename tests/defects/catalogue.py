@@ -26,6 +26,7 @@ MODULES: dict[tuple[str, str], tuple[str, ...]] = {
         "broken_agents_v2_faults",
     ),
     ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
+    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state"),
 }
 
 

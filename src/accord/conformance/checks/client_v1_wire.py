@@ -212,7 +212,8 @@ async def refuses_arrays(stage: ClientStage) -> None:
         strays = _strays(talk.peer.frames[start:])
         ok = alive and len(strays) == 1 and error_code(strays[0].object) == -32600
         ok = ok and strays[0].object.get("id", 0) is None
-        stage.judge.judge("V1-GEN-14", ok, "not one -32600 with id null", sent=case, came=strays)
+        rule = stage.judge.rules[0]
+        stage.judge.judge(rule, ok, "not one -32600 with id null", sent=case, came=strays)
     await talk.end_turn(prompt)
 
 

@@ -1,0 +1,263 @@
+"""Checks of clients, v2: the wire, initialization, gates, permissions and cancelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.conformance import looking
+from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.checks import client_v1_wire as v1
+from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated
+from accord.conformance.checks.client_v1_turn import outcome
+from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.shapes import flaws
+from accord.conformance.wire import Frame, Message, Unanswered
+
+KEY = {"type": "agent", "methodId": "key", "name": "Key"}
+TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
+
+# What is the same in both versions.
+lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="2")(
+    v1.lines.look
+)
+asked = monitor("V1-GEN-02", role="client", version="2")(v1.asked.look)
+envelopes = monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client", version="2")(
+    v1.envelopes.look
+)
+answers = check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client", version="2")(
+    v1.answers_what_it_does_not_know.run
+)
+silence = check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client", version="2")(
+    v1.leaves_notifications_unanswered.run
+)
+arrays = check("V2-GEN-06", role="client", version="2")(v1.refuses_arrays.run)
+bad_lines = check("TR-STDIO-08", role="client", version="2")(v1.survives_bad_lines.run)
+deep_nesting = check("LIM-01", role="client", version="2")(v1.refuses_deep_nesting.run)
+endless_line = check("LIM-03", role="client", version="2")(v1.ends_on_an_endless_line.run)
+what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
+    v1.goes_on_after_what_is_new.run
+)
+
+
+@monitor("V2-GEN-02", role="client", version="2")
+def ids(frames: Sequence[Frame], judge: Findings) -> None:
+    """An id is not used again while its request is open."""
+    judge.passed("V2-GEN-02")
+    for frame, said in looking.reused_ids(frames):
+        judge.failed("V2-GEN-02", said, came=frame)
+
+
+@monitor("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25", role="client", version="2")
+def shapes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Params and results are those of v2, and mint no words of their own."""
+    for flaw in flaws(frames, "2", of_agent=False):
+        key = flaw.where.rpartition(".")[2]
+        if flaw.frame.method == "initialize" and key in ("clientInfo", "clientCapabilities"):
+            continue
+        if "unknown variant" in flaw.why or "unknown value" in flaw.why:
+            rule = "V2-SESS-25" if "mcpServers" in flaw.where else "V2-GEN-08"
+        else:
+            rule = "V1-GEN-09" if flaw.why == "unknown key" else "V2-GEN-04"
+        judge.failed(rule, str(flaw), came=flaw.frame)
+    if any(frame.method == "session/new" for frame in frames if not frame.sent):
+        judge.passed("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25")
+
+
+@check("V2-INIT-01", role="client", version="2")
+async def introduces_itself(stage: ClientStage) -> None:
+    """The first message has the client's name and version."""
+    talk = await stage.start()
+    frame = await talk.request("initialize")
+    asked = frame.params.get("protocolVersion")
+    stage.need(isinstance(asked, int) and asked >= 2, f"the client speaks version {asked!r}")
+    info = frame.params.get("info")
+    ok = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
+    stage.judge.judge("V2-INIT-01", ok, "info is missing", came=frame)
+
+
+@check("V2-SESS-01", role="client", version="2")
+async def initializes_first(stage: ClientStage) -> None:
+    """No session before the answer to `initialize`."""
+    talk = await stage.start()
+    first = await talk.request(*MANUAL)
+    await talk.peer.quiet(0.2)
+    early = [f for f in talk.peer.received() if (f.method or "").startswith("session/")]
+    ok = first.method == "initialize" and not early
+    stage.judge.judge("V2-SESS-01", ok, "a session before the answer", came=early)
+
+
+@check("V2-INIT-04", role="client", version="2")
+async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
+    """An answer with version 7 is followed by the end of the connection."""
+    talk = await stage.start()
+    await talk.initialize(stage.offer(protocol_version=7))
+    came: list[Frame] = []
+    try:
+        seconds = min(LEAVE_SECONDS, stage.patience)
+        await talk.peer.expect(lambda _frame: False, "the end", timeout=seconds)
+    except Unanswered:
+        came = [frame for frame in talk.peer.received() if frame.method != "initialize"]
+    ok = talk.peer.closed.is_set() and not came
+    stage.judge.judge("V2-INIT-04", ok, "the connection goes on", sent=7, came=came)
+
+
+@check("V2-INIT-11", role="client", version="2")
+async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
+    """Without the capability `session` no method of sessions is called."""
+    talk = await stage.begin("prompt", Offer())
+    try:
+        await talk.request("session/new", timeout=min(LEAVE_SECONDS, stage.patience))
+    except Unanswered:
+        pass
+    came = [f for f in talk.peer.received() if (f.method or "").startswith("session/")]
+    stage.judge.judge("V2-INIT-11", not came, "sessions were not offered", came=came)
+
+
+@check("V2-INIT-09", "V2-PROMPT-01", role="client", version="2")
+async def reads_markers_as_objects(stage: ClientStage) -> None:
+    """`true` is no marker: no image is sent; and a prompt is never empty."""
+    offer = Offer(capabilities={"session": {"prompt": {"image": True}}})
+    talk, _ = await stage.to_session("image", offer)
+    prompt = await talk.request("session/prompt")
+    blocks = prompt.params.get("prompt", [])
+    kinds = {block.get("type") for block in blocks if isinstance(block, dict)}
+    ok = kinds <= {"text", "resource_link"}
+    stage.judge.judge("V2-INIT-09", ok, f"blocks of {sorted(map(str, kinds))}", came=prompt)
+    stage.judge.judge("V2-PROMPT-01", bool(blocks), "an empty prompt", came=prompt)
+
+
+def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
+    """A check that a method is not called where it was not offered."""
+
+    async def never_calls(stage: ClientStage) -> None:
+        came = await gated(stage, purpose, stage.offer(), method)
+        stage.judge.judge(rule, not came, f"{method} was not offered", came=came)
+
+    never_calls.__name__ = f"never_calls_{method.replace('/', '_')}_unasked"
+    return check(rule, role="client", version="2")(never_calls)
+
+
+delete_gate = gate("delete", "V2-SESS-21", "session/delete")
+logout_gate = gate("logout", "V2-AUTH-02", "auth/logout")
+
+
+@check("V2-AUTH-05", role="client", version="2")
+async def never_logs_in_by_terminal(stage: ClientStage) -> None:
+    """A method of type terminal is never passed to `auth/login`."""
+    offer = stage.offer(auth_methods=[TERMINAL])
+    talk = await stage.begin("login", offer, manual=("auth/login",))
+    try:
+        frame = await talk.request("session/new", "auth/login")
+        if frame.method == "session/new":
+            await talk.refuse(frame, -32000, "Authentication required")
+            frame = await talk.request("auth/login", timeout=LEAVE_SECONDS)
+        stage.judge.failed("V2-AUTH-05", "auth/login was called", came=frame)
+    except Unanswered:
+        stage.judge.passed("V2-AUTH-05")
+
+
+@check("V2-SESS-23", role="client", version="2")
+async def sends_no_roots_unasked(stage: ClientStage) -> None:
+    """`additionalDirectories` is sent only to an agent that takes it."""
+    talk = await stage.begin("roots")
+    try:
+        frame = await talk.session()
+    except Unanswered:
+        stage.judge.passed("V2-SESS-23")
+        return
+    ok = not frame.params.get("additionalDirectories")
+    stage.judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
+
+
+@check("V2-SESS-06", role="client", version="2")
+async def resumes_with_its_folder(stage: ClientStage) -> None:
+    """A session is resumed with its own folder."""
+    talk = await stage.begin("resume")
+    frame = await talk.reach("session/resume")
+    cwd = frame.params.get("cwd")
+    stage.judge.judge("V2-SESS-06", cwd == str(stage.folder), f"cwd is {cwd!r}", came=frame)
+
+
+@check("V2-SESS-20", role="client", version="2")
+async def takes_an_empty_cursor_for_one(stage: ClientStage) -> None:
+    """Only null or no cursor ends a list; an empty text is a cursor."""
+    talk = await stage.begin("list", manual=("session/list",))
+    first = await talk.reach("session/list")
+    await talk.reply(first, {"sessions": [], "nextCursor": ""})
+    second = await talk.request("session/list")
+    same = second.params.get("cursor") == ""
+    await talk.reply(second, {"sessions": [], "nextCursor": None})
+    more = [frame for frame in await talk.peer.quiet(0.4) if frame.method == "session/list"]
+    ok = same and not more
+    stage.judge.judge("V2-SESS-20", ok, "not exactly two pages", came=[second, *more])
+
+
+@check("V2-GEN-01", "V2-GEN-03", "V2-GEN-07", role="client", version="2")
+async def refuses_odd_requests(stage: ClientStage) -> None:
+    """Ids that are null or fractions get -32600; a known tag with a bad payload is an error."""
+    talk, prompt = await stage.to_prompt()
+    for odd in (None, 1.5):
+        sent: Message = {"jsonrpc": "2.0", "id": odd, "method": "_accord.dev/odd", "params": {}}
+        since = len(talk.peer.frames)
+        await talk.peer.send(sent)
+        frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
+        ok = error_code(frame.object) == -32600 and frame.object.get("id", 0) is None
+        stage.judge.judge("V2-GEN-01", ok, "not -32600 with id null", sent=sent, came=frame)
+    bad = {"type": "tool_call", "toolCall": 5}
+    since = len(talk.peer.frames)
+    params = talk.permission() | {"subject": bad}
+    name = await talk.ask("session/request_permission", **params)
+    frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
+    known = frame.object.get("id") == name
+    stage.judge.judge("V2-GEN-03", known, "the answer has another id", came=frame)
+    ok = error_code(frame.object) == -32602
+    stage.judge.judge("V2-GEN-07", ok, "a bad subject is not -32602", sent=bad, came=frame)
+    await talk.end_turn(prompt)
+
+
+@check("V2-CANCEL-10", "V2-CANCEL-14", "V2-CANCEL-15", "V2-CANCEL-13", role="client", version="2")
+async def settles_cancelled_requests(stage: ClientStage) -> None:
+    """A permission request that the agent cancels is answered once, as cancelled."""
+    holds = stage.scenario.get("cancel") is not None
+    talk, prompt = await stage.to_prompt("cancel" if holds else "prompt")
+    # The client's own prompt is not the agent's to cancel.
+    await talk.peer.notify("$/cancel_request", {"requestId": prompt.object.get("id")})
+    alive = await talk.alive()
+    came = talk.peer.received("session/cancel")
+    ok = alive and not came
+    stage.judge.judge("V2-CANCEL-13", ok, "the client cancelled its own prompt", came=came)
+    name = await talk.ask("session/request_permission", **talk.permission())
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    try:
+        answer = await talk.peer.answer_to(name)
+    except Unanswered:
+        stage.judge.failed("V2-CANCEL-14", "a cancelled request is never answered")
+        return
+    stage.judge.passed("V2-CANCEL-14")
+    got = outcome(answer)
+    kind = got.get("outcome") if isinstance(got, dict) else None
+    if kind == "selected":
+        said = "the client decides without waiting for anybody"
+        stage.judge.not_exercised("V2-CANCEL-10", said)
+    else:
+        stage.judge.judge("V2-CANCEL-10", kind == "cancelled", f"it is {kind}", came=answer)
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    await talk.alive()
+    count = len(responses(talk.peer.frames, name))
+    stage.judge.judge("V2-CANCEL-15", count == 1, f"{count} answers")
+    await talk.end_turn(prompt)
+
+
+@check("V2-CANCEL-16", role="client", version="2")
+async def cancels_no_single_call_unasked(stage: ClientStage) -> None:
+    """Neither a call nor a terminal that does not offer it is cancelled alone."""
+    talk, prompt = await stage.to_prompt("cancel")
+    await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
+    await talk.say("working")
+    await stage.signalled("cancel")
+    await talk.notification("session/cancel")
+    await talk.alive()
+    came = talk.peer.received("tool_call/cancel") + talk.peer.received("terminal/cancel")
+    stage.judge.judge("V2-CANCEL-16", not came, "it was not offered", came=came)
+    await talk.end_turn(prompt, "cancelled")
