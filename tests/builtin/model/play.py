@@ -180,5 +180,5 @@ async def talk(
     capabilities = (EVERYTHING if notices else {}) | (capabilities or {})
     async with raw_client(agent, version=version, capabilities=capabilities) as client:
         session_id = await client.new_session(str(folder), **more)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             yield Talk(client, session_id)
