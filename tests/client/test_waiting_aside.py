@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import anyio
 import pytest
 
@@ -109,3 +111,34 @@ async def test_a_prompt_that_waits_for_a_place_is_the_last_in_the_line(version: 
                 await anyio.wait_all_tasks_blocked()
                 both_wait.set()
     assert [replies[text].text for text in ("one", "two")] == ["about one", "about two"]
+
+
+@VERSIONS
+async def test_a_prompt_that_was_never_sent_holds_no_reading(version: int) -> None:
+    """Ours, found by the simulator: what came for it made the reading wait for its program, which
+    waited for its place, which was to be read."""
+    waits = anyio.Event()
+    commands = {"sessionUpdate": "available_commands_update", "availableCommands": []}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.expect("_wait")
+        await waits.wait()
+        for _ in range(3):
+            agent.update(commands)
+        await anyio.wait_all_tasks_blocked()
+        agent.result(first, {})
+        agent.end_turn(await agent.begin_turn())
+
+    limits = Limits(pending_requests=1, turn_updates=1)
+    async with connected(script, version, limits=limits) as (client, _):
+        session = await client.new_session()
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                # In the background, as a prompt is: a call that is waited for keeps reading alive.
+                call = session.client._connected.link.connection.call
+                tasks.start_soon(partial(call, "_wait", b"{}", background=True))
+                await anyio.wait_all_tasks_blocked()
+                tasks.start_soon(session.ask, "one")
+                await anyio.wait_all_tasks_blocked()
+                waits.set()

@@ -168,13 +168,17 @@ class Conversation:
         if update.kind == "state":
             self._state_came()
         elif not (update.kind == "user_message" and update.item.is_own):
-            for exchange in (self._exchanges or self._waiting)[:1]:
+            for exchange in (self._exchanges or self._waited_for())[:1]:
                 exchange.inbox.put(update)
         if self._on_update is not None:
             self._on_update(update)
         if self._streams:
             for stream in self._looking():
                 stream.put(update)
+
+    def _waited_for(self) -> list[Exchange]:
+        """Those that wait to be sent once more; whoever sends the first time takes nothing yet."""
+        return [one for one in self._waiting if one.was_sent]
 
     def _looking(self) -> list[Inbox]:
         # A copy: one that is garbage may leave the list at any moment.

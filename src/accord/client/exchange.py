@@ -83,6 +83,11 @@ class Exchange:
         return self._conversation.link.wire.version == 2
 
     @property
+    def was_sent(self) -> bool:
+        """Whether the agent was sent it at least once, so that somebody may look."""
+        return self._sent.is_set()
+
+    @property
     def is_over(self) -> bool:
         """Whether the agent is done with it."""
         return self._ended.is_set()
