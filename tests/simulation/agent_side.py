@@ -15,6 +15,8 @@ from tests.simulation.plan import Plan, Prompt, Step
 
 LOGIN = "key"
 PLANNED_CODE = -32011
+# A prompt that is sent beside the plan.
+NOTHING = Prompt("nothing", (), "ask", 0, 0.0, 0.0)
 # A handler that does not heed a cancellation goes on for so many times what others sleep.
 STUBBORN = 6
 _FILLERS = ("", "é", "漢字😀", '"\\"', "x" * 40, "\n")
@@ -39,6 +41,8 @@ class AgentSide:
         )
         self.agent.on_prompt(self._answer)
         self.agent.on_session(self._meet)
+        self.agent.add_option("depth", "Depth", ("shallow", "deep"))
+        self.agent.method("_twice")(self._double)
         if plan.needs_login:
             self.agent.add_auth_method(LOGIN, "Key")
             self.agent.knows_login(lambda: chronicle.logged_in)
@@ -47,6 +51,10 @@ class AgentSide:
     async def _log_in(self, method_id: str) -> None:
         await anyio.sleep(0.001)
         self._chronicle.logged_in = True
+
+    async def _double(self, params: dict[str, int]) -> dict[str, int]:
+        await anyio.sleep(0.002)
+        return {"twice": 2 * params["number"]}
 
     async def _meet(self, session: AgentSession) -> None:
         self.sessions[session.id] = session
@@ -61,7 +69,7 @@ class AgentSide:
         self._running[turn.session.id] = turn.text
         try:
             reason: str | None = None
-            for number, step in enumerate(self._prompts[turn.text].steps):
+            for number, step in enumerate(self._prompts.get(turn.text, NOTHING).steps):
                 reason = await self._do(turn, run, step, number)
                 if reason is not None:
                     break
@@ -142,9 +150,18 @@ class AgentSide:
                     raise RequestError.rate_limited("slow down", retry_after=step.seconds)
             case "log_out":
                 self._chronicle.logged_in = False
+            case "chatter":
+                turn.session.start_soon(self._chatter, turn.session, step)
             case "stop":
                 return "max_tokens"
         return None
+
+    async def _chatter(self, session: AgentSession, step: Step) -> None:
+        """Something of the session's own, which no turn ends."""
+        for _ in range(step.count):
+            await anyio.sleep(step.seconds / 2)
+            await session.set_title(f"title {self._fillers}")
+            self._fillers += 1
 
     def _filler(self, big: bool = False) -> str:
         self._fillers += 1

@@ -78,6 +78,8 @@ class ClientSide:
                 tasks.start_soon(self._cancel_later, session, name, seconds)
             if plan.closes_at is not None:
                 tasks.start_soon(self._close_later, session, name, plan.closes_at)
+            for seconds, extra in plan.extras:
+                tasks.start_soon(self._do_later, session, name, seconds, extra)
             watching = anyio.CancelScope()
             if plan.watches and not session.is_closed:
                 tasks.start_soon(self._watch, session, watching)
@@ -89,6 +91,44 @@ class ClientSide:
                 for prompt in plan.prompts:
                     await self.prompt(session, prompt)
             watching.cancel()
+        if plan.reopens and name not in self._chronicle.closed:
+            await self._reopen(client, session, name)
+
+    async def _reopen(self, client: Client, session: Session, name: str) -> None:
+        """Close it and load it again: what is there then is checked when all is at rest."""
+        self._chronicle.cancelled.add(name)
+        try:
+            await session.close()
+            self.sessions[name] = await client.load_session(session.id, "/")
+        except ConnectionLost as error:
+            self._must_be_over(session, error)
+
+    async def _do_later(self, session: Session, name: str, seconds: float, extra: str) -> None:
+        await anyio.sleep(seconds)
+        try:
+            match extra:
+                case "list":
+                    await session.client.list_page()
+                case "set_option":
+                    value = self._random.choice(("shallow", "deep"))
+                    await session.set_option("depth", value)
+                case "cancel_tool":
+                    for call in session.transcript.tool_calls:
+                        if call.cancellable and not call.is_final:
+                            await session.cancel_tool_call(call.tool_call_id)
+                case "extension":
+                    doubled = await session.client.call_extension("_twice", {"number": 21})
+                    self._chronicle.check(doubled == {"twice": 42}, f"twice 21 is {doubled}")
+                case _:
+                    self._chronicle.cancelled.add(name)
+                    with anyio.move_on_after(0.001):
+                        await session.ask(f"{name}extra{seconds:.6f}".replace(".", ""))
+        except (LocalProtocolError, ConnectionLost) as error:
+            self._must_be_over(session, error)
+        except RequestFailed as error:
+            # It may be too late for it, or one too many; the agent says so and goes on.
+            known = error.code in (NOT_FOUND, -32602, TOO_MANY_PROMPTS, -32603)
+            self._chronicle.check(known, f"{extra} failed with {error!r}")
 
     async def _cancel_later(self, session: Session, name: str, seconds: float) -> None:
         await anyio.sleep(seconds)

@@ -41,6 +41,7 @@ StepKind = Literal[
     "fail",
     "limit",
     "log_out",
+    "chatter",
     "stop",
 ]
 _STEPS: tuple[tuple[StepKind, int], ...] = (
@@ -61,6 +62,7 @@ _STEPS: tuple[tuple[StepKind, int], ...] = (
     ("fail", 1),
     ("limit", 2),
     ("log_out", 1),
+    ("chatter", 1),
     ("stop", 1),
 )
 _BEHAVIOURS: tuple[tuple[Behaviour, int], ...] = (
@@ -73,6 +75,8 @@ _BEHAVIOURS: tuple[tuple[Behaviour, int], ...] = (
     ("raise", 1),
     ("time_out", 2),
 )
+Extra = Literal["list", "set_option", "cancel_tool", "extension", "prompt_and_leave"]
+_EXTRAS: tuple[Extra, ...] = ("list", "set_option", "cancel_tool", "extension", "prompt_and_leave")
 Fault = Literal["none", "drop", "agent_crash", "client_crash"]
 Wire = Literal["lossy", "pipes", "memory"]
 StoreKind = Literal["memory", "slow", "sqlite"]
@@ -109,6 +113,10 @@ class SessionPlan:
     cancels_at: tuple[float, ...]
     closes_at: float | None
     watches: bool
+    # What else the program does meanwhile, and when.
+    extras: tuple[tuple[float, Extra], ...]
+    # It is closed when all is done, loaded again, and must be what it was.
+    reopens: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +178,10 @@ def _session(random: Random, name: str, *, most: int) -> SessionPlan:
         cancels_at=tuple(_moment(random) for _ in range(random.choice((0, 0, 0, 1, 2)))),
         closes_at=_moment(random) if random.random() < 0.15 else None,
         watches=random.random() < 0.15,
+        extras=tuple(
+            (_moment(random), random.choice(_EXTRAS)) for _ in range(random.choice((0, 0, 1, 3)))
+        ),
+        reopens=random.random() < 0.2,
     )
 
 
