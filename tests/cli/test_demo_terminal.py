@@ -115,6 +115,22 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(
             assert time.monotonic() < deadline, "a process of the demo is left"
 
 
+def test_lines_that_are_pasted_together_are_said_one_after_the_other() -> None:
+    """A review pasted three sentences, and two of them were taken for one."""
+    with in_terminal("demo") as demo:
+        offered(demo, FIRST_MINUTE[0])
+        demo.press("explain spread\nwhere is mean\n$ echo asked\n")
+        demo.wait_for("spread is a function in calc.py:11")
+        demo.wait_for("\n> where is mean\n")
+        demo.wait_for("mean is defined in calc.py:4")
+        demo.wait_for("\n> $ echo asked\n")
+        demo.wait_for(QUESTION)
+        demo.press("n")
+        demo.wait_for(PROMPT, 4)
+        demo.press("/quit\n")
+        assert demo.exit_code() == 0
+
+
 def test_after_a_cancelled_turn_the_talk_goes_on() -> None:
     """Issue 3: Ctrl-C cancels the turn, no more."""
     with in_terminal("demo") as demo:

@@ -11,6 +11,7 @@ What always holds
 from __future__ import annotations
 
 import os
+import select
 import termios
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -36,6 +37,8 @@ class Keyboard:
         # hearing of it and our reading it.  The flag on stdin itself would be on stdout as well.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         self._descriptor = os.open(_name_of(descriptor), flags)
+        # What was read beyond the line that was asked for.
+        self._ahead = b""
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -70,13 +73,20 @@ class Keyboard:
 
     async def line(self) -> str | None:
         """The next line that is written, with the terminal's own editing; None at Ctrl-D."""
-        data = b""
-        while not data.endswith(b"\n") and len(data) < LINE_BYTES_MAX:
+        while b"\n" not in self._ahead and len(self._ahead) < LINE_BYTES_MAX:
             more = await self._read(LINE_BYTES_MAX)
             if not more:
-                return data.decode(errors="replace") if data else None
-            data += more
-        return data.decode(errors="replace").rstrip("\n")
+                last, self._ahead = self._ahead, b""
+                return last.decode(errors="replace") if last else None
+            self._ahead += more
+        # Lines that were pasted, or typed while the agent worked, come together.
+        line, _, self._ahead = self._ahead.partition(b"\n")
+        return line.decode(errors="replace")
+
+    @property
+    def has_typed(self) -> bool:
+        """Whether something was typed that nobody has read yet."""
+        return bool(self._ahead) or bool(select.select([self._descriptor], [], [], 0)[0])
 
     def forget_typed(self) -> None:
         """Drop what was pressed until now; to be called before a question is put."""

@@ -44,9 +44,13 @@ class Person:
     async def prompt(self) -> str | None:
         """What they write; Enter alone takes the suggestion."""
         while True:
+            typed_before = self._keyboard.has_typed
             with self._keyboard.writing():
                 self._invite()
                 line = await self._keyboard.line()
+            if typed_before and line:
+                # It was not shown here, where it is said.
+                self._printer.answered(line)
             if line is None:
                 # The cursor is still behind what was not written.
                 sys.stdout.write("\n")
