@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from accord.conformance import wire
 from accord.conformance.program import NotStarted, Program, started
 from accord.conformance.wire import Frame, Gone, Reply, Unanswered, same
 
@@ -142,3 +143,16 @@ def test_a_frame_knows_what_it_is() -> None:
     assert Frame(0, False, b"", {"method": "x"}).is_notification
     assert Frame(0, False, b"", {"id": 1, "error": {}}).is_response
     assert not Frame(0, False, b"", {"id": 1, "method": 5}).is_request
+
+
+async def test_a_flood_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: never trusts the judged."""
+    monkeypatch.setattr(wire, "FRAMES_MAX", 100)
+    with anyio.fail_after(20):
+        async with program("while True: print('{}', flush=True)", tmp_path) as running:
+            await running.peer.closed.wait()
+    monkeypatch.setattr(wire, "FRAME_BYTES_MAX", 1000)
+    source = "import sys\nwhile True: sys.stdout.write('x' * 100)"
+    with anyio.fail_after(20):
+        async with program(source, tmp_path) as running:
+            await running.peer.closed.wait()

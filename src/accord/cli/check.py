@@ -21,7 +21,7 @@ from accord.conformance.judging import NoSuchRule, Wishes, judge
 from accord.conformance.program import NotStarted
 from accord.conformance.reports.terminal import table
 from accord.conformance.rule import Version
-from accord.conformance.running import CheckRun, OpenStage
+from accord.conformance.running import CHECK_SECONDS_MAX, CheckRun, OpenStage
 from accord.conformance.scenario import BadScenario, Scenario, load_scenario
 from accord.conformance.verdicts import Report
 
@@ -45,6 +45,7 @@ examples:
   accord check --only V1-INIT-11 -- my-agent
   accord check --client -- my-client
 """
+TURNS_IN_A_CHECK = 8
 CONFORMANT, NOT_CONFORMANT, USAGE, NOT_STARTED = 0, 1, 2, 3
 PROTOCOLS: dict[str, tuple[Version, ...]] = {
     "1": ("1",),
@@ -107,6 +108,8 @@ def _judge(parsed: Namespace) -> list[Report]:
         baseline=_baseline(parsed.baseline),
         require_all=parsed.require_all,
         at_once=parsed.jobs,
+        # A check has a few turns in it.
+        seconds_max=max(CHECK_SECONDS_MAX, TURNS_IN_A_CHECK * scenario.seconds),
         options=_options(parsed),
     )
     parsed.client = parsed.client or parsed.client_stdio

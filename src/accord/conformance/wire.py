@@ -20,6 +20,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 # What one frame may have, and how many a check keeps: beyond it the program is cut off.
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 50_000
+CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 # How long an answer is waited for unless a check says otherwise.
 ANSWER_SECONDS = 10.0
 # How long silence has to last to count as no answer.
@@ -120,6 +121,7 @@ class RawPeer:
     _changed: anyio.Event = field(default_factory=anyio.Event)
     _began: float = field(default_factory=time.monotonic)
     _last_id: int = 0
+    _received_bytes: int = 0
     _tasks: Any = None
     _reading: anyio.Event = field(default_factory=_set_event)
 
@@ -137,11 +139,13 @@ class RawPeer:
             self._tasks = tasks
             buffer = bytearray()
             try:
-                while len(buffer) <= FRAME_BYTES_MAX and len(self.frames) < FRAMES_MAX:
+                while self._has_room(len(buffer)):
                     await self._reading.wait()
                     chunk = await self.reading.receive(65_536)
+                    self._received_bytes += len(chunk)
                     buffer += chunk
-                    self._take_lines(buffer)
+                    if b"\n" in chunk:
+                        self._take_lines(buffer)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 if buffer:
                     self._keep(bytes(buffer), "the last line has no newline")
@@ -149,12 +153,19 @@ class RawPeer:
                 self.closed.set()
                 self._wake()
 
+    def _has_room(self, waiting: int) -> bool:
+        """Whether the program may say more: a flood is cut off."""
+        return (
+            waiting <= FRAME_BYTES_MAX
+            and len(self.frames) < FRAMES_MAX
+            and self._received_bytes < CONVERSATION_BYTES_MAX
+        )
+
     def _take_lines(self, buffer: bytearray) -> None:
-        *lines, rest = bytes(buffer).split(b"\n") if b"\n" in buffer else [bytes(buffer)]
+        *lines, rest = bytes(buffer).split(b"\n")
         for line in lines:
             self._keep(line, "")
-        if lines:
-            buffer[:] = rest
+        buffer[:] = rest
 
     def _keep(self, raw: bytes, flaw: str) -> None:
         message: Any = None
