@@ -39,7 +39,7 @@ def page(browser: Any, complaints: list[str]) -> Iterator[Any]:
     """A page of its own, with the network off."""
     context = browser.new_context(viewport={"width": 1400, "height": 850}, offline=True)
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(30_000)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("console", lambda message: complaints.append(message.text))
     opened.on("request", lambda request: _note_foreign(request.url, complaints))

@@ -34,9 +34,9 @@ function fallBar(row) {
 function rowLine(row) {
   const line = make("div", `row ${row.kind}${row.turn >= 0 ? " in-turn" : ""}`);
   const name = row.kind === "tool" ? "tool call" : row.kind === "permission" ? "permission" : row.method || row.kind;
-  const words = make("span", "words", ...ruleBadges(row.problems), row.title.replace(ESCAPES, ""));
+  const words = make("span", "words", ...ruleBadges(row.problems), make("span", "title", row.title.replace(ESCAPES, "")));
   if (row.frames.length > 2 || row.kind === "stream") words.append(make("span", "times", `×${row.frames.length}`));
-  if (row.status) words.append(make("span", looksOf(row.status), row.status));
+  if (row.status) words.append(make("span", looksOf(row.status), row.status.replace(ESCAPES, "")));
   const what = make("span", "what", name);
   what.title = row.method;
   line.append(make("span", "time", row.start.toFixed(3)), make("span", "who", ARROWS[row.speaker] ?? "·"), what,

@@ -71,7 +71,7 @@ function bodyOfTurn(row) {
     ...section("Turn", facts([
       ["first sign of life", first ? `after ${duration(first.start - row.start)}` : ""],
       ["tool calls", count("tool") ? `${count("tool")}, ${duration(sum("tool"))} together` : "none"],
-      ["waited for permission", count("permission") ? `${count("permission")} times, ${duration(sum("permission"))}` : ""],
+      ["waited for permission", count("permission") ? `${count("permission") === 1 ? "once" : count("permission") + " times"}, ${duration(sum("permission"))}` : ""],
       ["messages", count("stream")],
     ]), button),
     ...section("Prompt", proseBlock(textOf(isObject(asked) && isObject(asked.params) ? asked.params.prompt ?? asked.params.content : ""))),
