@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 
 from accord.connection import IncomingRequest, Limits
-from accord.connection.limits import YIELD_MESSAGES_MAX
-from accord.transport.transport import BACKLOG_BYTES_LOW
+from accord.connection.limits import FRAMES_AT_ONCE, YIELD_MESSAGES_MAX
+from accord.transport.transport import BACKLOG_BYTES_LOW, Ended
 from tests.connection.raw_peer import SECONDS, Role, connected
 
 PIECE = b'{"text":"%b"}' % (b"x" * 10_000)
@@ -137,3 +137,40 @@ async def test_a_peer_that_takes_no_answers_is_not_heard_until_it_does() -> None
         peer.transport.resume()
         await peer.until(lambda: len(peer.messages) == 200)
         assert [one["id"] for one in peer.messages] == list(range(200))
+
+
+def many(count: int) -> bytes:
+    """Notifications in one piece."""
+    line = '{"jsonrpc":"2.0","method":"update","params":{"n":%d}}\n'
+    return "".join(line % number for number in range(count)).encode()
+
+
+async def test_others_run_while_a_large_chunk_is_handled() -> None:
+    """Issue: nothing hangs; a chunk of very many frames is handled in order, piece by piece."""
+    role = Role()
+    async with connected(role) as (connection, peer):
+        seen_between: list[int] = []
+
+        async def watch() -> None:
+            while len(role.notifications) < 5 * FRAMES_AT_ONCE:
+                seen_between.append(len(role.notifications))
+                await anyio.lowlevel.checkpoint()
+
+        async with anyio.create_task_group() as tasks:
+            with anyio.fail_after(SECONDS):
+                tasks.start_soon(watch)
+                connection.data_received(many(5 * FRAMES_AT_ONCE))
+                connection.data_received(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        assert [params["n"] for _, params in role.notifications] == list(range(5 * FRAMES_AT_ONCE))
+        assert len(set(seen_between)) >= 4
+        await peer.answer(1)
+
+
+async def test_the_end_does_not_overtake_what_is_left_of_a_chunk() -> None:
+    """Issue: everything that came before the end is handled before it."""
+    role = Role()
+    async with connected(role) as (connection, _):
+        connection.data_received(many(3 * FRAMES_AT_ONCE))
+        connection.ended(Ended("gone", clean=True))
+        assert len(role.notifications) == 3 * FRAMES_AT_ONCE
+    assert len(role.losses) == 1

@@ -380,11 +380,3 @@ def test_a_notification_with_an_outcome_is_a_notification() -> None:
     event = Peer().receive(b'{"method":"x","params":[1],"error":"x"}')
     assert isinstance(event, NotificationReceived)
     assert event.note is not None
-
-
-def test_a_good_frame_that_somebody_else_read_ends_a_run_of_noise() -> None:
-    """Ours: updates may be read by a shortcut, and noise before one is over all the same."""
-    peer = Peer()
-    assert rejected(peer.receive(b"xx")).count == 1
-    peer.good_frame_passed()
-    assert rejected(peer.receive(b"xx")).count == 1

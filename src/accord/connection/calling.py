@@ -47,6 +47,7 @@ class Calling(Sending):
         self._foreground_calls = 0
         self._holds = 0
         self._choked = False
+        self._crowded = False
         self._paused = False
 
     # ---- backpressure of reading
@@ -73,7 +74,7 @@ class Calling(Sending):
             self._update_reading()
 
     def _update_reading(self) -> None:
-        pause = self._choked or (self._holds > 0 and self._foreground_calls == 0)
+        pause = self._choked or self._crowded or (self._holds > 0 and self._foreground_calls == 0)
         if pause != self._paused and self.error is None:
             self._paused = pause
             if pause:

@@ -12,15 +12,17 @@ What always holds
 """
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from accord.connection.calling import CANCEL_REQUEST, Calling
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
-from accord.connection.limits import LAST_ANSWERS_SECONDS_MAX, Limits
+from accord.connection.limits import FRAMES_AT_ONCE, LAST_ANSWERS_SECONDS_MAX, Limits
 from accord.connection.noise import Noise, quoted
 from accord.connection.requests import Requests
 from accord.connection.tolerated import Tolerated
@@ -65,6 +67,8 @@ class Connection(Calling):
         self._requests = Requests(self.peer, handler, self._write_answer)
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
+        # Frames of a large chunk, while others run.
+        self._unread: deque[bytes] = deque()
         self._answers_untaken = 0
         self.noise_hint = ""  # for people, about lines that are no JSON
         # Set where it was we who ended it, because the peer went too far.
@@ -127,14 +131,41 @@ class Connection(Calling):
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong as error:
-            self._frames_received(error.frames)
+            self._take_unread(error.frames)
             limit = error.frame_bytes_max
             lost = LimitExceeded("frame_bytes", limit, "the peer sent too long a frame")
             self._end_with(lost)
             return
+        if self._unread:
+            self._unread.extend(frames)
+        elif len(frames) <= FRAMES_AT_ONCE:
+            self._handle(frames)
+        else:
+            self._unread.extend(frames[FRAMES_AT_ONCE:])
+            self._crowded = True
+            self._update_reading()
+            self._handle(frames[:FRAMES_AT_ONCE])
+            self.run(self._go_on)
+
+    def _handle(self, frames: list[bytes]) -> None:
         self._frames_received(frames)
         if self._noise.more and not self.peer.noise_count:
             self._noise.over()
+
+    async def _go_on(self) -> None:
+        """Handle what is left of a large chunk, and let others run meanwhile."""
+        unread = self._unread
+        while unread and self.error is None:
+            await checkpoint()
+            self._handle([unread.popleft() for _ in range(min(len(unread), FRAMES_AT_ONCE))])
+        self._crowded = False
+        self._update_reading()
+
+    def _take_unread(self, frames: list[bytes]) -> None:
+        """Handle all that is there now, since the end comes behind it."""
+        unread = [*self._unread, *frames]
+        self._unread.clear()
+        self._frames_received(unread)
 
     def _frames_received(self, frames: list[bytes]) -> None:
         receive, notification = self.peer.receive, self._handler.notification
@@ -280,7 +311,7 @@ class Connection(Calling):
         """The transport's word that nothing more comes."""
         if self.error is not None:
             return
-        self._frames_received(self._splitter.finish())
+        self._take_unread(self._splitter.finish())
         self._noise.over()
         error = ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
         if not why.clean:

@@ -13,6 +13,8 @@ YIELD_MESSAGES_MAX = 256
 YIELD_SECONDS_MAX = 0.005
 # How long a sender that does not wait may go without looking for its own cancellation.
 CHECK_SECONDS_MAX = 0.0001
+# So many frames are handled before others run: a chunk may hold very many small ones.
+FRAMES_AT_ONCE = 2048
 # How long requests may go on that were open when the peer said its last word.
 LAST_ANSWERS_SECONDS_MAX = 1.0
 # Of a line that is no message, so much is quoted.

@@ -60,6 +60,8 @@ from accord.jsonrpc.salvage import (
 )
 
 _BLANK = BlankSkipped()
+# What a message, blank space or a byte order mark begins with.
+_MAY_BEGIN = frozenset((b"{", b"[", b" ", b"\t", b"\r", b"\xef"))
 _TOO_MANY = b'{"reason":"too_many_requests"}'
 _UNVERSIONED = 'jsonrpc is not "2.0"'
 
@@ -230,6 +232,10 @@ class Peer:
 
     def _receive_odd(self, frame: bytes) -> Event:
         """A frame that is no envelope, or only after a repair."""
+        if self._noise_count and frame[:1] not in _MAY_BEGIN and frame:
+            # One more of a row, of which only the number counts: a flood is to cost little.
+            self._noise_count += 1
+            return FrameRejected(PARSE_ERROR, "not JSON", None, self._noise_count)
         found = salvage(frame, self._depth_max, strict=self._strict)
         if isinstance(found, Repaired):
             return self._receive_message(found, found.note, frame)
