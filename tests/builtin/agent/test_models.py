@@ -89,3 +89,16 @@ async def test_a_model_that_is_gone_after_a_restart_is_said(tmp_path: Path) -> N
         await say(client, session, "hello")
         await say(client, session, "hello")
         assert spoken(client).count("is not there now; offline answers instead") == 1
+
+
+async def test_commands_know_that_a_model_is_chosen(tmp_path: Path) -> None:
+    """A review was told by /model that there is no model, in a session that had one."""
+    environ = {"OPENAI_API_KEY": "sk-test-key-of-nobody"}
+    async with raw_client(made(environ, model="openai:gpt-5", in_memory=True)) as client:
+        session = (await begin(client, tmp_path))["sessionId"]
+        for typed in ("/model", "/help", "/where nothing_here"):
+            await say(client, session, typed)
+        shown = spoken(client)
+        assert shown.count("`openai:gpt-5` answers") == 3
+        assert "without a language model" not in shown
+        assert "No language model is set" not in shown

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 OUTPUT_LINES_SHOWN = 30
 
-HELP = """\
-I work without a language model: what you type is matched, looked up in the code, and done.
+WITHOUT_MODEL = (
+    "I work without a language model: what you type is matched, looked up in the code, and done."
+)
 
+HELP = """\
 | type | to |
 |---|---|
 | `what is this project?` | see languages, entry points, tests and the largest modules |
@@ -81,12 +83,25 @@ async def show_help(work: Work, intent: Intent) -> None:
     lines = [
         f"`/{one.name}{f' {one.hint}' if one.hint else ''}`: {one.description}" for one in COMMANDS
     ]
-    await work.say(HELP, "As commands:", bullets(lines))
+    if work.model is None:
+        await work.say(f"{WITHOUT_MODEL}\n\n{HELP}", "As commands:", bullets(lines))
+        return
+    # What the table says to type would go to the model.
+    await work.say(
+        f"`{work.model}` answers what you write. These commands are done by rules, without it:",
+        bullets(lines),
+    )
 
 
 async def show_model(work: Work, intent: Intent) -> None:
-    """How to set a model."""
-    await work.say(MODEL)
+    """Which model answers, or how to set one."""
+    if work.model is None:
+        await work.say(MODEL)
+        return
+    await work.say(
+        f"`{work.model}` answers in this session; slash commands are done by rules, without it. "
+        "Your editor's picker of models has the others, and `offline`, which is none."
+    )
 
 
 async def usage(work: Work, intent: Intent) -> None:

@@ -47,7 +47,7 @@ async def search_words(work: Work, words: str, head: str) -> None:
     """Search for words and tell what was found, and what to do about it."""
     every = [word for word in re.split(r"[\s]+", words) if word]
     if not every:
-        await work.say(head, _hints(work.turn.text), NO_MODEL)
+        await work.say(head, *_what_else(work))
         return
     project = await work.project()
     pattern = "|".join(_pattern(word) for word in every)
@@ -76,7 +76,14 @@ async def search_words(work: Work, words: str, head: str) -> None:
     elif not defined:
         near = await near_to(work, project, every[0]) if len(every) == 1 else ""
         listing = f"I searched for {quoted} and found nothing. {near}".strip()
-    await work.say(head, found, listing, _hints(work.turn.text), NO_MODEL)
+    await work.say(head, found, listing, *_what_else(work))
+
+
+def _what_else(work: Work) -> tuple[str, ...]:
+    """What to do where this did not help."""
+    if work.model is not None:
+        return (f"Write it without the slash, and `{work.model}` answers.",)
+    return (_hints(work.turn.text), NO_MODEL)
 
 
 async def near_to(work: Work, project: Project, name: str) -> str:

@@ -52,6 +52,12 @@ class Work:
         self.workspace = workspace
         self._project: Project | None = None
 
+    @property
+    def model(self) -> str | None:
+        """The model that answers what is no slash command; None where nobody does."""
+        chosen = self.turn.options.get("model")
+        return chosen if isinstance(chosen, str) and chosen != "offline" else None
+
     # ---- saying
 
     async def say(self, *paragraphs: str) -> None:
