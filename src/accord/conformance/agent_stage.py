@@ -246,7 +246,7 @@ class AgentStage:
         host = Host(self.folder, tasks, draft=self.version == "draft")
         host.serve(program.peer)
         self.stack.callback(tasks.cancel_scope.cancel)
-        self.stack.callback(host.end)
+        self.stack.push_async_callback(host.end)
         self.talks.append(Talk(program, host, self.version, self.folder, self.scenario.seconds))
         return self.talk
 

@@ -24,6 +24,7 @@ from accord.conformance.wire import Message, RawPeer, Reply
 
 OUTPUT_BYTES_MAX = 1024 * 1024
 TERMINALS_MAX = 64
+END_SECONDS = 2.0
 NOT_FOUND = -32002
 INVALID_PARAMS = -32602
 
@@ -96,10 +97,13 @@ class Host:
     async def _elicitation(self, params: Message) -> Reply | None:
         return await self.elicitation(params)
 
-    def end(self) -> None:
-        """End every command that still runs."""
+    async def end(self) -> None:
+        """End every command that still runs, and see it end."""
         for terminal in self.terminals.values():
             _end(terminal.process)
+        with anyio.move_on_after(END_SECONDS, shield=True):
+            for terminal in self.terminals.values():
+                await terminal.exited.wait()
 
     def _within(self, path: Any) -> Path | None:
         if not isinstance(path, str):

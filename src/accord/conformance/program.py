@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from subprocess import PIPE
 
 import anyio
-from anyio.abc import Process
+from anyio.abc import ByteReceiveStream, Process
 
 from accord.conformance.wire import ANSWER_SECONDS, RawPeer
 
@@ -86,9 +86,10 @@ async def started(
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
             _kill(process.pid)
             await process.wait()
-            for stream in (process.stdin, process.stdout, process.stderr):
-                if stream is not None:
-                    await stream.aclose()
+            # What lies in the pipes is read away, or they would never be seen to have ended.
+            for stream in (process.stdout, process.stderr):
+                await _empty(stream)
+            await process.stdin.aclose()
 
 
 async def _leave(program: Program) -> None:
@@ -98,6 +99,15 @@ async def _leave(program: Program) -> None:
     except (OSError, anyio.BrokenResourceError):
         pass
     await program.ended(LEAVE_SECONDS)
+
+
+async def _empty(stream: ByteReceiveStream | None) -> None:
+    assert stream is not None
+    try:
+        while True:
+            await stream.receive(65_536)
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await stream.aclose()
 
 
 async def _drain(program: Program) -> None:
