@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent import raw_client
+
 
 @pytest.fixture
 def anyio_backend() -> str:
@@ -24,3 +26,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
     monkeypatch.delenv("ACCORD_MODEL", raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first prompt to a model loads its library, which takes long where others work too."""
+    monkeypatch.setattr(raw_client, "SECONDS", 60.0)
