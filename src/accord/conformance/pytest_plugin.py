@@ -105,7 +105,7 @@ def acp_agent(tmp_path: Path) -> StartAgent:
             try:
                 yield talk
             finally:
-                host.end()
+                await host.end()
                 tasks.cancel_scope.cancel()
 
     return start
