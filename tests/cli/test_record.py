@@ -180,6 +180,24 @@ def test_a_file_that_cannot_be_written_does_not_reach_the_session(
     assert b"goes on" in error or b"not complete" in error
 
 
+@pytest.mark.parametrize("has_reader", [False, True])
+def test_a_file_that_hangs_does_not_reach_the_session(tmp_path: Path, has_reader: bool) -> None:
+    """Issue 4: a slow disk; the slowest there is takes nothing at all."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK) if has_reader else None
+    try:
+        session = Session(tmp_path, ECHO, output=str(fifo))
+        data = b'{"method":"_x"}\n' * 50_000
+        out, _, code = session.end(data)
+    finally:
+        # Who writes to it learns that nobody reads, and ends.
+        if reading is not None:
+            os.close(reading)
+    assert out == data
+    assert code == 7
+
+
 def test_who_closes_their_end_closes_the_other(tmp_path: Path, sessions: list[Session]) -> None:
     """Ours: an agent whose client is gone must learn it, and the other way round."""
     session = Session(

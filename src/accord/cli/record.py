@@ -107,7 +107,10 @@ def open_new(path: Path) -> tuple[Path, int]:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            return path, os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+            # A named pipe that nobody reads would keep the agent from starting.
+            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            os.set_blocking(descriptor, True)
+            return path, descriptor
     except FileNotFoundError:
         pass
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)

@@ -37,7 +37,7 @@ BACKLOG_BYTES_MAX = 64 << 20
 DRAIN_SECONDS = 2.0
 """How long the pipes of an agent that has ended may go on, held by somebody it started."""
 
-SCRIBE_SECONDS = 5.0
+SCRIBE_SECONDS = 3.0
 """How long its end is waited for, so that who waits for us finds all written.
 
 After that it goes on alone with what it was told.
