@@ -9,6 +9,8 @@ What always holds
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from accord.mcp.results import McpResult, McpTool
 
 ARGUMENTS_SHOWN_MAX = 500
+# A server may report faster than anybody looks, and each report is stored.
+PROGRESS_SECONDS_MIN = 0.1
 PROGRESS_CHARACTERS_MAX = 200
 
 
@@ -108,13 +112,16 @@ class _Progress:
     def __init__(self, call: ToolCallHandle, title: str) -> None:
         self._call = call
         self._title = title
+        self._told_at = -math.inf
 
     async def told(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """One report; reports after the end are late and say nothing."""
-        if self._call.is_final:
+        """One report; reports after the end are late, and those that hurry are not all told."""
+        now = time.monotonic()
+        if self._call.is_final or now - self._told_at < PROGRESS_SECONDS_MIN:
             return
+        self._told_at = now
         amount = f"{progress:g}" if not total else f"{progress / total:.0%}"
         words = f" {message[:PROGRESS_CHARACTERS_MAX]}" if message else ""
         await self._call.set_title(f"{self._title} ({amount}{words})")
