@@ -87,7 +87,9 @@ class StopsForNoReason(AgentV1):
 class MakesUpAReason(AgentV1):
     def end_turn(self, session: Json, reason: str) -> Json:
         result = super().end_turn(session, reason)
-        return {"stopReason": "all_done"} if reason == "end_turn" else result
+        first = not session.get("ended")
+        session["ended"] = True
+        return {"stopReason": "all_done"} if reason == "end_turn" and first else result
 
 
 @breaks("V1-PROMPT-09")

@@ -38,8 +38,13 @@ class AnswersWithBoth(AgentV1):
 
 @breaks("V1-GEN-04")
 class AnswersMalformedNotifications(AgentV1):
+    def idle_session(self, params: Any) -> bool:
+        """Well-formed, and of a session that has done something."""
+        name = params.get("sessionId") if isinstance(params, dict) else None
+        return isinstance(name, str) and bool(self.sessions.get(name, {}).get("history"))
+
     def notified(self, method: str, params: Any) -> None:
-        if method == "session/cancel" and not isinstance(params, dict):
+        if method == "session/cancel" and not self.idle_session(params):
             self.refuse(None, {"code": -32602, "message": "Invalid params"})
         super().notified(method, params)
 

@@ -17,6 +17,7 @@ MODULES: dict[tuple[str, str], tuple[str, ...]] = {
         "broken_agents_v1_wire",
         "broken_agents_v1_sessions",
         "broken_agents_v1_turns",
+        "broken_agents_v1_rare",
         "broken_agents_faults",
     ),
     ("agent", "2"): (

@@ -93,7 +93,7 @@ async def test_the_correct_peers_fail_nothing(
     side: Role, version: Version, words: tuple[str, ...]
 ) -> None:
     """A peer that keeps the rules shows that the checks can be passed."""
-    runs = await judge(side, version, *words)
+    runs = await judge(side, version, *words, faults=SOAK)
     assert verdicts(runs, "fail") == {}
 
 

@@ -232,6 +232,9 @@ class Peer:
         except Refused as refused:
             self.refuse(request_id, refused.error)
             return
+        except (TypeError, KeyError, AttributeError, ValueError):
+            self.refuse(request_id, bad_params("a value of a wrong type").error)
+            return
         if isinstance(result, Generator):
             task = Task(request_id, method, params, result)
             self.tasks[request_id] = task

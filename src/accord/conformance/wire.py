@@ -33,8 +33,6 @@ Responder = Callable[[Message], Awaitable["Reply | None"]]
 class Unanswered(Exception):
     """The program did not do in time what it had to; says what was waited for."""
 
-    failing = True
-
 
 class Gone(Unanswered):
     """The program closed its output or ended while something was waited for."""

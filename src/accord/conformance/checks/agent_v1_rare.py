@@ -130,7 +130,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
     stage.judge.judge("V1-ELIC-19", "stopReason" in result, "bad values end the session")
 
 
-@check("V1-PROV-06", "V1-PROV-09")
+@check("V1-PROV-09", "V1-PROV-06")
 async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
