@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,3 +84,17 @@ def test_known_failures_can_be_a_list(tmp_path: Path) -> None:
     known.write_text("V1-INIT-07  # says whatever it is asked\n\nTR-STDIO-03\n")
     words = ["check", "--only", "V1-INIT-07", "--baseline", str(known), "--quiet", "--"]
     assert main([*words, sys.executable, "-c", LIAR]) == 0
+
+
+def test_a_run_that_is_ended_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Issue: whatever it starts is ended with it."""
+    started = tmp_path / "pid"
+    source = f"import os, time; open({str(started)!r}, 'a').write(str(os.getpid())); time.sleep(60)"
+    words = [sys.executable, "-m", "accord", "check", "--", sys.executable, "-c", source]
+    run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (started.exists() and started.read_text()):
+        assert run.poll() is None
+    run.terminate()
+    assert run.wait(20) != 0
+    stat = Path(f"/proc/{started.read_text()}/stat")
+    assert not stat.exists() or " Z " in stat.read_text()

@@ -98,6 +98,14 @@ async def test_monitors_look_at_every_conversation() -> None:
     assert verdicts(run) == ["pass", "pass", "fail"]
 
 
+async def test_a_program_that_answers_nothing_is_asked_once() -> None:
+    """Issue: a run never hangs."""
+    others = [failing(AssertionError("asked again"))] * 50
+    runs = await run_checks([*others, failing(NotReady("mute"), basic=True)], [], open_stage)
+    assert verdicts(runs[-1]) == ["fail", "not_exercised"]
+    assert {verdict for run in runs[:-1] for verdict in verdicts(run)} == {"not_exercised"}
+
+
 async def test_a_program_that_cannot_be_started_ends_the_run() -> None:
     """Ours: it would fail every rule for the same reason."""
 

@@ -27,6 +27,8 @@ from accord.conformance.running import OpenStage
 from accord.conformance.scenario import Scenario
 from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Unanswered
 
+# A program may take so many times as long to start as for any other answer.
+STARTING = 3
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -101,7 +103,7 @@ class Talk:
 
     async def initialize(self, **changes: Any) -> Message:
         """Agree on the version; returns the agent's capabilities."""
-        wait = max(self.seconds, self.peer.patience)
+        wait = STARTING * self.peer.patience
         try:
             self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
         except Unanswered as error:

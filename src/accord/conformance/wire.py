@@ -19,7 +19,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 
 # What one frame may have, and how many a check keeps: beyond it the program is cut off.
 FRAME_BYTES_MAX = 64 * 1024 * 1024
-FRAMES_MAX = 50_000
+FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 # How long an answer is waited for unless a check says otherwise.
 ANSWER_SECONDS = 10.0
