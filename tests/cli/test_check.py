@@ -18,7 +18,7 @@ LIAR = (
     "    m = json.loads(line)\n"
     "    print('\\x1b[2Jlog', flush=True)\n"
     "    if 'id' in m: print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': "
-    "{'protocolVersion': 99}}), flush=True)\n"
+    "{'protocolVersion': 99, 'agentInfo': '\\x1b[2J'}}), flush=True)\n"
 )
 
 
@@ -43,14 +43,13 @@ def test_a_broken_agent_gives_one_and_its_output_is_escaped(
 ) -> None:
     """Issue: nothing that a judged program prints reaches the terminal unescaped."""
     command = [sys.executable, "-c", LIAR]
-    only = ["--only", "TR-STDIO-03", "--only", "V1-INIT-06", "--only", "V1-INIT-07"]
+    only = ["--only", "V1-INIT-06", "--only", "V1-INIT-07"]
     known = tmp_path / "known.json"
     report = ["--report-json", str(known), "--timeout", "2"]
     assert main(["check", *only, *report, "--", *command]) == 1
     shown = capsys.readouterr().out
-    assert "TR-STDIO-03  FAIL" in shown
+    assert "V1-INIT-07  FAIL" in shown
     assert "\x1b" not in shown
-    assert "\\x1b[2Jlog" in shown
     assert main(["check", *only, "--baseline", str(known), "--quiet", "--", *command]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
 
