@@ -44,7 +44,10 @@ class Question:
         """Ask, and return the encoded result."""
         try:
             with self._scope:
-                return await self._decide()
+                decided = await self._decide()
+                # A decision that waited for nobody may not have seen that it was withdrawn.
+                if not self._scope.cancel_called:
+                    return decided
             return CANCELLED
         finally:
             self._session.questions.discard(self)
