@@ -85,7 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(parsed: Namespace) -> int:
     """Judge the command after `--`."""
     # Who ends us wants our programs ended too, which Ctrl-C does.
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         reports = _judge(parsed)
     except (Usage, BadScenario) as error:
@@ -98,6 +98,10 @@ def run(parsed: Namespace) -> int:
         signal.signal(signal.SIGTERM, before)
     _write(parsed, reports)
     return CONFORMANT if all(report.conformant for report in reports) else NOT_CONFORMANT
+
+
+def _interrupt(number: int, frame: object) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def _judge(parsed: Namespace) -> list[Report]:

@@ -283,7 +283,7 @@ async def _set_options(stage: AgentStage, session: str, options: list[dict[str, 
     selects = [one for one in options if one.get("type") == "select"]
     for option in selects[:2]:
         values = [one["value"] for one in option["options"] if "value" in one]
-        other = next((one for one in values if one != option["currentValue"]), None)
+        other = next((one for one in values if one != option.get("currentValue")), None)
         if other is None:
             continue
         params = {"sessionId": session, "configId": option["id"], "value": other}
