@@ -17,6 +17,8 @@ WORK = frozenset(
         "tool_call_update", "plan",
     }
 )  # fmt: skip
+# While one of these is open, work or history may be told.
+TELLING = ("session/prompt", "session/load", "session/fork", "session/resume")
 FINAL = frozenset({"completed", "failed"})
 SECRETS = re.compile(r"password|passwd|api[ _-]?key|secret|token|credential|private[ _-]?key", re.I)
 IN_URL = re.compile(r"(token|password|secret|signature|sig|api_?key)=|[\w.]+%40|//[^/]*@", re.I)
@@ -29,7 +31,7 @@ def updates_come_before_the_result(frames: Sequence[Frame], judge: Findings) -> 
     asked: set[str] = set()
     for frame in frames:
         key = repr(frame.object.get("id"))
-        if frame.sent and frame.method in ("session/prompt", "session/load"):
+        if frame.sent and frame.method in TELLING:
             open_prompts += 1
             asked.add(key)
             ended = None
