@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.defects import broken_agents_v1_turns as v1_turns
+from tests.defects import broken_agents_v1_logins as v1_logins
+from tests.defects import broken_agents_v1_reports as v1_reports
 from tests.defects import broken_agents_v1_wire as v1_wire
 from tests.defects.agent_v1_extras import AgentV1Extras
 from tests.defects.agent_v2 import AgentV2
@@ -26,10 +27,11 @@ for _rule in ("V1-GEN-01", "V1-GEN-02", "V1-GEN-03", "V1-GEN-04"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
 for _rule in ("V1-EXT-04", "V1-EXT-05", "TR-STDIO-02", "TR-STDIO-03", "TR-STDIO-07"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
-for _rule in ("TR-STDIO-08", "LIM-01", "V1-PROV-01"):
+for _rule in ("TR-STDIO-08", "LIM-01"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
+breaks("V1-PROV-01")(as_in_v1(v1_logins.HasHiddenProviders))
 for _rule in ("V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-18", "V1-ELIC-24"):
-    breaks(_rule)(as_in_v1(v1_turns.BROKEN[_rule]))
+    breaks(_rule)(as_in_v1(v1_reports.BROKEN[_rule]))
 breaks("V2-GEN-06")(as_in_v1(v1_wire.ProcessesArrays))
 breaks("V2-INIT-05")(as_in_v1(v1_wire.ServesBeforeInitialize))
 
@@ -56,7 +58,7 @@ class WithExtras(AgentV2, AgentV1Extras):
 
 
 for _rule in ("V1-AUTH-13", "V1-PROV-03", "V1-PROV-04", "V1-PROV-05"):
-    _made = v1_wire.BROKEN[_rule]
+    _made = v1_logins.BROKEN[_rule]
     breaks(_rule)(type(f"{_made.__name__}V2", (_made, WithExtras), {}))
 
 

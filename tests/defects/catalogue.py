@@ -15,8 +15,10 @@ PeerT = TypeVar("PeerT", bound=type[Any])
 MODULES: dict[tuple[str, str], tuple[str, ...]] = {
     ("agent", "1"): (
         "broken_agents_v1_wire",
+        "broken_agents_v1_logins",
         "broken_agents_v1_sessions",
         "broken_agents_v1_turns",
+        "broken_agents_v1_reports",
         "broken_agents_v1_rare",
         "broken_agents_faults",
     ),
@@ -26,6 +28,7 @@ MODULES: dict[tuple[str, str], tuple[str, ...]] = {
         "broken_agents_v2_turns",
         "broken_agents_v2_faults",
     ),
+    ("agent", "draft"): ("broken_agents_draft",),
     ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
     ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state"),
 }

@@ -34,6 +34,8 @@ TELLING = {
     "answers_to_forms_are_taken",
     "odd_markers_are_no_support",
     "sessions_are_listed",
+    "turns_are_told_of",
+    "what_is_foreign_does_no_harm",
 }
 
 
@@ -52,9 +54,11 @@ def stages(role: Role, version: Version, *words: str) -> OpenStage:
     if role == "client":
         scenario = client_scenario(version, *words)
         return cast("OpenStage", client_stages(scenario, way="stdio", patience=PATIENCE_SECONDS))
-    scenario_file = str(Path(__file__).with_name("scenario.toml"))
+    here = Path(__file__).parent
+    of_draft = here.parent / "conformance" / "draft.toml"
+    scenario_file = of_draft if version == "draft" else here / "scenario.toml"
     started = command("agent", version, *words)
-    return agent_stages(started, load_scenario(scenario_file), patience=PATIENCE_SECONDS)
+    return agent_stages(started, load_scenario(str(scenario_file)), patience=PATIENCE_SECONDS)
 
 
 async def judge(

@@ -18,6 +18,8 @@ def main(side: str, version: str, *words: str) -> None:
     if "-" in first:
         catalogue = importlib.import_module("tests.defects.catalogue")
         made = catalogue.broken(side, version, first)
+    elif version == "draft":
+        made = importlib.import_module("tests.conformance.draft_agent").Agent
     else:
         more = "extras" if first == "extras" else ""
         module = importlib.import_module(f"tests.defects.{side}_v{version}{more and '_extras'}")
