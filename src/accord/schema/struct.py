@@ -48,9 +48,7 @@ AbsolutePath = Annotated[str, Meta(pattern=r"^(/|[A-Za-z]:[\\/]|\\\\)")]
 MetaMap: TypeAlias = dict[str, Raw]
 
 
-class WireStruct(
-    Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", gc=False
-):
+class WireStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", gc=False):
     """An object of the protocol.  Every one may carry `_meta`, which is kept as it was sent.
 
     Subclasses repeat `frozen=True, kw_only=True`: msgspec does not pass them on.
