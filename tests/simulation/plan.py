@@ -135,7 +135,9 @@ class Plan:
     decides: str
     sessions: tuple[SessionPlan, ...]
     fault: Fault
+    # The moment, or the number of frames on the wire.
     fault_at: float
+    fault_after: int | None
     loses: bool
     # What happens after the first life: the sessions are loaded and used once more.
     again: tuple[Prompt, ...]
@@ -214,6 +216,7 @@ def plan_of(seed: int) -> Plan:
         sessions=tuple(_session(random, f"s{n}", most=4 - n) for n in range(sessions)),
         fault=random.choice(("none", "none", "none", "drop", "agent_crash", "client_crash")),
         fault_at=_moment(random),
+        fault_after=random.choice((None, random.randint(5, 80))),
         loses=random.random() < 0.5,
         again=tuple(
             _prompt(random, f"s{n}again") for n in range(sessions) if random.random() < 0.5

@@ -83,6 +83,15 @@ def _answers_overtake_updates(right: Any) -> Any:
     return frames_received
 
 
+@_plant(Connection, "_go_on")
+def _the_rest_of_a_large_chunk_comes_backwards(right: Any) -> Any:
+    async def go_on(self: Any) -> None:
+        self._unread.reverse()
+        await right(self)
+
+    return go_on
+
+
 @_plant(Requests, "_settle")
 def _a_withdrawn_request_is_never_answered(right: Any) -> Any:
     def settle(self: Any, request: Any, outcome: Any) -> None:
@@ -267,28 +276,29 @@ FOUND_BY = {
     "a_burst_is_written_backwards": 1,
     "the_rest_of_a_burst_is_forgotten": 1,
     "a_timer_outlives_its_transport": 1,
-    "answers_overtake_updates": 34,
+    "answers_overtake_updates": 20,
+    "the_rest_of_a_large_chunk_comes_backwards": 3,
     "a_withdrawn_request_is_never_answered": 34,
-    "an_answer_is_given_twice": 30,
-    "a_cancel_misses_the_prompts_that_wait": 5,
+    "an_answer_is_given_twice": 34,
+    "a_cancel_misses_the_prompts_that_wait": 7,
     "the_latest_prompt_is_next": 109,
-    "a_cancel_is_not_passed_on_to_the_turn": 1,
-    "open_tool_calls_are_not_settled": 1,
-    "a_stream_outlives_its_turn": 132,
-    "it_is_told_before_it_is_logged": 111,
+    "a_cancel_is_not_passed_on_to_the_turn": 2,
+    "open_tool_calls_are_not_settled": 3,
+    "a_stream_outlives_its_turn": 60,
+    "it_is_told_before_it_is_logged": 409,
     "a_cancel_takes_back_what_is_logged": 11,
-    "calls_wait_for_an_agent_that_is_gone": 4,
-    "what_a_crash_left_open_stays_open": 17,
+    "calls_wait_for_an_agent_that_is_gone": 23,
+    "what_a_crash_left_open_stays_open": 51,
     "an_update_is_dropped_while_the_inbox_is_full": 18,
     "a_full_inbox_holds_the_reading_for_ever": 1,
-    "a_full_inbox_holds_nothing_back": 2,
+    "a_full_inbox_holds_nothing_back": 109,
     "a_question_outlives_its_cancel": 519,
     "a_prompt_is_sent_behind_its_cancel": 1,
     "a_prompt_is_repeated_though_work_was_done": 9,
-    "a_prompt_that_waits_is_told_what_others_are": 1,
-    "a_turn_that_is_over_holds_the_reading": 96,
+    "a_prompt_that_waits_is_told_what_others_are": 278,
+    "a_turn_that_is_over_holds_the_reading": 1647,
     "the_next_turn_begins_with_the_last_one": 27,
-    "a_handler_that_does_not_heed_is_waited_for": 132,
+    "a_handler_that_does_not_heed_is_waited_for": 182,
 }
 
 __all__ = ["FOUND_BY", "PLANTED"]

@@ -15,6 +15,7 @@ from typing import Any
 
 from anyio.abc import TaskGroup
 
+from accord.connection import connection as pump
 from accord.transport.transport import Ended, Receiver, Transport
 from tests.simulation.chronicle import Chronicle, check_order, tokens_in
 
@@ -67,6 +68,8 @@ class Conversation:
         self.version = 0
         self.replaying: set[str] = set()
         self.frames = 0
+        # Told when so many have been sent.
+        self.alarm: tuple[int, Callable[[], None]] | None = None
 
     def _wrong(self, what: str) -> None:
         self._chronicle.wrong(f"{self._name}: {what}")
@@ -86,9 +89,13 @@ class Conversation:
                 self._wrong(f"the {side} sent no JSON: {line[:200]!r}")
                 return
             self._message(side, message)
+        if self.alarm is not None and self.frames >= self.alarm[0]:
+            _, ring = self.alarm
+            self.alarm = None
+            ring()
 
-    def took(self, side: str, data: bytes) -> None:
-        """One side receives what the other sent."""
+    def took(self, side: str, data: bytes, is_behind: bool) -> None:
+        """One side receives what the other sent; it may be behind with what came before."""
         other = "client" if side == "agent" else "agent"
         at = self.arrived[side]
         expected = self.sent[other][at : at + len(data)]
@@ -96,17 +103,19 @@ class Conversation:
             self._wrong(f"the {side} received at {at} other bytes than were sent: {data[:200]!r}")
         self.arrived[side] += len(data)
         if side == "agent":
-            self._agent_hears(data)
+            self._agent_hears(data, is_behind)
         self.chunk_frames_max = max(self.chunk_frames_max, data.count(b"\n"))
 
-    def _agent_hears(self, data: bytes) -> None:
+    def _agent_hears(self, data: bytes, is_behind: bool) -> None:
         *lines, self._unheard = (self._unheard + data).split(b"\n")
-        for line in lines:
+        # A large chunk is handled piece by piece, and what is known here is what the first does.
+        at_once: int = 0 if is_behind else vars(pump)["FRAMES_AT_ONCE"]
+        for number, line in enumerate(lines):
             if b'"session/prompt"' in line:
                 params = json.loads(line)["params"]
                 heard = self._heard.setdefault(params["sessionId"], [])
                 heard.append(params["prompt"][0]["text"])
-            elif b'"session/cancel"' in line:
+            elif b'"session/cancel"' in line and number < at_once:
                 session_id = json.loads(line)["params"]["sessionId"]
                 told = self.told.setdefault(session_id, Told())
                 waiting = [one for one in self._heard.get(session_id, []) if one not in told.over]
@@ -304,7 +313,7 @@ class Watched:
         """Note it and pass it on."""
         if self._ended:
             self._conversation._wrong("bytes came after the end")
-        self._conversation.took(self._side, data)
+        self._conversation.took(self._side, data, bool(getattr(self._receiver, "_unread", ())))
         assert self._receiver is not None
         self._receiver.data_received(data)
 

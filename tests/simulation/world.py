@@ -23,6 +23,7 @@ from anyio._core._eventloop import reset_current_async_library, set_current_asyn
 
 from accord.agent import recorded_session
 from accord.client import Client
+from accord.connection import connection as pump
 from accord.connection import sending
 from accord.errors import AccordError, ConnectionLost
 from accord.store import MemoryStore, SessionStore
@@ -206,7 +207,14 @@ class World:
     # ---- misfortunes
 
     async def _break(self, wire: Wire, client_scope: anyio.CancelScope) -> None:
-        await anyio.sleep(self.plan.fault_at)
+        if self.plan.fault_after is None:
+            await anyio.sleep(self.plan.fault_at)
+        else:
+            rung = anyio.Event()
+            wire.conversation.alarm = (self.plan.fault_after, rung.set)
+            await rung.wait()
+            # So that what was sent last may arrive, and what was not committed is lost.
+            await anyio.sleep(self.plan.fault_at / 1000)
         if wire.over:
             return
         self.chronicle.broken = True
@@ -249,9 +257,11 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
     ids = Random(world.plan.seed + 1)
     stderr = io.StringIO()
     low = world.random.choice((256 * 1024, 512))
+    at_once = world.random.choice((2048, 3, 1))
     with (
         mock.patch.object(sending, "monotonic", world.loop.time),
         mock.patch.object(recorded_session, "datetime", _Clock),
+        mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
         mock.patch.object(os, "urandom", ids.randbytes),
         mock.patch.object(pipes, "os", world.kernel),
         mock.patch.object(pipes, "is_pipe", _yes),
