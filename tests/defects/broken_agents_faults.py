@@ -56,8 +56,7 @@ class HangsOnLongLines(AgentV1):
 
 @breaks("LIM-03")
 class ReadsEndlessLines(AgentV1):
-    def run(self) -> None:
-        super().run()
+    def too_long(self) -> None:
         while self.reader.readline(65_536):
             pass
 

@@ -94,7 +94,7 @@ class EndsOnUnknownUpdates(ClientV1):
 @breaks("V1-EXT-02")
 class EndsOnForeignMetadata(ClientV1):
     def notification_session_update(self, params: Json) -> None:
-        self.ended = self.ended or "_meta" in params["update"]
+        self.ended = self.ended or "traceparent" in params["update"].get("_meta", {})
         super().notification_session_update(params)
 
 
@@ -133,7 +133,7 @@ class AnswersUnknownMethodsKindly(ClientV1):
 @breaks("V1-EXT-07")
 class ShowsItsStack(ClientV1):
     def refuse(self, request_id: Any, error: Json) -> None:
-        if error["code"] == -32602:
+        if error["code"] == -32602 and "missing" in error["message"]:
             error = {"code": -32603, "message": "Traceback (most recent call last): KeyError"}
         super().refuse(request_id, error)
 
@@ -182,8 +182,7 @@ class IgnoresDeepMessages(ClientV1):
 
 @breaks("LIM-03")
 class ReadsEndlessLines(ClientV1):
-    def run(self) -> None:
-        super().run()
+    def too_long(self) -> None:
         while self.reader.readline(65_536):
             pass
 

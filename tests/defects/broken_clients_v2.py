@@ -83,9 +83,11 @@ class TakesBadSubjects(ClientV2):
 
 
 @breaks("V2-GEN-08")
-class MintsActions(ClientV2):
-    def blocks(self) -> list[Json]:
-        return [*super().blocks(), {"type": "smell", "text": "x"}]
+class MintsOutcomes(ClientV2):
+    def decide(self, params: Json) -> Work:
+        answer: Json = yield from super().decide(params)
+        chosen = answer["outcome"]["outcome"] == "selected"
+        return {"outcome": {"outcome": "maybe"}} if chosen else answer
 
 
 @breaks("V2-INIT-01")

@@ -146,12 +146,15 @@ class Peer:
         while not self.ended:
             line = self.reader.readline(LINE_BYTES_MAX + 1)
             if len(line) > LINE_BYTES_MAX:
-                print(f"a line is longer than line_bytes_max = {LINE_BYTES_MAX}", file=sys.stderr)
+                self.too_long()
                 break
             if not line:
                 break
             self.receive(line)
         self.end()
+
+    def too_long(self) -> None:
+        print(f"a line is longer than line_bytes_max = {LINE_BYTES_MAX}", file=sys.stderr)
 
     def end(self) -> None:
         """The other side is gone, or the script is done."""
