@@ -246,16 +246,6 @@ def _a_prompt_that_waits_is_told_what_others_are(right: Any) -> Any:
     return step_aside
 
 
-@_plant(Inbox, "close")
-def _a_turn_that_is_over_holds_the_reading(right: Any) -> Any:
-    def close(self: Any) -> None:
-        self._holding, held = False, self._holding
-        right(self)
-        self._holding = held
-
-    return close
-
-
 @_plant(Conversation, "exchange_ended")
 def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     def exchange_ended(self: Any, exchange: Any) -> None:
@@ -296,7 +286,6 @@ FOUND_BY = {
     "a_prompt_is_sent_behind_its_cancel": 1,
     "a_prompt_is_repeated_though_work_was_done": 9,
     "a_prompt_that_waits_is_told_what_others_are": 278,
-    "a_turn_that_is_over_holds_the_reading": 1647,
     "the_next_turn_begins_with_the_last_one": 27,
     "a_handler_that_does_not_heed_is_waited_for": 182,
 }
