@@ -35,6 +35,7 @@ TELLING = {
     "odd_markers_are_no_support",
     "sessions_are_listed",
     "turns_are_told_of",
+    "applies_what_is_asked_about",
     "what_is_foreign_does_no_harm",
 }
 
