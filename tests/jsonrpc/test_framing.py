@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -279,3 +281,13 @@ def test_what_goes_around_a_frame_makes_the_same_bytes(framing: Framing | None) 
     splitter, frame = splitter_for(framing), b'{"a":1}'
     before, behind = splitter.around(len(frame))
     assert before + frame + behind == splitter.encode(frame)
+
+
+@given(
+    st.lists(st.binary(max_size=20).map(lambda data: json.dumps(data.hex()).encode()), max_size=5)
+)
+def test_several_frames_are_sent_as_if_one_by_one(frames: list[bytes]) -> None:
+    """Ours: gathering changes how often is written, and nothing of what."""
+    for framing in (*get_args(Framing), None):
+        splitter = splitter_for(framing)
+        assert splitter.encode_all(frames) == b"".join(map(splitter.encode, frames))

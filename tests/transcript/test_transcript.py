@@ -199,3 +199,14 @@ def test_text_that_is_no_json_has_no_value() -> None:
     """Ours."""
     assert plain(b"{") is None
     assert plain(b'{"a":[1]}') == {"a": [1]}
+
+
+def test_the_parts_of_apply_do_what_it_does() -> None:
+    """Ours: whoever folds very often may do so without its call."""
+    transcript = Transcript("v1")
+    folds, view = transcript.folding
+    update = v1.AgentMessageChunk(content=v1.TextContent(text="a"))
+    assert type(update) not in folds
+    transcript.apply(update)
+    folds[type(update)](view, update)
+    assert [message.text for message in transcript.messages] == ["aa"]

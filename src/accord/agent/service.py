@@ -199,13 +199,15 @@ class Service:
 
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         of_the_moment = {v2.Notice, v2.StateUpdate}
+        # A past may be very long: what is the same for all of it is looked up once.
         past = self.connection.gather("session/update")
+        session_id, updates, add, see = session.id, self.wire.updates, past.add, unfinished.see
         async for update in session.log.replay():
             if type(update) in of_the_moment:
                 continue
-            unfinished.see(update)
-            for params in self.wire.updates(session.id, update):
-                if past.add(params):
+            see(update)
+            for params in updates(session_id, update):
+                if add(params):
                     await past.flush()
         await past.flush()
 

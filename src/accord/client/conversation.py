@@ -65,7 +65,8 @@ class Conversation:
         self._waiting: list[Exchange] = []
         self._streams: list[weakref.ref[Inbox]] = []
         self._on_update = on_update
-        self._fold = self.transcript.apply
+        # The parts of the transcript's `apply`, which is called for every update.
+        self._folds, self._view = self.transcript.folding
 
     @property
     def cwd(self) -> str:
@@ -151,15 +152,23 @@ class Conversation:
 
     def apply(self, wire_update: Any) -> None:
         """Fold one update and hand it on.  The hot path: no task, no await, no copy."""
-        update = self._fold(wire_update)
+        fold = self._folds.get(type(wire_update))
+        if fold is not None:
+            update = fold(self._view, wire_update)
+        else:
+            update = self.transcript.apply(wire_update)
         if update is None:
             return
         exchanges = self._exchanges
-        if not exchanges or self._streams or update.kind in _HANDED_ON_WITH_CARE:
+        if self._streams or update.kind in _HANDED_ON_WITH_CARE:
             self.hand_on(update)
             return
-        # What nearly all updates of a turn are, without another call.
-        exchanges[0].inbox.put(update)
+        # What nearly all updates of a turn, or of a past, are, without another call.
+        if exchanges:
+            exchanges[0].inbox.put(update)
+        elif self._waiting:
+            self.hand_on(update)
+            return
         if self._on_update is not None:
             self._on_update(update)
 

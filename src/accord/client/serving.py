@@ -151,10 +151,12 @@ class Serving:
             return False
         update = incoming.update
         session = self._sessions.get(incoming.session_id)
-        if session is None or type(update) in self._words:
+        if session is None:
             self._update(incoming)
-        else:
-            session.apply(update)
+            return True
+        if type(update) in self._words:
+            tell_unknown(update, self._words, self.link.connection.tolerate)
+        session.apply(update)
         return True
 
     def _update(self, incoming: Incoming) -> None:

@@ -21,7 +21,8 @@ def tell_unknown(value: Any, words: Words, report: Callable[[str], None]) -> Non
     """Report every word that is not listed; those that start with `_` belong to who made them."""
     for field, known in words.get(type(value), {}).items():
         word = getattr(value, field)
-        if isinstance(word, str) and word not in known and not word.startswith("_"):
+        # The common answer first.
+        if word not in known and isinstance(word, str) and not word.startswith("_"):
             report(f"{type(value).__name__}: unknown {field} {word!r}")
 
 

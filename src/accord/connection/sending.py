@@ -113,8 +113,7 @@ class Sending:
         """Write frames that were checked already, in one go."""
         if self.error is not None:
             raise self.error
-        encode_frame = self._splitter.encode
-        self._transport.write(b"".join([encode_frame(frame) for frame in frames]))
+        self._transport.write(self._splitter.encode_all(frames))
 
     async def notify(self, method: str, params: bytes) -> None:
         """Send a notification; waits while the peer is slow.  Otherwise as `post`."""
@@ -172,14 +171,18 @@ class Gathered:
         self._sending = sending
         self._method = method
         self._frame_of = notification_framer(method)
+        self._frame_bytes_max = sending.limits.frame_bytes
         self._frames: list[bytes] = []
         self._bytes = 0
 
     def add(self, params: bytes) -> bool:
         """Take one; True when there are so many that they should be flushed."""
-        frame = self._sending.peer.checked(self._frame_of(params), self._method)
+        frame = self._frame_of(params)
+        frame_bytes = len(frame)
+        if frame_bytes > self._frame_bytes_max:
+            self._sending.peer.checked(frame, self._method)
         self._frames.append(frame)
-        self._bytes += len(frame)
+        self._bytes += frame_bytes
         return self._bytes >= GATHERED_BYTES_MAX
 
     async def flush(self) -> None:

@@ -60,6 +60,10 @@ class Splitter(Protocol):
         """The bytes to send for a frame."""
         ...
 
+    def encode_all(self, frames: list[bytes]) -> bytes:
+        """The bytes to send for several frames, one behind the other."""
+        ...
+
     def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
         """What goes before and behind a frame that is too large to be copied for it."""
         ...
@@ -105,6 +109,10 @@ class Lines:
     def encode(self, frame: bytes) -> bytes:
         """The frame and its line end; frames of `envelope.py` have no line break inside."""
         return frame + b"\n"
+
+    def encode_all(self, frames: list[bytes]) -> bytes:
+        """All frames, each with its line end."""
+        return b"\n".join(frames) + b"\n" if frames else b""
 
     def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
         """Nothing, and the line end."""
@@ -194,6 +202,10 @@ class ContentLength:
         """A header that counts bytes, not characters, and the frame."""
         return self.around(len(frame))[0] + frame
 
+    def encode_all(self, frames: list[bytes]) -> bytes:
+        """All frames, each behind its header."""
+        return b"".join([self.encode(frame) for frame in frames])
+
     def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
         """The header, and nothing."""
         return b"Content-Length: %d\r\n\r\n" % frame_bytes, b""
@@ -271,6 +283,10 @@ class Detecting:
     def encode(self, frame: bytes) -> bytes:
         """As for the framing that was found; lines while that is open, and then for good."""
         return self._chosen().encode(frame)
+
+    def encode_all(self, frames: list[bytes]) -> bytes:
+        """As `encode`."""
+        return self._chosen().encode_all(frames)
 
     def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
         """As `encode`."""

@@ -15,7 +15,7 @@ from accord.transcript import fold_v1_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
 from accord.transcript.plan import MAIN_PLAN_ID
-from accord.transcript.tool_call import FileDiff, Location
+from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff, Location
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -63,19 +63,25 @@ def _user_message_chunk(view: View, update: v1.UserMessageChunk) -> Update:
 def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
     view.open = None
     call = view.tool_call(update.tool_call_id)
-    call.patch(
-        title=_given(update.title),
-        name=_given(update.name),
-        kind=_given(update.kind),
-        status=_given(update.status),
-        raw_input=_given_raw(update.raw_input),
-        raw_output=_given_raw(update.raw_output),
-        meta=_given(update.meta),
-    )
-    locations = _given(update.locations)
-    if locations is not UNSET:
+    # Most patches say little, and most of what they leave out is left out for good.
+    title, kind, status = update.title, update.kind, update.status
+    if title is not UNSET and title is not None:
+        call.title = title
+    if kind is not UNSET and kind is not None:
+        call.report_kind(kind or DEFAULT_KIND)
+    if status is not UNSET and status is not None:
+        call.report(status or DEFAULT_STATUS)
+    if update.raw_input is not UNSET:
+        call.patch(raw_input=_given_raw(update.raw_input))
+    if update.raw_output is not UNSET:
+        call.patch(raw_output=_given_raw(update.raw_output))
+    if update.name is not UNSET or update.meta is not UNSET:
+        call.patch(name=_given(update.name), meta=_given(update.meta))
+    locations, content = update.locations, update.content
+    if locations is not UNSET and locations is not None:
         call.locations = [Location(place.path, place.line or None) for place in locations]
-    call.replace_content(_given(update.content), _diffs)
+    if content is not UNSET and content is not None:
+        call.replace_content(content, _diffs)
     return ToolCallChanged(call, "", update)
 
 

@@ -189,8 +189,7 @@ class ToolCall:
         if name is not UNSET:
             self.name = name
         if kind is not UNSET:
-            self.reported_kind = kind or DEFAULT_KIND
-            self.kind = kind if kind in KINDS_OF_TOOL else DEFAULT_KIND
+            self.report_kind(kind or DEFAULT_KIND)
         if status is not UNSET:
             self.report(status or DEFAULT_STATUS)
         if raw_input is not UNSET:
@@ -198,6 +197,11 @@ class ToolCall:
         if raw_output is not UNSET:
             self.raw_output = None if raw_output == NULL else raw_output.copy()
         patch_meta(self.meta, meta)
+
+    def report_kind(self, kind: str) -> None:
+        """Take a kind; one that is not known counts as other."""
+        self.reported_kind = kind
+        self.kind = kind if kind in KINDS_OF_TOOL else DEFAULT_KIND
 
     def report(self, status: str) -> None:
         """Take a status, unless a final one was reported before."""

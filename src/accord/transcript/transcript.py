@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from math import isfinite
 from operator import attrgetter
@@ -84,6 +84,14 @@ class Transcript:
         self.usage: Usage = view.usage
         self.info: SessionInfo = view.info
         self.state: State = view.state
+
+    @property
+    def folding(self) -> tuple[Mapping[type, Fold], View]:
+        """What `apply` is made of, for who calls it very often: `folds[type(update)](view, update)`.
+
+        A type that is not among the folds yet is for `apply`, which loads them.
+        """
+        return self._folds, self._view
 
     def apply(self, update: object) -> Update | None:
         """Take one update; says what it changed, or None where it changed nothing.
