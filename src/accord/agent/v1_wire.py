@@ -173,15 +173,21 @@ class V1Wire:
 
     def _tool_fields(self, session_id: str, patch: Any, shown: _Shown) -> dict[str, Any]:
         """Only what the patch says: null and absence are the same to v1."""
-        fields: dict[str, Any] = {"tool_call_id": patch.tool_call_id, "meta": patch.meta}
-        for name in ("title", "name", "kind"):
-            value = getattr(patch, name)
-            if value is not UNSET and value is not None:
-                fields[name] = _known(value, "other") if name == "kind" else value
+        fields: dict[str, Any] = {"tool_call_id": patch.tool_call_id}
+        if isinstance(patch.title, str):
+            fields["title"] = patch.title
+        if isinstance(patch.name, str):
+            fields["name"] = patch.name
+        if isinstance(patch.kind, str):
+            fields["kind"] = _known(patch.kind, "other")
         if isinstance(patch.status, str):
             fields["status"] = _STATUSES.get(patch.status, patch.status)
-        for name in ("raw_input", "raw_output"):
-            fields[name] = getattr(patch, name)
+        if patch.raw_input is not UNSET:
+            fields["raw_input"] = patch.raw_input
+        if patch.raw_output is not UNSET:
+            fields["raw_output"] = patch.raw_output
+        if patch.meta is not UNSET:
+            fields["meta"] = patch.meta
         if isinstance(patch.content, list):
             fields["content"] = self._contents(session_id, patch.tool_call_id, shown.content)
         if isinstance(patch.locations, list):

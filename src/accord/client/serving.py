@@ -47,7 +47,6 @@ class Serving:
         self._read_update: Callable[[Raw], Incoming] | None = None
         self._sessions: dict[str, Conversation] = {}
         self._words: Words = {}
-        self._read_whole: Callable[[bytes], Incoming | None]
 
     def agreed(self, link: Link) -> None:
         """The handshake is done, and what comes next is served."""
@@ -57,8 +56,8 @@ class Serving:
         if not self._options.strict:
             # What is strict must look at every member; that takes the long way.
             wanted, depth_max = link.wire.update_params, self._options.limits.depth
-            self._read_whole = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            link.connection.shortcut = self.take
+            read = notification_reader(UPDATE, wanted, depth_max=depth_max)
+            link.connection.shortcut = self._shortcut(read)
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -141,23 +140,27 @@ class Serving:
             return
         self._update(incoming)
 
-    def take(self, frame: bytes) -> bool:
-        """Take an update by its whole frame, if it is one that needs no care.
+    def _shortcut(self, read: Callable[[bytes], Incoming | None]) -> Callable[[bytes], bool]:
+        """A function that takes an update by its whole frame, if it is one that needs no care.
 
-        The hot path: what it does not take comes again as a notification.
+        The hot path, so everything is looked up once.  What it does not take comes again as a
+        notification.
         """
-        incoming = self._read_whole(frame)
-        if incoming is None:
-            return False
-        update = incoming.update
-        session = self._sessions.get(incoming.session_id)
-        if session is None:
-            self._update(incoming)
+        session_of, words, update_came = self._sessions.get, self._words, self._update
+
+        def take(frame: bytes) -> bool:
+            incoming = read(frame)
+            if incoming is None:
+                return False
+            update = incoming.update
+            session = session_of(incoming.session_id)
+            if session is None or type(update) in words:
+                update_came(incoming)
+            else:
+                session.apply(update)
             return True
-        if type(update) in self._words:
-            tell_unknown(update, self._words, self.link.connection.tolerate)
-        session.apply(update)
-        return True
+
+        return take
 
     def _update(self, incoming: Incoming) -> None:
         update = incoming.update

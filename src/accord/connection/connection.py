@@ -11,6 +11,7 @@ What always holds
       that only stopped sending gets the answers it waits for, for a moment.
 """
 
+import gc
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -22,7 +23,12 @@ from anyio.lowlevel import checkpoint
 
 from accord.connection.calling import CANCEL_REQUEST, Calling
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
-from accord.connection.limits import FRAMES_AT_ONCE, LAST_ANSWERS_SECONDS_MAX, Limits
+from accord.connection.limits import (
+    FRAMES_AT_ONCE,
+    LAST_ANSWERS_SECONDS_MAX,
+    MANY_FRAMES,
+    Limits,
+)
 from accord.connection.noise import Noise, quoted
 from accord.connection.requests import Requests
 from accord.connection.tolerated import Tolerated
@@ -148,7 +154,16 @@ class Connection(Calling):
             self.run(self._go_on)
 
     def _handle(self, frames: list[bytes]) -> None:
-        self._frames_received(frames)
+        if len(frames) < MANY_FRAMES or not gc.isenabled():
+            self._frames_received(frames)
+        else:
+            # Much is made for each frame and little of it stays; looking for garbage again and
+            # again in between costs more than looking once behind all of them.
+            gc.disable()
+            try:
+                self._frames_received(frames)
+            finally:
+                gc.enable()
         if self._noise.more and not self.peer.noise_count:
             self._noise.over()
 

@@ -15,6 +15,7 @@ YIELD_SECONDS_MAX = 0.005
 CHECK_SECONDS_MAX = 0.0001
 # So many frames are handled before others run: a chunk may hold very many small ones.
 FRAMES_AT_ONCE = 2048
+MANY_FRAMES = 64
 # How long requests may go on that were open when the peer said its last word.
 LAST_ANSWERS_SECONDS_MAX = 1.0
 # Of a line that is no message, so much is quoted.

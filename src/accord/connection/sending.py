@@ -28,6 +28,7 @@ from accord.transport.transport import Transport
 COPIED_BYTES_MAX = 64 * 1024
 # So much of a session's past is written at once; one write for each message would cost most.
 GATHERED_BYTES_MAX = 64 * 1024
+GATHERED_BYTES_FIRST = 4 * 1024
 
 
 class Sending:
@@ -174,6 +175,8 @@ class Gathered:
         self._frame_bytes_max = sending.limits.frame_bytes
         self._frames: list[bytes] = []
         self._bytes = 0
+        # The first go out early, so that the peer has something to do.
+        self._bytes_wanted = GATHERED_BYTES_FIRST
 
     def add(self, params: bytes) -> bool:
         """Take one; True when there are so many that they should be flushed."""
@@ -183,11 +186,12 @@ class Gathered:
             self._sending.peer.checked(frame, self._method)
         self._frames.append(frame)
         self._bytes += frame_bytes
-        return self._bytes >= GATHERED_BYTES_MAX
+        return self._bytes >= self._bytes_wanted
 
     async def flush(self) -> None:
         """Write what is there, and give way."""
         frames, self._frames, self._bytes = self._frames, [], 0
+        self._bytes_wanted = min(2 * self._bytes_wanted, GATHERED_BYTES_MAX)
         if frames:
             self._sending.write_gathered(frames)
         await self._sending.give_way()

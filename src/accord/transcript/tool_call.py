@@ -126,7 +126,7 @@ class ToolCall:
         self.status = self.reported_status = DEFAULT_STATUS
         self.content: list[ReceivedItem] = []
         # Read out of the content when somebody looks: most diffs are replaced before that.
-        self._diffs: list[FileDiff] | None = []
+        self._diffs: list[FileDiff] | None = None
         self._diffs_of: DiffReader | None = None
         self.locations: list[Location] = []
         self.raw_input: Raw | None = None
@@ -144,8 +144,9 @@ class ToolCall:
     def diffs(self) -> list[FileDiff]:
         """What the content says was changed, or would be."""
         if self._diffs is None:
-            assert self._diffs_of is not None
-            self._diffs = [diff for item in self.content for diff in self._diffs_of(item)]
+            read = self._diffs_of
+            found = () if read is None else (diff for item in self.content for diff in read(item))
+            self._diffs = list(found)
         return self._diffs
 
     @property

@@ -87,9 +87,10 @@ class Transcript:
 
     @property
     def folding(self) -> tuple[Mapping[type, Fold], View]:
-        """What `apply` is made of, for who calls it very often: `folds[type(update)](view, update)`.
+        """What `apply` is made of, for who calls it very often.
 
-        A type that is not among the folds yet is for `apply`, which loads them.
+        It is `folds[type(update)](view, update)`; a type that is not among the folds yet is for
+        `apply`, which loads them.
         """
         return self._folds, self._view
 
