@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anyio.lowlevel import checkpoint_if_cancelled
 
@@ -20,11 +20,13 @@ from accord.schema.codec import encode
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
 
+    # Only here: at run time it would load the types before the first turn needs them.
+    Chunk: TypeAlias = type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
+
 UPDATE = "session/update"
 # Stands for the text while the frame around it is made; no id can hold it unescaped.
 _PLACE = "\x00text\x00"
 
-Chunk = type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
 Sender = Callable[[str], Awaitable[None] | None]
 
 
