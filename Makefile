@@ -48,7 +48,9 @@ coverage: setup
 
 # All tests but those that `coverage` and `peers` run.
 unit: setup
-	$(PYTEST) -n 2 $(PURE:%=--ignore=tests/%) --ignore=tests/interop
+	$(PYTEST) -n 2 $(PURE:%=--ignore=tests/%) --ignore=tests/interop --ignore=tests/browser
+	@# In a process of its own: the browser's driver keeps an event loop running.
+	$(PYTEST) tests/browser
 
 peers: setup
 	@sh scripts/setup.sh acp-0.12 acp-1.0rc
