@@ -5,6 +5,7 @@ Where the rule is the same as in v1, the override is the same.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.defects import broken_agents_v1_logins as v1_logins
@@ -72,10 +73,13 @@ class HasFractionsAsIds(AgentV2):
 @breaks("V2-GEN-02")
 class ReusesIds(AgentV2):
     def send(self, message: Json) -> None:
-        super().send(message)
-        if message.get("method") == "session/request_permission":
-            again = {"id": message["id"], "method": "_example.org/hello", "params": {}}
-            super().send(again)
+        if message.get("method") != "session/request_permission":
+            super().send(message)
+            return
+        again = {"id": message["id"], "method": "_example.org/hello", "params": {}}
+        # In one piece, so that the first is still open when the second comes.
+        both = [json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in (message, again)]
+        self.write(b"".join(both))
 
     def answered(self, message: Json) -> None:
         if message.get("error", {}).get("code") != -32601:
