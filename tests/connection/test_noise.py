@@ -7,6 +7,7 @@ import logging
 import anyio
 import pytest
 
+from accord.connection.incoming import Shortcut
 from accord.connection.tolerated import KINDS_MAX, Tolerated
 from tests.connection.raw_peer import Role, connected
 
@@ -136,7 +137,7 @@ async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptur
         return b"quick" in frame
 
     async with connected(role) as (connection, peer):
-        connection.shortcut = take
+        connection.shortcut = Shortcut("broken", take)
         quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
         slow = b'{"jsonrpc":"2.0","method":"slow"}\n'
         broken = b'{"jsonrpc":"2.0","method":"broken"}\n'

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.wire import UPDATE
 from accord.jsonrpc.envelope import notification_framer
 from accord.schema import v2
 from accord.schema.codec import encode
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     # Only here: at run time it would load the types before the first turn needs them.
     Chunk: TypeAlias = type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
 
-UPDATE = "session/update"
 # Stands for the text while the frame around it is made; no id can hold it unescaped.
 _PLACE = "\x00text\x00"
 

@@ -20,7 +20,7 @@ from accord.agent.mcp_calls import McpCalls
 from accord.agent.session import AgentSession, new_session_id
 from accord.agent.turn import describe
 from accord.agent.unfinished import Unfinished, cut_off_error, interruption
-from accord.agent.wire import Wire
+from accord.agent.wire import UPDATE, Wire
 from accord.connection import Connection, IncomingRequest
 from accord.connection.faults import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
@@ -200,7 +200,7 @@ class Service:
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         of_the_moment = {v2.Notice, v2.StateUpdate}
         # A past may be very long: what is the same for all of it is looked up once.
-        past = self.connection.gather("session/update")
+        past = self.connection.gather(UPDATE)
         session_id, updates, add, see = session.id, self.wire.updates, past.add, unfinished.see
         async for update in session.log.replay():
             if type(update) in of_the_moment:

@@ -29,7 +29,7 @@ from accord.agent.logging_first import LoggingFirst
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals, check_words
 from accord.agent.recorded_session import RecordedSession
-from accord.agent.wire import PermissionAsk, PermissionOption, Wire
+from accord.agent.wire import UPDATE, PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from accord.agent.mcp_calls import McpCalls, OnNotification
     from accord.agent.turn import Turn
 
-UPDATE = "session/update"
 REQUEST_PERMISSION = "session/request_permission"
 
 

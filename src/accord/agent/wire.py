@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 from accord.schema.struct import Raw
 
+UPDATE = "session/update"
+
 
 class PermissionOption(NamedTuple):
     """One answer that the user may give; `kind` says what it means."""

@@ -20,6 +20,7 @@ from accord.client.questions import Question
 from accord.client.wire import Incoming
 from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
+from accord.connection.incoming import Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.shortcut import notification_reader
 from accord.schema.codec import Invalid, decode, encode
@@ -57,7 +58,7 @@ class Serving:
             # What is strict must look at every member; that takes the long way.
             wanted, depth_max = link.wire.update_params, self._options.limits.depth
             read = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            link.connection.shortcut = self._shortcut(read)
+            link.connection.shortcut = Shortcut(UPDATE, self._taking(read))
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -140,7 +141,7 @@ class Serving:
             return
         self._update(incoming)
 
-    def _shortcut(self, read: Callable[[bytes], Incoming | None]) -> Callable[[bytes], bool]:
+    def _taking(self, read: Callable[[bytes], Incoming | None]) -> Callable[[bytes], bool]:
         """A function that takes an update by its whole frame, if it is one that needs no care.
 
         The hot path, so everything is looked up once.  What it does not take comes again as a

@@ -42,9 +42,36 @@ class Program:
 
     async def ended(self, seconds: float) -> int | None:
         """Its exit code, or None when it still runs after this time."""
-        with anyio.move_on_after(seconds):
-            return await self.process.wait()
-        return None
+        return await end_of(self.process, seconds)
+
+
+async def open_program(
+    command: Sequence[str], *, stdin: int, folder: str, env: Mapping[str, str]
+) -> Process:
+    """Start a command in a group of its own, with pipes for what it says.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    try:
+        return await anyio.open_process(
+            list(command),
+            stdin=stdin,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+
+
+async def end_of(process: Process, seconds: float) -> int | None:
+    """Its exit code, or None when it still runs after this time."""
+    with anyio.move_on_after(seconds):
+        return await process.wait()
+    return None
 
 
 @asynccontextmanager
@@ -60,31 +87,20 @@ async def started(
     Raises:
         NotStarted: there is no such program, or it may not be run.
     """
-    try:
-        process = await anyio.open_process(
-            list(command),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=folder,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+    process = await open_program(command, stdin=PIPE, folder=folder, env=env)
     assert process.stdin is not None
     assert process.stdout is not None
     program = Program(process, RawPeer(process.stdout, process.stdin, patience=patience))
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(program.peer.pump)
-            tasks.start_soon(_drain, program)
+            tasks.start_soon(drain, process.stderr, program.stderr)
             yield program
             await _leave(program)
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
-            _kill(process.pid)
+            kill_group(process.pid)
             await process.wait()
             # What lies in the pipes is read away, or they would never be seen to have ended.
             for stream in (process.stdout, process.stderr):
@@ -110,19 +126,19 @@ async def _empty(stream: ByteReceiveStream | None) -> None:
         await stream.aclose()
 
 
-async def _drain(program: Program) -> None:
-    stream = program.process.stderr
+async def drain(stream: ByteReceiveStream | None, kept: bytearray) -> None:
+    """Read what a program says to its end, and keep the beginning of it."""
     assert stream is not None
     try:
         while True:
             chunk = await stream.receive(65_536)
-            if len(program.stderr) < STDERR_BYTES_MAX:
-                program.stderr += chunk[: STDERR_BYTES_MAX - len(program.stderr)]
+            kept += chunk[: STDERR_BYTES_MAX - len(kept)]
     except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass
 
 
-def _kill(group: int) -> None:
+def kill_group(group: int) -> None:
+    """End a program and whatever of its group is left."""
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

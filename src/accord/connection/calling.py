@@ -115,18 +115,14 @@ class Calling(Sending):
         await self._calls.place()
         call_id, frame, call = self._calls.start(method, params, on_result)
         self._write(frame)
-        if not background:
-            self._foreground_calls += 1
-            self._update_reading()
         try:
-            return await call.outcome()
+            if background:
+                return await call.outcome()
+            with self.awaited():
+                return await call.outcome()
         except anyio.get_cancelled_exc_class():
             self.give_up(call_id)
             raise
-        finally:
-            if not background:
-                self._foreground_calls -= 1
-                self._update_reading()
 
     def begin_call(
         self,

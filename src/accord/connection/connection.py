@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
 from accord.connection.calling import CANCEL_REQUEST, Calling
-from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
+from accord.connection.incoming import Handler, IncomingRequest, RequestId, Shortcut, Work
 from accord.connection.limits import (
     FRAMES_AT_ONCE,
     LAST_ANSWERS_SECONDS_MAX,
@@ -66,8 +66,7 @@ class Connection(Calling):
         )
         self.strict = strict
         self._handler = handler
-        # Takes a frame whole where it can and says so: a way around the peer for one notification.
-        self.shortcut: Callable[[bytes], bool] | None = None
+        self.shortcut: Shortcut | None = None
         self._noise = Noise()
         self._tolerated = Tolerated()
         self._requests = Requests(self.peer, handler, self._write_answer)
@@ -184,17 +183,17 @@ class Connection(Calling):
 
     def _frames_received(self, frames: list[bytes]) -> None:
         receive, notification = self.peer.receive, self._handler.notification
-        take, was_taken = self.shortcut, False
+        shortcut, was_taken = self.shortcut, False
         for frame in frames:
-            if take is not None:
+            if shortcut is not None:
                 try:
-                    if take(frame):
+                    if shortcut.take(frame):
                         was_taken = True
                         if self.error is not None:
                             return
                         continue
                 except Exception as error:  # noqa: BLE001 - as for any notification
-                    self._notification_failed("session/update", error)
+                    self._notification_failed(shortcut.method, error)
                     continue
                 if was_taken:
                     was_taken = False

@@ -1,7 +1,7 @@
 """A request of the peer while it is served, and who serves it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import anyio
 
@@ -14,6 +14,16 @@ RequestId = int | str | None
 
 _NULL = memoryview(b"null")
 _NOTHING = Raw(b"{}")
+
+
+class Shortcut(NamedTuple):
+    """A way around the peer for one notification that comes very often.
+
+    `take` gets each frame first, and says whether it took it whole; `method` names it in the log.
+    """
+
+    method: str
+    take: Callable[[bytes], bool]
 
 
 def _settle_nothing(outcome: bytes | Exception) -> None:
@@ -87,4 +97,4 @@ class IncomingRequest:
             self._scope.cancel()
 
 
-__all__ = ["Handler", "IncomingRequest", "RequestId", "Work"]
+__all__ = ["Handler", "IncomingRequest", "RequestId", "Shortcut", "Work"]

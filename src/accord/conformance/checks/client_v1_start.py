@@ -66,8 +66,13 @@ async def introduces_itself(stage: ClientStage) -> None:
 @check("V1-INIT-08", role="client")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
     """An answer with version 42 is followed by the end of the connection, and nothing else."""
+    await judge_leaving(stage, "V1-INIT-08", 42)
+
+
+async def judge_leaving(stage: ClientStage, rule: str, version: int) -> None:
+    """Answer `initialize` with a version that nobody speaks, and see what the client does."""
     talk = await stage.start()
-    await talk.initialize(stage.offer(protocol_version=42))
+    await talk.initialize(stage.offer(protocol_version=version))
     since = len(talk.peer.frames)
     came: list[Frame] = []
     try:
@@ -76,7 +81,7 @@ async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
     except Unanswered:
         came = [one for one in talk.peer.frames[since:] if not one.sent and one.method]
     ok = talk.peer.closed.is_set() and not came
-    stage.judge.judge("V1-INIT-08", ok, "the connection goes on", sent=42, came=came)
+    stage.judge.judge(rule, ok, "the connection goes on", sent=version, came=came)
 
 
 @check("V1-CAP-02", role="client")

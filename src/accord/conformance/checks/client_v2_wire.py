@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from accord.conformance import looking
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.checks import client_v1_wire as v1
-from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated
+from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated, judge_leaving
 from accord.conformance.checks.client_v1_turn import outcome
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
@@ -90,17 +90,7 @@ async def initializes_first(stage: ClientStage) -> None:
 @check("V2-INIT-04", role="client", version="2")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
     """An answer with version 7 is followed by the end of the connection."""
-    talk = await stage.start()
-    await talk.initialize(stage.offer(protocol_version=7))
-    since = len(talk.peer.frames)
-    came: list[Frame] = []
-    try:
-        seconds = min(LEAVE_SECONDS, stage.patience)
-        await talk.peer.expect(lambda _frame: False, "the end", timeout=seconds)
-    except Unanswered:
-        came = [one for one in talk.peer.frames[since:] if not one.sent and one.method]
-    ok = talk.peer.closed.is_set() and not came
-    stage.judge.judge("V2-INIT-04", ok, "the connection goes on", sent=7, came=came)
+    await judge_leaving(stage, "V2-INIT-04", 7)
 
 
 @check("V2-INIT-11", role="client", version="2")

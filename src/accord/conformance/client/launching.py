@@ -11,7 +11,6 @@ What always holds: leaving `launched` leaves no process and no folder behind.
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import sys
 import tempfile
@@ -19,14 +18,21 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import DEVNULL, PIPE
+from subprocess import DEVNULL
 from typing import Literal
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process, SocketStream, TaskGroup
+from anyio.abc import Process, SocketStream
 
 from accord.conformance.client import bridge
-from accord.conformance.program import LEAVE_SECONDS, STDERR_BYTES_MAX, NotStarted, started
+from accord.conformance.program import (
+    LEAVE_SECONDS,
+    drain,
+    end_of,
+    kill_group,
+    open_program,
+    started,
+)
 from accord.conformance.wire import RawPeer, Unanswered
 
 Way = Literal["spawn", "stdio"]
@@ -80,9 +86,7 @@ class Launched:
 
     async def ended(self, seconds: float) -> int | None:
         """Its exit code, or None when it still runs after this time."""
-        with anyio.move_on_after(seconds):
-            return await self.process.wait()
-        return None
+        return await end_of(self.process, seconds)
 
 
 @asynccontextmanager
@@ -148,48 +152,21 @@ def _agent_program(path: Path, address: str) -> str:
 async def _spawned(
     command: Sequence[str], folder: str, env: Mapping[str, str]
 ) -> AsyncGenerator[Launched]:
-    try:
-        process = await anyio.open_process(
-            list(command),
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=folder,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+    process = await open_program(command, stdin=DEVNULL, folder=folder, env=env)
     client = Launched(process, "spawn")
     try:
         async with anyio.create_task_group() as tasks:
-            _drain(tasks, client)
+            for said in (process.stdout, process.stderr):
+                tasks.start_soon(drain, said, client.output)
             yield client
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
+            kill_group(process.pid)
             await process.wait()
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     await stream.aclose()
-
-
-def _drain(tasks: TaskGroup, client: Launched) -> None:
-    async def drain(stream: ByteReceiveStream) -> None:
-        try:
-            while True:
-                chunk = await stream.receive(65_536)
-                client.output += chunk[: STDERR_BYTES_MAX - len(client.output)]
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-
-    for stream in (client.process.stdout, client.process.stderr):
-        assert stream is not None
-        tasks.start_soon(drain, stream)
 
 
 async def _leave(client: Launched) -> None:
