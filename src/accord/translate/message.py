@@ -1,0 +1,127 @@
+"""What passes through a translator: messages without wire ids, and where each of them goes.
+
+A translator stands between a client and an agent.  It knows nothing of bytes, ids on the wire,
+processes or clocks; whoever drives it (`proxy/relay.py`) does.
+
+What always holds
+    * A `key` names a request on one side and in one direction: the driver makes keys for what it
+      delivers, a translator for what it asks.  An answer carries the key of its request.
+    * Where params name a request (`$/cancel_request`, and `elicitation/create` with `requestId`),
+      they hold its key, never an id of the wire.
+    * `params`, `result` and `data` are plain JSON values.  Whoever is handed one may change it
+      and pass it on; nobody else keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+Key: TypeAlias = int
+
+
+class Side(Enum):
+    """Who a message comes from or goes to.
+
+    The host is the machine that the translator stands on: it serves files and terminals, in v1's
+    words, to an agent whose client does not.
+    """
+
+    CLIENT = "client"
+    AGENT = "agent"
+    HOST = "host"
+
+
+CLIENT, AGENT, HOST = Side.CLIENT, Side.AGENT, Side.HOST
+
+
+class Request(NamedTuple):
+    """Exactly one `Result` or `Failure` with this key is due."""
+
+    key: Key
+    method: str
+    params: Json
+
+
+class Notification(NamedTuple):
+    """Nothing may be answered."""
+
+    method: str
+    params: Json
+
+
+class Result(NamedTuple):
+    """A request went well."""
+
+    key: Key
+    result: Any
+
+
+class Failure(NamedTuple):
+    """A request failed; `data` is None where there is none."""
+
+    key: Key
+    code: int
+    message: str
+    data: Any = None
+
+
+Answer: TypeAlias = Result | Failure
+Message: TypeAlias = Request | Notification | Result | Failure
+Out: TypeAlias = tuple[Side, Message]
+
+
+class Surroundings(NamedTuple):
+    """What a translator cannot know by itself, handed in so that it stays without I/O."""
+
+    now: Callable[[], float]
+    """Seconds of a clock that never goes back."""
+    stamp: Callable[[], str]
+    """The time of day, RFC 3339 in UTC."""
+    fresh: Callable[[], str]
+    """A string that was never used before, for ids."""
+    read_text: Callable[[str], str | None]
+    """The text of a file that the session may read, or None."""
+    keep_secret: Callable[[str, Json], None]
+    """Put the credentials of a login method where secrets live, and nowhere else."""
+    log: Callable[[str], None]
+    """Tell whoever operates this."""
+
+
+class Translator(Protocol):
+    """A client of one version on one side, an agent of another on the other.
+
+    Each call says what is to be sent now, in order.
+    """
+
+    losses: dict[str, int]
+    """How often something could not be said in the other version, by kind."""
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `wake` wants to be called, by the clock of `Surroundings.now`; None for never."""
+        ...
+
+    def receive(self, side: Side, message: Message) -> Sequence[Out]:
+        """Take the next message of a side."""
+        ...
+
+    def wake(self) -> Sequence[Out]:
+        """Do what was due at `wake_at`."""
+        ...
+
+    def agent_gone(self, why: str) -> Sequence[Out]:
+        """The agent will say no more.  Every request of the client is answered hereafter."""
+        ...
+
+
+class CannotTranslate(Exception):
+    """A request that has no form on the other side; it is answered with this error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data

@@ -1,0 +1,88 @@
+"""The params and results of one version as plain JSON that is sure to be valid there.
+
+Good input is checked by the native decoder and then left as it came, unknown fields included.
+What only the tolerant reader takes is written again as that reader understood it, so that the
+other side is never handed what nobody may send.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+from accord.schema.codec import decode_slowly, encode, native, to_python
+from accord.schema.invalid import Invalid
+from accord.schema.method import Method
+from accord.schema.struct import Raw
+from accord.translate.message import Json
+
+Spoken: TypeAlias = Literal["v1", "v2", "draft"]
+
+
+def methods_of(spoken: Spoken) -> dict[str, Method]:
+    """Every method of a version by name; those of both sides together."""
+    module = _module(spoken)
+    return {**module.CLIENT_METHODS, **module.AGENT_METHODS}
+
+
+def _module(spoken: Spoken) -> ModuleType:
+    # Loaded when they are spoken: a translator needs two of the three.
+    if spoken == "v1":
+        from accord.schema.v1 import methods as v1_methods
+
+        return v1_methods
+    if spoken == "v2":
+        from accord.schema.v2 import methods as v2_methods
+
+        return v2_methods
+    from accord.schema.draft import methods as draft_methods
+
+    return draft_methods
+
+
+def read_params(method: Method | None, raw: bytes | Raw) -> Json:
+    """The params of a message; those of a method that nobody knows as they came.
+
+    Raises:
+        Invalid: they are not of this method's type; says where and why.
+    """
+    value = to_python(raw) if method is None else _read(method, method.params, raw)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Invalid("$", "Expected `object`")
+    return value
+
+
+def read_result(method: Method | None, raw: bytes | Raw) -> Any:
+    """The result of a request, otherwise as `read_params`.
+
+    Raises:
+        Invalid: it is not of this method's type; says where and why.
+    """
+    return to_python(raw) if method is None else _read(method, method.result, raw)
+
+
+def _read(method: Method, wanted: Any, raw: bytes | Raw) -> Any:
+    try:
+        native(wanted).decode(raw)
+        return to_python(raw)
+    except (ValueError, RecursionError):
+        pass
+    if wanted is method.params:
+        return to_python(encode(method.decode_params(raw)))
+    return to_python(encode(method.decode_result(raw)))
+
+
+def refused(method: Method | None, params: bytes) -> Invalid | None:
+    """Why params that we made may not be sent; None if they may."""
+    if method is None:
+        return None
+    try:
+        native(method.params).decode(params)
+    except (ValueError, RecursionError):
+        try:
+            decode_slowly(method.params, params)
+        except Invalid as error:
+            return error
+    return None
