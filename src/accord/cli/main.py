@@ -23,6 +23,7 @@ COMMANDS = {
     "record": "stands in an agent's place, passes everything on and writes it down",
     "trace": "shows a recording: as a page, in the terminal, as figures, or judged",
     "replay": "plays one side of a recording to the other",
+    "translate": "makes an agent of one version of the protocol speak another",
     "check": "judges an agent or a client, rule by rule",
     "demo": "a talk with the built-in agent about a small project that is thrown away",
 }
@@ -32,7 +33,7 @@ COMMANDS = {
 QUICK = frozenset({"agent"})
 
 # Commands that start another program, which is given after `--`.
-STARTERS = frozenset({"run", "record", "replay", "check"})
+STARTERS = frozenset({"run", "record", "replay", "check", "translate"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130

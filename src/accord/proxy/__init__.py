@@ -1,0 +1,1 @@
+"""Being in between: forwarding, the conductor, and the relay that carries translators."""

@@ -1,0 +1,86 @@
+"""Which translator stands between two versions, and what they are made with."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, TypeAlias
+
+from accord.translate.chain import Chain
+from accord.translate.message import Json, Surroundings, Translator
+from accord.translate.reading import Spoken
+from accord.translate.same import Same
+
+Outside: TypeAlias = Literal["v1", "v2", "draft", "v2-early"]
+"""What a client can be served in: the three versions, and the first pages of v2."""
+
+
+class Settings(NamedTuple):
+    """How a translator is to behave."""
+
+    strict: bool = False
+    unstable: bool = False
+    host: frozenset[str] = frozenset()
+
+
+NOTHING_SPECIAL = Settings()
+
+
+def between(outside: Outside, inside: Spoken, around: Surroundings, how: Settings) -> Translator:
+    """The translator for a client of one version and an agent of another."""
+    if outside == "v2-early":
+        from accord.translate.early_client import EarlyClient
+
+        early = EarlyClient(around, strict=how.strict, unstable=how.unstable)
+        return early if inside == "v2" else Chain(early, between("v2", inside, around, how))
+    if outside == inside:
+        return Same(around)
+    if outside == "v1":
+        return _v2_agent(around, how) if inside == "v2" else _draft_agent(around, how)
+    if outside == "v2":
+        v1_agent = _v1_agent(around, how)
+        return v1_agent if inside == "v1" else Chain(v1_agent, _draft_agent(around, how))
+    draft_client = _draft_client(around, how)
+    return draft_client if inside == "v1" else Chain(draft_client, _v2_agent(around, how))
+
+
+def _v1_agent(around: Surroundings, how: Settings) -> Translator:
+    from accord.translate.v1_agent import V1Agent
+
+    return V1Agent(around, strict=how.strict, unstable=how.unstable, host=how.host)
+
+
+def _v2_agent(around: Surroundings, how: Settings) -> Translator:
+    from accord.translate.v2_agent import V2Agent
+
+    return V2Agent(around, strict=how.strict, unstable=how.unstable)
+
+
+def _draft_agent(around: Surroundings, how: Settings) -> Translator:
+    from accord.translate.draft_agent import DraftAgent
+
+    return DraftAgent(around, strict=how.strict, unstable=how.unstable)
+
+
+def _draft_client(around: Surroundings, how: Settings) -> Translator:
+    from accord.translate.draft_client import DraftClient
+
+    return DraftClient(around, strict=how.strict, unstable=how.unstable)
+
+
+def surroundings(
+    log: Callable[[str], None],
+    read_text: Callable[[str], str | None],
+    keep_secret: Callable[[str, Json], None],
+) -> Surroundings:
+    """Those of this machine."""
+    return Surroundings(
+        now=time.monotonic,
+        stamp=lambda: datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        fresh=lambda: uuid.uuid4().hex,
+        read_text=read_text,
+        keep_secret=keep_secret,
+        log=log,
+    )

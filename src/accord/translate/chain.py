@@ -1,0 +1,107 @@
+"""Two translators in a row, as one: the agent of the outer one is the client of the inner one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    HOST,
+    Key,
+    Message,
+    Out,
+    Request,
+    Side,
+    Translator,
+)
+
+
+class Chain:
+    """`outer` faces the client, `inner` the agent.
+
+    Keys between the two need no map: what one asks is what the other is asked.  Only the host is
+    shared, so that what is asked there gets keys of the chain's own.
+    """
+
+    def __init__(self, outer: Translator, inner: Translator) -> None:
+        self._outer = outer
+        self._inner = inner
+        self._asked_host: dict[Key, tuple[Translator, Key]] = {}
+        self._host_keys = 0
+
+    @property
+    def losses(self) -> dict[str, int]:
+        """The losses of both."""
+        found = dict(self._outer.losses)
+        for kind, count in self._inner.losses.items():
+            found[kind] = found.get(kind, 0) + count
+        return found
+
+    @property
+    def wake_at(self) -> float | None:
+        """When the first of the two wants to be woken."""
+        times = [one.wake_at for one in (self._outer, self._inner) if one.wake_at is not None]
+        return min(times, default=None)
+
+    def receive(self, side: Side, message: Message) -> Sequence[Out]:
+        """Take a message and carry it through both; see `message.Translator`."""
+        if side is CLIENT:
+            return self._carry(self._outer, self._outer.receive(side, message))
+        if side is AGENT:
+            return self._carry(self._inner, self._inner.receive(side, message))
+        return self._from_host(message)
+
+    def wake(self) -> Sequence[Out]:
+        """Wake both; who has nothing to do says nothing."""
+        return [
+            *self._carry(self._inner, self._inner.wake()),
+            *self._carry(self._outer, self._outer.wake()),
+        ]
+
+    def agent_gone(self, why: str) -> Sequence[Out]:
+        """The inner one answers what it was asked; what is left the outer one answers."""
+        return [
+            *self._carry(self._inner, self._inner.agent_gone(why)),
+            *self._outer.agent_gone(why),
+        ]
+
+    def _from_host(self, message: Message) -> Sequence[Out]:
+        key = getattr(message, "key", None)
+        if key is None:
+            # What the host tells of its own concerns whoever asked for it; the other ignores it.
+            return [
+                *self._carry(self._inner, self._inner.receive(HOST, message)),
+                *self._carry(self._outer, self._outer.receive(HOST, message)),
+            ]
+        asker = self._asked_host.pop(key, None)
+        if asker is None:
+            return ()
+        translator, asked_key = asker
+        answer = message._replace(key=asked_key)  # type: ignore[call-arg]
+        return self._carry(translator, translator.receive(HOST, answer))
+
+    def _carry(self, source: Translator, said: Sequence[Out]) -> Sequence[Out]:
+        """Hand what is said between the two to the other one until all of it has left."""
+        outer, inner = self._outer, self._inner
+        outs: list[Out] = []
+        waiting = deque((source, side, message) for side, message in said)
+        while waiting:
+            source, side, message = waiting.popleft()
+            if side is HOST:
+                outs.append((HOST, self._to_host(source, message)))
+            elif source is outer and side is AGENT:
+                waiting.extend((inner, *out) for out in inner.receive(CLIENT, message))
+            elif source is inner and side is CLIENT:
+                waiting.extend((outer, *out) for out in outer.receive(AGENT, message))
+            else:
+                outs.append((side, message))
+        return outs
+
+    def _to_host(self, source: Translator, message: Message) -> Message:
+        if not isinstance(message, Request):
+            return message
+        self._host_keys += 1
+        self._asked_host[self._host_keys] = (source, message.key)
+        return message._replace(key=self._host_keys)

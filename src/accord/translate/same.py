@@ -1,0 +1,20 @@
+"""Two peers that speak the same version: everything is passed on, with ids of each hop's own."""
+
+from __future__ import annotations
+
+from accord.translate.adapter import Adapter, Outs
+from accord.translate.message import AGENT, CLIENT, Notification, Request, Side
+
+CANCEL_REQUEST = "$/cancel_request"
+
+
+class Same(Adapter):
+    """Passes on every method, those that nobody knows included."""
+
+    def _requested(self, side: Side, request: Request) -> Outs:
+        return self.pass_on(side, request, AGENT if side is CLIENT else CLIENT)
+
+    def _notified(self, side: Side, message: Notification) -> Outs:
+        if message.method == CANCEL_REQUEST:
+            return super()._notified(side, message)
+        return [(AGENT if side is CLIENT else CLIENT, message)]
