@@ -10,6 +10,7 @@ What always holds
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -20,6 +21,9 @@ from accord.jsonrpc.framing import Framing
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from accord.connection.manners import Manners
 
 CANCEL_REQUEST = "$/cancel_request"
 
@@ -44,6 +48,7 @@ class Calling(Sending):
             strict=strict,
         )
         self._calls = Calls(self.peer)
+        self._manners: Manners | None = None
         self._foreground_calls = 0
         self._holds = 0
         self._choked = False
@@ -83,6 +88,10 @@ class Calling(Sending):
                 self._transport.resume()
 
     # ---- calls
+
+    @property
+    def _withdraws(self) -> bool:
+        return self._manners is None or self._manners.withdraws
 
     async def place(self) -> None:
         """Wait until one more call may be made; a `call` right behind this is sent at once.
@@ -145,7 +154,7 @@ class Calling(Sending):
 
     def give_up(self, call_id: int) -> None:
         """Nobody waits for this call any more; the peer is told if it may still work on it."""
-        if self._calls.give_up(call_id) and self.error is None:
+        if self._calls.give_up(call_id) and self.error is None and self._withdraws:
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def is_calling(self, methods: Iterable[str]) -> bool:
@@ -154,7 +163,7 @@ class Calling(Sending):
 
     def withdraw(self, call_method: str) -> None:
         """Ask the peer to cancel our open calls of a method; each still gets its answer."""
-        for call_id in self._calls.of_method(call_method):
+        for call_id in self._calls.of_method(call_method) if self._withdraws else ():
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
 

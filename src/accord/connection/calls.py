@@ -5,6 +5,7 @@ caller who gave it up; and a place that becomes free wakes everybody who waits f
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -15,6 +16,9 @@ from accord.jsonrpc.events import CallFailed
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.connection.manners import Manners
 
 
 class Call:
@@ -60,6 +64,7 @@ class Calls:
         self._open: dict[int, Call] = {}
         self._place = anyio.Event()
         self._lost: ConnectionLost | None = None
+        self.manners: Manners | None = None
 
     async def place(self) -> None:
         """Wait until one more call may be made.
@@ -127,7 +132,10 @@ class Calls:
             except Invalid:
                 # JSON that has no Python value, such as a number that no float can hold.
                 data = bytes(event.data).decode("utf-8", "replace")
-        error = request_failed(method, event.code, event.message, data)
+        code = event.code
+        if self.manners is not None:
+            code, data = self.manners.error_in(method, code, data)
+        error = request_failed(method, code, event.message, data)
         self._settle(event.id, None, error)
 
     def _settle(self, call_id: int, result: Raw | None, error: Exception | None) -> None:

@@ -16,6 +16,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -40,6 +41,9 @@ from accord.jsonrpc.framing import FrameTooLong, Framing
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
+
+if TYPE_CHECKING:
+    from accord.connection.manners import Manners
 
 _log = logging.getLogger("accord.connection")
 
@@ -126,6 +130,10 @@ class Connection(Calling):
         """Run a job in a task of this conversation."""
         assert self._workers is not None
         self._workers.run(job)
+
+    def agree_on(self, manners: "Manners | None") -> None:
+        """From now on errors and withdrawals are as this dialect has them; None is official."""
+        self._manners = self._calls.manners = self._requests.manners = manners
 
     # ---- reading
 

@@ -8,10 +8,13 @@ import contextlib
 import os
 import sys
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
 from accord.schema.codec import Invalid, encode
+
+if TYPE_CHECKING:
+    from accord.connection.manners import Manners
 
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
@@ -44,9 +47,13 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
             return unforeseen(error, method)
 
 
-def encoded_error_for(error: BaseException, method: str) -> tuple[int, str, bytes | None]:
+def encoded_error_for(
+    error: BaseException, method: str, manners: "Manners | None" = None
+) -> tuple[int, str, bytes | None]:
     """The same with its data as JSON text; data that has no such form is a bug like any other."""
     code, message, data = error_for(error, method)
+    if manners is not None:
+        code, data = manners.error_out(method, code, data)
     if data is None:
         return code, message, None
     try:

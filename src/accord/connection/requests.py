@@ -6,6 +6,7 @@ after that none is.
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -16,6 +17,9 @@ from accord.errors import LocalProtocolError
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.connection.manners import Manners
 
 REQUEST_CANCELLED = -32800
 
@@ -32,6 +36,7 @@ class Requests:
         self._open: dict[RequestId, IncomingRequest] = {}
         self._all_answered: anyio.Event | None = None
         self._over = False
+        self.manners: Manners | None = None
 
     @property
     def are_open(self) -> bool:
@@ -71,8 +76,13 @@ class Requests:
         if self._open.get(request.id) is request:
             self._close(request)
             if not self._over:
-                answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
-                self._write((answer,))
+                self._write((self._cancelled(request),))
+
+    def _cancelled(self, request: IncomingRequest) -> bytes:
+        code, manners = REQUEST_CANCELLED, self.manners
+        if manners is not None:
+            code, _ = manners.error_out(request.method, code, None)
+        return self._peer.refuse(request.id, code, "Request cancelled", None)
 
     def _settle(self, request: IncomingRequest, outcome: bytes | BaseException) -> None:
         """Answer it, unless that was done already."""
@@ -86,6 +96,8 @@ class Requests:
 
     def cancel_requested(self, params: Raw) -> None:
         """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
+        if self.manners is not None and not self.manners.withdraws:
+            return
         wanted = to_python(params)
         request_id = wanted.get("requestId") if isinstance(wanted, dict) else None
         request = self._open.get(request_id) if isinstance(request_id, int | str) else None
@@ -108,7 +120,7 @@ class Requests:
             if last is not None:
                 answer = self._peer.answer(request.id, last)
             else:
-                answer = self._peer.refuse(request.id, REQUEST_CANCELLED, "Request cancelled", None)
+                answer = self._cancelled(request)
             self._write((answer,))
         self._over = True
 
@@ -140,7 +152,7 @@ class Requests:
             request.on_answered()
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
-        code, message, data = encoded_error_for(error, request.method)
+        code, message, data = encoded_error_for(error, request.method, self.manners)
         if not self._over:
             self._write((self._peer.refuse(request.id, code, message, data),))
 
