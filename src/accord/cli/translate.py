@@ -13,13 +13,14 @@ Put it before the agent's command in the settings of an editor.  The agent's own
 out by itself: 1, 2, or the 2026-02 draft.  What has no counterpart is kept in `_meta` and comes
 back on the way back; what could not be said at all is counted and told on stderr at the end.
 
-exit codes: the agent's own, where it ended first; 2 wrong usage, 127 it cannot be started
+exit codes: 0 the client went, 1 the agent ended first, 2 wrong usage, 127 it cannot be started
 """
 EPILOG = """\
 examples:
   accord translate --to 2 -- my-v1-agent --stdio
   accord translate --to draft -- accord agent
 """
+CANNOT_START = 127
 TARGETS = {"1": "v1", "2": "v2", "draft": "draft", "2-early": "v2-early"}
 SOURCES = {"1": "v1", "2": "v2", "draft": "draft"}
 
@@ -47,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code is the agent's."""
+    """Do it; the exit code says who ended it."""
     import anyio
 
     if not arguments.after:
@@ -80,6 +81,8 @@ async def _translate(arguments: Namespace) -> int:
     if translated.losses and not arguments.quiet:
         told = ", ".join(f"{kind} ({count})" for kind, count in sorted(translated.losses.items()))
         _say(f"not said in the other version: {told}")
+    if translated.unstarted is not None:
+        return CANNOT_START
     if ended.clean:
         return 0
     if not arguments.quiet:

@@ -117,6 +117,8 @@ class Relay:
         self._armed: float | None = None
         self._rearm = anyio.Event()
         self._receiver: _FromAgent | None = None
+        self.unstarted: SpawnFailed | None = None
+        """Why the agent could not be started at all."""
         self.quiet = anyio.Event()
         """Set whenever no request of the client is open."""
 
@@ -166,8 +168,9 @@ class Relay:
             return
         outside = self._outside(message)
         if outside is not None:
-            self._opening = message
-            self._tasks.start_soon(self._open, message, outside, name="initialize")
+            assert self.client.spoken is not None
+            self._opening = message._replace(params=_alone(message.params, self.client.spoken))
+            self._tasks.start_soon(self._open, self._opening, outside, name="initialize")
 
     def _outside(self, request: Request) -> Outside | None:
         """The client's version; None when it has been refused."""
@@ -198,6 +201,7 @@ class Relay:
         try:
             await Opening(self, request, outside, self._speaks).run()
         except SpawnFailed as error:
+            self.unstarted = error
             self.client.refuse(request.key, INTERNAL_ERROR, f"the agent did not start: {error}")
         self._opening = None
         while self._early:
@@ -368,6 +372,15 @@ class _FromAgent:
     def ended(self, why: Ended) -> None:
         if self.relay is not None:
             self.relay.agent_ended(why)
+
+
+def _alone(params: Json, spoken: Spoken) -> Json:
+    """An `initialize` without the keys that it has for agents of other versions."""
+    foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
+    if spoken == "v1" and "clientCapabilities" in params:
+        foreign = ("info", "capabilities")
+    kept = {name: value for name, value in params.items() if name not in foreign}
+    return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
 
 
 def _farewell(why: Ended) -> str:

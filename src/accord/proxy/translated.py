@@ -12,6 +12,7 @@ from collections.abc import Callable
 import anyio
 from anyio.abc import TaskGroup
 
+from accord.errors import SpawnFailed
 from accord.jsonrpc.framing import FrameTooLong
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, surroundings
 from accord.proxy.host import LocalHost
@@ -67,6 +68,11 @@ class Translated:
         """How often something could not be said in the other version, by kind."""
         translator = None if self._relay is None else self._relay.translator
         return {} if translator is None else dict(translator.losses)
+
+    @property
+    def unstarted(self) -> SpawnFailed | None:
+        """Why the agent could not be started at all."""
+        return None if self._relay is None else self._relay.unstarted
 
     @property
     def backlog(self) -> int:
