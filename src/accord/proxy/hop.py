@@ -1,0 +1,339 @@
+"""One neighbour of a component in between: its bytes, its ids, and what is open between us.
+
+A hop is a transport with a splitter and a JSON-RPC peer.  Whoever owns hops says where messages
+go; a hop keeps the ids of its own wire, so that no id ever crosses to another.  It is a base for
+everything that stands between two programs: the proxy, the conductor, and any other driver that
+wants frames, ids and backpressure handled and messages left encoded.
+
+A neighbour may stand for two: on the wire to a conductor, what is wrapped in `proxy/successor`
+comes from and goes to the component behind us.  Such a hop has a second `End`.
+
+What always holds
+    * What came is handled in order, and all of it before `gone` is told.
+    * A notification that nobody watches goes `through` as the bytes that came.
+    * What one chunk gives rise to is written in one piece per neighbour.
+    * A call ends exactly once: answered, failed or lost.
+    * A neighbour that does not take what it is sent makes those pause who send to it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from anyio.abc import TaskGroup
+
+from accord.errors import LocalProtocolError
+from accord.jsonrpc import events
+from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
+from accord.jsonrpc.envelope import NO_PARAMS, Id, notification_frame, one_line
+from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
+from accord.jsonrpc.peer import Peer
+from accord.proxy.asked import (
+    CANCEL_REQUEST,
+    SUCCESSOR_METHODS,
+    Asked,
+    End,
+    Owner,
+    Then,
+    Wrapped,
+)
+from accord.schema.codec import Invalid, decode, to_python
+from accord.schema.struct import Raw
+from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
+
+_log = logging.getLogger("accord.proxy")
+
+ENVELOPE_BYTES: Final = 64 * 1024
+"""What every component on the way may add to a frame of the allowed length: an id, a wrapper."""
+OPEN_MAX: Final = 4096
+"""Requests that may be open at once on one hop, per direction; each neighbour may have 1024."""
+
+
+class Outbox:
+    """What waits to be written while a chunk is handled.  Shared by the hops of one owner."""
+
+    __slots__ = ("depth", "dirty")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.dirty: set[Hop] = set()
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        if self.depth == 1:
+            while self.dirty:
+                self.dirty.pop().flush()
+        self.depth -= 1
+
+
+class Hop:
+    """The wire to one neighbour.  `name` is what people call it in errors."""
+
+    def __init__(
+        self,
+        name: str,
+        transport: Transport,
+        owner: Owner,
+        tasks: TaskGroup,
+        outbox: Outbox,
+        *,
+        framing: Framing | None = None,
+        frame_bytes_max: int = FRAME_BYTES_MAX,
+    ) -> None:
+        self.name = name
+        self.transport = transport
+        self.owner = owner
+        self.near = End(self)
+        # The component behind this neighbour, where the neighbour is a conductor.
+        self.far: End | None = None
+        # Where notifications go that nobody watches; None makes all of them go to the owner.
+        self.through: Hop | None = None
+        self.watched: frozenset[str] = frozenset((CANCEL_REQUEST,))
+        self.why: Ended | None = None
+        bytes_max = frame_bytes_max + ENVELOPE_BYTES
+        self.peer = Peer(pending_max=OPEN_MAX, frame_bytes_max=bytes_max)
+        self.calls: dict[int, Then] = {}
+        self.asked: dict[Id, Asked] = {}
+        self._tasks = tasks
+        self._outbox = outbox
+        self._splitter = splitter_for(framing, frame_bytes_max=bytes_max)
+        self._out: list[bytes] = []
+        # Those whom we made wait for this neighbour, and for how many neighbours we wait.
+        self._waiting: set[Hop] = set()
+        self._slowed_by = 0
+
+    # ---- what comes
+
+    def data_received(self, data: bytes) -> None:
+        """The next bytes of the neighbour, from its transport."""
+        if self.why is not None:
+            return
+        try:
+            frames = self._splitter.feed(data)
+        except FrameTooLong as error:
+            self._take(error.frames)
+            self._lose(Ended(f"{self.name} sent too long a message: {error}"))
+            self._tasks.start_soon(self.transport.aclose, name="close")
+            return
+        self._take(frames)
+
+    def ended(self, why: Ended) -> None:
+        """The transport's word that nothing more comes."""
+        if self.why is None:
+            self._take(self._splitter.finish())
+            self._lose(why)
+
+    def _take(self, frames: list[bytes]) -> None:
+        receive, watched, outbox = self.peer.receive, self.watched, self._outbox
+        with outbox:
+            through, append = self._way()
+            for frame in frames:
+                event = receive(frame)
+                if (
+                    through is not None
+                    and type(event) is events.NotificationReceived
+                    and event.method not in watched
+                    and event.note is None
+                ):
+                    append(frame)
+                else:
+                    self._event(event, frame)
+                    through, append = self._way()
+                    watched = self.watched
+            crowded = [hop for hop in outbox.dirty if hop is not self]
+        for hop in crowded:
+            if hop.transport.backlog > BACKLOG_BYTES_MAX:
+                hop.slow_down(self)
+
+    def _way(self) -> tuple[Hop | None, Any]:
+        through = self.through
+        if through is None or through.why is not None:
+            return None, None
+        if self._breaks_lines and not through._breaks_lines:
+            return None, None
+        if not through._out:
+            self._outbox.dirty.add(through)
+        return through, through._out.append
+
+    @property
+    def _breaks_lines(self) -> bool:
+        """Whether a frame of this neighbour may hold a line break."""
+        splitter = self._splitter
+        return isinstance(splitter, Detecting) and splitter.framing == "content-length"
+
+    def _event(self, event: events.Event, frame: bytes) -> None:
+        match event:
+            case events.NotificationReceived():
+                self._notification(event, frame if event.note is None else None)
+            case events.RequestReceived():
+                self._request(event)
+            case events.CallAnswered():
+                then = self.calls.pop(event.id, None)
+                if then is not None:
+                    then.answered(event.result)
+            case events.CallFailed():
+                then = self.calls.pop(event.id, None)
+                if then is not None:
+                    then.failed(event.code, event.message, event.data)
+            case events.FrameRejected():
+                _log.info("%s: %s", self.name, event.reason)
+                if event.answer is not None:
+                    self.send(event.answer)
+            case events.StrayAnswer():
+                _log.debug("%s: an answer that nobody waits for (id %r)", self.name, event.id)
+            case _:
+                pass
+
+    def _notification(self, event: events.NotificationReceived, frame: bytes | None) -> None:
+        if event.method == CANCEL_REQUEST:
+            asked = self._named_by(event.params)
+            if asked is not None:
+                self.owner.withdrawn(asked, event.params)
+            return
+        if self.far is None or event.method not in SUCCESSOR_METHODS:
+            self.owner.notified(self.near, event.method, event.params, frame)
+            return
+        try:
+            inner = decode(Wrapped, event.params)
+        except Invalid as error:
+            _log.warning("%s: a wrapped message was dropped: %s", self.name, error)
+            return
+        # An id of another wire means nothing here; cancelling goes from hop to hop.
+        if inner.method != CANCEL_REQUEST:
+            self.owner.notified(self.far, inner.method, inner.inner_params, None)
+
+    def _request(self, event: events.RequestReceived) -> None:
+        if self.far is None or event.method not in SUCCESSOR_METHODS:
+            self._ask_owner(Asked(self.near, event.id, event.method), event.params)
+            return
+        try:
+            inner = decode(Wrapped, event.params)
+        except Invalid as error:
+            self.asked[event.id] = asked = Asked(self.far, event.id, event.method)
+            asked.refuse(INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}")
+            return
+        self._ask_owner(Asked(self.far, event.id, inner.method), inner.inner_params)
+
+    def _ask_owner(self, asked: Asked, params: Raw) -> None:
+        self.asked[asked.id] = asked
+        self.owner.requested(asked, params)
+
+    def _named_by(self, params: Raw) -> Asked | None:
+        try:
+            named = to_python(params)
+        except Invalid:
+            return None
+        request_id = named.get("requestId", self) if isinstance(named, dict) else self
+        return self.asked.get(request_id) if isinstance(request_id, int | str | None) else None
+
+    def _lose(self, why: Ended) -> None:
+        self.why = why
+        with self._outbox:
+            self.peer.fail_all()
+            calls, self.calls = self.calls, {}
+            for then in calls.values():
+                then.lost(self, why)
+            if not why.writable:
+                asked, self.asked = self.asked, {}
+                for one in asked.values():
+                    one.is_open = False
+                    self.owner.withdrawn(one, NO_PARAMS)
+            self.owner.gone(self, why)
+
+    # ---- what goes
+
+    def send(self, frame: bytes) -> None:
+        """Write a frame of ours; together with others while a chunk is handled."""
+        if self._outbox.depth:
+            if not self._out:
+                self._outbox.dirty.add(self)
+            self._out.append(frame)
+        else:
+            self.transport.write(self._splitter.encode(frame))
+
+    def flush(self) -> None:
+        """Write what was gathered."""
+        frames, self._out = self._out, []
+        if frames:
+            self.transport.write(self._splitter.encode_all(frames))
+
+    def post(self, frame: bytes) -> None:
+        """Pass a frame on as it came, but for line breaks."""
+        if not self._breaks_lines:
+            frame = one_line(frame)
+        self.send(frame)
+
+    def call(self, method: str, params: bytes | Raw | None, then: Then) -> int:
+        """Ask the neighbour; returns the id, 0 where `then` was told at once that it cannot be."""
+        if self.why is not None:
+            then.lost(self, self.why)
+            return 0
+        try:
+            call_id, frame = self.peer.call(method, params)
+        except LocalProtocolError as error:
+            then.failed(INTERNAL_ERROR, f"{method} cannot be passed on: {error}", None)
+            return 0
+        self.calls[call_id] = then
+        self.send(frame)
+        return call_id
+
+    def notify(self, method: str, params: bytes | Raw | None) -> None:
+        """Tell the neighbour, if it is there."""
+        if self.why is None:
+            self.send(notification_frame(method, params))
+
+    def settle(self, asked: Asked, result: bytes | Raw) -> None:
+        """Answer a request of this neighbour."""
+        try:
+            frame = self.peer.answer(asked.id, result)
+        except LocalProtocolError as error:
+            self.settle_with_error(asked, INTERNAL_ERROR, str(error))
+            return
+        self._settled(asked, frame)
+
+    def settle_with_error(
+        self, asked: Asked, code: int, message: str, data: bytes | Raw | None = None
+    ) -> None:
+        """Answer a request of this neighbour with an error."""
+        self._settled(asked, self.peer.refuse(asked.id, code, message, data))
+
+    def _settled(self, asked: Asked, frame: bytes) -> None:
+        asked.is_open = False
+        if self.asked.get(asked.id) is asked:
+            del self.asked[asked.id]
+        if self.why is None or self.why.writable:
+            self.send(frame)
+
+    # ---- slow neighbours
+
+    def slow_down(self, source: Hop) -> None:
+        """This neighbour has too much to take already: let the source wait."""
+        if source in self._waiting:
+            return
+        if not self._waiting:
+            self._tasks.start_soon(self._let_go, name="drain")
+        self._waiting.add(source)
+        source.pause()
+
+    async def _let_go(self) -> None:
+        await self.transport.drain()
+        waiting, self._waiting = self._waiting, set()
+        for source in waiting:
+            source.resume()
+
+    def pause(self) -> None:
+        """Read nothing of this neighbour, until as many `resume`."""
+        self._slowed_by += 1
+        self.transport.pause()
+
+    def resume(self) -> None:
+        """Take back one `pause`."""
+        self._slowed_by -= 1
+        if not self._slowed_by and self.why is None:
+            self.transport.resume()
+
+
+__all__ = ["ENVELOPE_BYTES", "OPEN_MAX", "Hop", "Outbox"]
