@@ -105,12 +105,13 @@ class Agent(UnstableOffer):
         store: SessionStore | None = None,
         unstable: bool = False,
         next_edits: bool = False,
+        early_v2: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """`accepts` names prompt content beyond text and links; `mcp` names transports beyond
-        stdio; `requires` names client capabilities that the agent cannot do without.
-        `unstable` and `next_edits` switch on what the protocol has not settled on, or dropped.
+        """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
+        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`
+        and `early_v2` switch on what the protocol has not settled on, dropped, or had at first.
         """
         if not name or not version:
             raise LocalProtocolError("an agent needs a name and a version")
@@ -129,6 +130,7 @@ class Agent(UnstableOffer):
             raise LocalProtocolError("an agent serves version 1, 2 or both")
         self.store: SessionStore = store if store is not None else MemoryStore()
         self.unstable = unstable
+        self.early_v2 = early_v2
         self.strict = strict_by_default() if strict is None else strict
         self.limits = (limits or Limits()).checked()
         # Set while this agent is all that its process is for.

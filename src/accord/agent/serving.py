@@ -119,6 +119,10 @@ class Serving:
             # A client that speaks both versions sends the keys of both, which breaks no rule.
             others = _KEYS_OF_OTHERS[chosen.dialect]
             raw = Raw(encode({key: params[key] for key in params.keys() - others}))
+        if chosen.dialect == "v2" and self._agent.early_v2:
+            from accord.agent.early_serving import EarlyServing
+
+            return EarlyServing(self._agent, self.connection, raw, params)
         if chosen.dialect == "v2":
             from accord.agent.v2_serving import V2Serving
 

@@ -38,6 +38,8 @@ class V1Wire:
     """Says updates and questions as v1 does, and remembers what v1 needs repeated."""
 
     version = 1
+    pieces_alike = True
+    ways = None
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -98,13 +100,15 @@ class V1Wire:
         if kind in self._alike and type(update.content) is v2.TextContent:
             # Chunks of text are the same to the letter in both versions.
             return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
-        saying = self._sayings.get(type(update))
-        if saying is None:
-            return ()
         return [
             encode(v1.SessionNotification(session_id=session_id, update=said))
-            for said in saying(session_id, update)
+            for said in self.said(session_id, update)
         ]
+
+    def said(self, session_id: str, update: Any) -> Sequence[Any]:
+        """What v1 says of an update of v2."""
+        saying = self._sayings.get(type(update))
+        return () if saying is None else saying(session_id, update)
 
     def forget(self, session_id: str) -> None:
         """A replay tells everything from the start."""

@@ -23,6 +23,7 @@ from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
 from accord.agent.unstable_serving import Handler, UnstableServing, gated
 from accord.agent.v2_wire import V2Wire
+from accord.agent.wire import Features
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.faults import error_for
@@ -54,7 +55,7 @@ class V2Serving:
         if missing:
             raise missing_capabilities(missing)
         self._features = gated(agent, v2_offer.features_of(capabilities))
-        self.service = Service(agent, connection, V2Wire(self._features))
+        self.service = Service(agent, connection, self._wire(self._features))
         self._unstable = UnstableServing(self.service, params.get("capabilities"))
         stable: dict[str, Handler] = {
             "auth/login": self._login,
@@ -70,6 +71,9 @@ class V2Serving:
             "terminal/cancel": self._cancel_terminal,
         }
         self._requests = self._unstable.table(stable, self._fork)
+
+    def _wire(self, features: Features) -> V2Wire:
+        return V2Wire(features)
 
     def initialize(self) -> bytes:
         """The agent's offer, in v2's names."""
@@ -255,25 +259,37 @@ class V2Serving:
         async def work() -> None:
             try:
                 if not await ticket.comes_up():
-                    raise RequestError.cancelled("the prompt was withdrawn before its turn")
+                    self._tell_withdrawn(request)
+                    return
                 turn = Turn(session, wanted.prompt)
                 ticket.on_cancel = turn.cancel
                 message_id = session.new_id("prompt")
                 await session.begin_turn()
                 await session.emit(v2.UserMessage(message_id=message_id, content=wanted.prompt))
                 session.enter(Step.WORK_STARTED)
-                # The answer says that the prompt is part of the conversation; the work goes on.
-                request.settle(encode(v2.PromptResponse(message_id=message_id)))
+                self._tell_begun(request, message_id)
 
                 async def conclude(outcome: Outcome) -> None:
                     await self._tell_end(turn, outcome)
                     ticket.leave()
+                    self._tell_over(request, session)
 
                 await run_turn(self.service, turn, conclude)
             finally:
                 ticket.leave()
 
         return work
+
+    def _tell_withdrawn(self, request: IncomingRequest) -> None:
+        """The prompt was cancelled before it came up."""
+        raise RequestError.cancelled("the prompt was withdrawn before its turn")
+
+    def _tell_begun(self, request: IncomingRequest, message_id: str) -> None:
+        """The answer says that the prompt is part of the conversation; the work goes on."""
+        request.settle(encode(v2.PromptResponse(message_id=message_id)))
+
+    def _tell_over(self, request: IncomingRequest, session: AgentSession) -> None:
+        """The state has said it; the first pages about v2 had the answer say it."""
 
     async def _tell_end(self, turn: Turn, outcome: Outcome) -> None:
         """The state tells that the turn is over, and why."""
