@@ -7,6 +7,7 @@ The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
 Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
+In between    Proxy
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
 Bounds        Limits
 Errors        AccordError
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         StoreError,
         VersionMismatch,
     )
+    from accord.proxy import Proxy
     from accord.schema.v2 import (
         AudioContent,
         EmbeddedResource,
@@ -127,6 +129,7 @@ _PLACES = {
         "StoreError",
         "VersionMismatch",
     ),
+    "accord.proxy.proxy": ("Proxy",),
     "accord.schema.v2": (
         "AudioContent",
         "EmbeddedResource",
@@ -199,6 +202,7 @@ __all__ = [
     "Plan",
     "PromptTurn",
     "ProtocolError",
+    "Proxy",
     "RateLimited",
     "RemoteProtocolError",
     "Reply",

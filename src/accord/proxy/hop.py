@@ -104,6 +104,13 @@ class Hop:
         # Those whom we made wait for this neighbour, and for how many neighbours we wait.
         self._waiting: set[Hop] = set()
         self._slowed_by = 0
+        # How many wait for an answer of this neighbour, so that it has to be read.
+        self.awaited = 0
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody in this process waits for its answer."""
+        return self.awaited > 0
 
     # ---- what comes
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import NO_PARAMS
-from accord.proxy.asked import CANCEL_REQUEST, Asked, End
+from accord.proxy.asked import CANCEL_REQUEST, Asked, End, Then
 from accord.proxy.hop import Hop
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import Raw
@@ -43,7 +43,7 @@ class Passed:
 
 
 def pass_on(
-    asked: Asked, params: bytes | Raw, to: End, then: Passed, method: str | None = None
+    asked: Asked, params: bytes | Raw, to: End, then: Then, method: str | None = None
 ) -> None:
     """Ask `to` what was asked of us."""
     method = asked.method if method is None else method

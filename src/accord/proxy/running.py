@@ -1,0 +1,92 @@
+"""Running the functions that a program gave for notifications, updates and responses.
+
+What always holds: a function that fails is told on stderr.  A notification at which one failed is
+not passed on, since a function that was to take something out of it has not done so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.connection.faults import report
+from accord.proxy.handlers import Handler
+from accord.proxy.message import Message, Response
+
+
+class Letting:
+    """The functions that one notification goes through, in order."""
+
+    __slots__ = ("_handlers", "_message", "_name", "_updates")
+
+    def __init__(
+        self, name: str, message: Message, handlers: list[Handler], updates: list[Handler]
+    ) -> None:
+        self._name = name
+        self._message = message
+        self._handlers = handlers
+        self._updates = updates
+
+    @property
+    def is_async(self) -> bool:
+        """Whether any of them may wait."""
+        return any(one.is_async for one in (*self._handlers, *self._updates))
+
+    def run_now(self) -> bool:
+        """Whether it is to be passed on."""
+        try:
+            for one in self._handlers:
+                if one.call(self._message) is False:
+                    return False
+            for one in self._updates:
+                if not self._took(one.call(*self._of_update(one))):
+                    return False
+        except Exception as error:  # noqa: BLE001 - the conversation goes on
+            self._failed(error)
+            return False
+        return True
+
+    async def run(self) -> bool:
+        """The same, where one of them may wait."""
+        try:
+            for one in self._handlers:
+                if await finished(one, one.call(self._message)) is False:
+                    return False
+            for one in self._updates:
+                if not self._took(await finished(one, one.call(*self._of_update(one)))):
+                    return False
+        except Exception as error:  # noqa: BLE001 - the conversation goes on
+            self._failed(error)
+            return False
+        return True
+
+    def _of_update(self, handler: Handler) -> tuple[Any, ...]:
+        return (self._message.params["update"], self._message)[: handler.takes]
+
+    def _took(self, said: Any) -> bool:
+        if isinstance(said, dict):
+            self._message.params["update"] = said
+        return said is not False
+
+    def _failed(self, error: Exception) -> None:
+        method = self._message.method
+        report(error, f"accord: the proxy {self._name!r} failed at {method}, which is dropped")
+
+
+async def finished(handler: Handler, said: Any) -> Any:
+    """What a function said in the end, whether it waits or not."""
+    return await said if handler.is_async else said
+
+
+async def show(handlers: list[Handler], response: Response) -> None:
+    """Show a response to every function that wants to see it."""
+    for one in handlers:
+        await finished(one, one.call(response))
+
+
+def show_now(handlers: list[Handler], response: Response) -> None:
+    """The same where none of them waits."""
+    for one in handlers:
+        one.call(response)
+
+
+__all__ = ["Letting", "show", "show_now"]
