@@ -1,0 +1,177 @@
+"""What the translator of a v2 agent stands on: its sessions, and their updates in v1's words.
+
+What always holds
+    * Of the sessions that nobody prompts at most `SESSIONS_KEPT` are known.
+    * Updates of a session whose opening is not answered yet wait for that, `EARLY_KEPT` at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Adapter, Outs, Then
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Json,
+    Notification,
+    Out,
+    Request,
+    Side,
+    Surroundings,
+)
+from accord.translate.v2_agent.session import Session
+from accord.translate.v2_agent.voice import Voice
+
+SESSIONS_KEPT: Final = 1024
+EARLY_KEPT: Final = 1024
+CHILDREN_KEPT: Final = 1024
+
+UPDATE: Final = "session/update"
+
+
+class Core(Adapter):
+    """The sessions of one connection, and what the agent tells of them."""
+
+    def __init__(
+        self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
+    ) -> None:
+        super().__init__(surroundings, strict=strict, unstable=unstable)
+        self._voice = Voice(surroundings, self.lost)
+        self._sessions: dict[str, Session] = {}
+        self._children: dict[str, None] = {}
+        # How many sessions are being opened, and what came for sessions that nobody knows yet.
+        self._openings = 0
+        self._early: list[Json] = []
+        # The agent turned out to speak v1: nothing is to be translated.
+        self._is_direct = False
+        self.on_notification[AGENT, UPDATE] = self._updated
+
+    # ---- for the driver
+
+    @property
+    def wake_at(self) -> float | None:
+        """When a tool call is to be told again."""
+        return min(self._voice.dues.values(), default=None)
+
+    def due(self) -> Outs:
+        """Tell the calls again whose time has come."""
+        now = self.around.now()
+        dues = self._voice.dues
+        outs: list[Out] = []
+        for key in [key for key, at in dues.items() if at <= now]:
+            del dues[key]
+            session = self._sessions.get(key[0])
+            if session is not None:
+                outs += self._told(session, session.calls.due(key[1]))
+        return outs
+
+    def ended(self, why: str) -> Outs:
+        """What still waits is told; the open requests fail."""
+        return [out for session in self._sessions.values() for out in self._flushed(session)]
+
+    # ---- an agent of v1
+
+    def _requested(self, side: Side, request: Request) -> Outs:
+        if self._is_direct:
+            self._open[side, request.key] = None
+            return self.pass_on(side, request, CLIENT if side is AGENT else AGENT)
+        return super()._requested(side, request)
+
+    def _notified(self, side: Side, message: Notification) -> Outs:
+        if self._is_direct:
+            if message.method == CANCEL_REQUEST:
+                return self._cancelled(side, message.params.get("requestId"))
+            return [(CLIENT if side is AGENT else AGENT, message)]
+        return super()._notified(side, message)
+
+    # ---- sessions
+
+    def _session(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = Session(self._voice, session_id, self._ask_prompt)
+            self._sessions[session_id] = session
+            if len(self._sessions) > SESSIONS_KEPT:
+                resting = (one for one in self._sessions.values() if not one.turns.is_open)
+                self._forget(next(resting, session))
+        return session
+
+    def _forget(self, session: Session) -> None:
+        session.calls.flush()
+        self._sessions.pop(session.session_id, None)
+
+    def _ask_prompt(self, request: Request, then: Then) -> Out:
+        return self._instead(request, request.method, request.params, then)
+
+    # ---- what the agent tells
+
+    def _updated(self, params: Json) -> Outs:
+        session = self._sessions.get(params["sessionId"])
+        if session is None:
+            session = self._unknown(params)
+            if session is None:
+                return NOTHING
+        update: Json = params["update"]
+        kind: Any = update["sessionUpdate"]
+        saying = session.sayings.get(kind)
+        if saying is None:
+            return self._other(session, kind, update)
+        said = saying(update)
+        if len(said) == 1:
+            params["update"] = said[0]
+            return ((CLIENT, Notification(UPDATE, params)),)
+        return self._told(session, said)
+
+    def _unknown(self, params: Json) -> Session | None:
+        """The session of an update if it is to be told now: not of one that is being opened."""
+        session_id = params["sessionId"]
+        if session_id in self._children:
+            self.lost("update of a child session")
+            return None
+        if not self._openings:
+            return self._session(session_id)
+        self._early.append(params)
+        if len(self._early) > EARLY_KEPT:
+            del self._early[0]
+            self.lost("early update")
+        return None
+
+    def _released(self) -> Outs:
+        """What came early, for the sessions that are open now."""
+        early, self._early = self._early, []
+        return [out for params in early for out in self._updated(params)]
+
+    def _other(self, session: Session, kind: str, update: Json) -> Outs:
+        if kind == "state_update":
+            # Everything that is to be said of a turn is said before its end.
+            told = self._flushed(session) if update["state"] == "idle" else NOTHING
+            return [*told, *session.turns.changed(update)]
+        self.losses[kind] = self.losses.get(kind, 0) + 1
+        self.around.log(f"an update {kind!r} has no form in v1")
+        return NOTHING
+
+    # ---- inside
+
+    def _told(self, session: Session, updates: Sequence[Json]) -> list[Out]:
+        session_id = session.session_id
+        outs: list[Out] = [
+            (CLIENT, Notification(UPDATE, {"sessionId": session_id, "update": update}))
+            for update in updates
+        ]
+        redacted, session.messages.to_tell = session.messages.to_tell, []
+        outs += [
+            (CLIENT, Notification("_acp/redact", {"sessionId": session_id, **one}))
+            for one in redacted
+        ]
+        return outs
+
+    def _flushed(self, session: Session) -> list[Out]:
+        return self._told(session, session.calls.flush())
+
+    def _instead(self, request: Request, method: str, params: Json, then: Then) -> Out:
+        return self.ask(AGENT, method, params, then, instead_of=request, of=CLIENT)
+
+
+__all__ = ["SESSIONS_KEPT", "UPDATE", "Core"]

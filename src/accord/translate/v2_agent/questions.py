@@ -1,0 +1,134 @@
+"""What the agent asks: permission and forms, in v1's words, and the client's answers in v2's.
+
+What always holds
+    * An option of a kind that v1 does not know is never shown as consent.
+    * An answer that is not one of the options that were offered is no consent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
+from accord.translate.keeping import OFFICIAL, keep, take
+from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
+from accord.translate.v2_agent.changes import text_item
+from accord.translate.v2_agent.tool_calls import ToolCalls
+from accord.translate.v2_agent.voice import Voice
+
+OPTION_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
+FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
+MODES: Final = frozenset({"form", "url"})
+ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
+
+
+def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list[Json], Json]:
+    """What the client has to be told first, and the question."""
+    title: str = params.pop("title")
+    description = params.pop("description", None)
+    subject: Any = params.pop("subject", None)
+    if subject is None and isinstance(params.get("toolCall"), dict):
+        # How the first drafts of v2 named the subject.
+        subject = {"type": "tool_call", "toolCall": params["toolCall"]}
+    take(params, OFFICIAL)
+    kind = None if subject is None else subject["type"]
+    told: list[Json] = []
+    if kind == "tool_call":
+        call: Json = subject["toolCall"]
+        names_itself = title in ("", call.get("title"))
+        told_first, call = calls.asked_about(call)
+        told += told_first
+        if description or not names_itself:
+            _say_why(params, call, title, description, calls, voice)
+    elif kind == "command":
+        call = _command(subject, title, voice)
+        if description:
+            call["content"] = [text_item(description)]
+    else:
+        call = {"toolCallId": f"perm-{voice.around.fresh()}", "title": title, "kind": "other"}
+        if description:
+            call["content"] = [text_item(description)]
+        if subject is not None:
+            voice.lose(params, "raw", subject, "permission subject")
+    params["toolCall"] = call
+    params["options"] = [_option(option, voice) for option in params["options"]]
+    return told, params
+
+
+def _say_why(
+    params: Json, call: Json, title: str, description: Any, calls: ToolCalls, voice: Voice
+) -> None:
+    """The words of the question: beside the call only where that takes nothing away."""
+    keep(params, OFFICIAL, "title", title)
+    if description:
+        keep(params, OFFICIAL, "description", description)
+    if "content" in call or calls.has_content(call["toolCallId"]):
+        voice.lost("permission prompt")
+        return
+    item = text_item("\n".join(part for part in (title, description) if part))
+    keep(item, OFFICIAL, "prompt", True)
+    call["content"] = [item]
+
+
+def _command(subject: Json, title: str, voice: Voice) -> Json:
+    raw_input = {"command": subject["command"], "cwd": subject["cwd"]}
+    call: Json = {
+        "toolCallId": subject.get("toolCallId") or f"cmd-{voice.around.fresh()}",
+        "title": title,
+        "kind": "execute",
+        "rawInput": raw_input,
+    }
+    if subject.get("terminalId") is not None:
+        keep(call, OFFICIAL, "terminalId", subject["terminalId"])
+    return call
+
+
+def _option(option: Json, voice: Voice) -> Json:
+    kind = option["kind"]
+    if kind not in OPTION_KINDS:
+        option["kind"] = "reject_once"
+        voice.lose(option, "kind", kind, "permission option kind")
+    return option
+
+
+def permission_answer(answer: Answer, offered: frozenset[str]) -> Answer:
+    """The client's answer as v2 reads it."""
+    if isinstance(answer, Failure):
+        return _refused(answer, {}) if answer.code == REQUEST_CANCELLED else answer
+    result: Json = answer.result
+    outcome: Json = result["outcome"]
+    kind = outcome["outcome"]
+    if kind == "cancelled" or (kind == "selected" and outcome["optionId"] in offered):
+        return answer
+    return _refused(answer, result)
+
+
+def _refused(answer: Answer, result: Json) -> Answer:
+    return Result(answer.key, {**result, "outcome": {"outcome": "cancelled"}})
+
+
+def form_to_v1(params: Json, voice: Voice) -> Json:
+    """`elicitation/create` as v1 has it.
+
+    Raises:
+        CannotTranslate: a way of asking that v1 does not have.
+    """
+    if params["mode"] not in MODES:
+        raise CannotTranslate(INVALID_PARAMS, f"the client knows no elicitation {params['mode']!r}")
+    properties: Json = (params.get("requestedSchema") or {}).get("properties") or {}
+    for field in properties.values():
+        shape = field.get("format") if field.get("type") == "string" else None
+        if shape is not None and shape not in FORMATS:
+            del field["format"]
+            voice.lose(field, "format", shape, "string format")
+    return params
+
+
+def form_answer(answer: Answer) -> Answer:
+    """The user's answer; one that nobody knows means that there is none."""
+    if isinstance(answer, Result) and answer.result["action"] not in ACTIONS:
+        return Result(answer.key, {"action": "cancel"})
+    return answer
+
+
+__all__ = ["form_answer", "form_to_v1", "permission_answer", "permission_to_v1"]

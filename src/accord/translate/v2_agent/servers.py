@@ -1,0 +1,40 @@
+"""MCP servers that the client names, in v2's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from accord.jsonrpc.codes import INVALID_PARAMS
+from accord.translate.message import CannotTranslate, Json
+from accord.translate.v2_agent.introductions import Offer
+
+# POSIX, drive letter or UNC: what counts as absolute in v2.
+_ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+
+
+def servers_to_v2(servers: Sequence[Json], offer: Offer) -> list[Json]:
+    """Every server as v2 names it.
+
+    Raises:
+        CannotTranslate: v2 has no such transport, or this agent does not offer it.
+    """
+    return [_server(server, offer) for server in servers]
+
+
+def _server(server: Json, offer: Offer) -> Json:
+    kind = server.setdefault("type", "stdio")
+    name = server["name"]
+    if kind not in ("stdio", "http", "acp") or kind not in offer.mcp:
+        raise _refused(f"the agent takes no MCP servers of type {kind}: {name}")
+    if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
+        raise _refused(f"the command of an MCP server is no absolute path: {name}")
+    return server
+
+
+def _refused(why: str) -> CannotTranslate:
+    return CannotTranslate(INVALID_PARAMS, why, {"path": "mcpServers"})
+
+
+__all__ = ["servers_to_v2"]

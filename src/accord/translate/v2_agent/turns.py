@@ -1,0 +1,263 @@
+"""One session's turns: v1's prompts, each open until the agent is idle, over v2's states.
+
+v2 answers a prompt when it has its place in the conversation and tells by states when work begins
+and ends; v1 answers when the work is over.  So v1's request stays open until the idle that ends
+its work, and a prompt that comes meanwhile waits here, so that each has a stop reason of its own.
+
+What always holds
+    * At most one prompt is with the agent, and at most `PROMPTS_QUEUED_MAX` wait.
+    * Each prompt is answered once: by idle, by the agent's refusal, or by what ended it before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
+from accord.translate.adapter import Outs
+from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    CannotTranslate,
+    Failure,
+    Json,
+    Key,
+    Notification,
+    Out,
+    Request,
+    Result,
+)
+from accord.translate.v2_agent.messages import Messages
+from accord.translate.v2_agent.voice import Voice, copied
+
+PROMPTS_QUEUED_MAX: Final = 16
+ECHOES_HELD_MAX: Final = 256
+
+STOP_REASONS: Final = frozenset(
+    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
+)
+CANCELLED: Final = "cancelled"
+Asking = Callable[[Request, Callable[[Answer], Outs]], Out]
+
+
+class _Prompt:
+    __slots__ = ("blocks", "echo_id", "ended", "is_echoed", "is_inserted", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.blocks: list[Json] = copied(request.params["prompt"])
+        self.is_inserted = False
+        # Under which id the agent repeats it, and whether it has done so as a whole.
+        self.echo_id: str | None = None
+        self.is_echoed = False
+        # The idle that came before the agent's answer did.
+        self.ended: Json | None = None
+
+
+class Turns:
+    """The prompts and the state of one session; see above."""
+
+    def __init__(self, voice: Voice, session_id: str, messages: Messages, ask: Asking) -> None:
+        self._voice = voice
+        self._session_id = session_id
+        self.messages = messages
+        self._ask = ask
+        self._current: _Prompt | None = None
+        self._queue: deque[_Prompt] = deque()
+        self._echoes: list[Json] = []
+        # What the agent does in the foreground; a state that nobody knows is work.
+        self.state: str = "idle"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a prompt waits for its answer."""
+        return self._current is not None
+
+    # ---- the client
+
+    def prompt(self, request: Request) -> Outs:
+        """A prompt, whose blocks are v2's already.
+
+        Raises:
+            CannotTranslate: too many wait.
+        """
+        prompt = _Prompt(request)
+        if self._current is None:
+            return [self._start(prompt)]
+        if len(self._queue) >= PROMPTS_QUEUED_MAX:
+            raise CannotTranslate(
+                INVALID_REQUEST, f"{PROMPTS_QUEUED_MAX} prompts are waiting in this session already"
+            )
+        self._queue.append(prompt)
+        return ()
+
+    def cancel(self, params: Json) -> Outs:
+        """`session/cancel`: the work, and whatever waits for it to end."""
+        outs: list[Out] = [
+            (CLIENT, Result(prompt.request.key, {"stopReason": CANCELLED}))
+            for prompt in self._queue
+        ]
+        self._queue.clear()
+        return [*outs, (AGENT, Notification("session/cancel", params))]
+
+    def withdraw(self, key: Key) -> Outs | None:
+        """`$/cancel_request` for a prompt; None if none of ours has this key."""
+        if self._current is not None and self._current.request.key == key:
+            return [(AGENT, Notification("session/cancel", {"sessionId": self._session_id}))]
+        for prompt in self._queue:
+            if prompt.request.key == key:
+                self._queue.remove(prompt)
+                return [(CLIENT, Result(key, {"stopReason": CANCELLED}))]
+        return None
+
+    def closed(self) -> Outs:
+        """The session is gone: whatever is open ends as cancelled."""
+        open_prompts = [*([self._current] if self._current else ()), *self._queue]
+        self._current = None
+        self._queue.clear()
+        return [
+            (CLIENT, Result(prompt.request.key, {"stopReason": CANCELLED}))
+            for prompt in open_prompts
+        ]
+
+    # ---- the agent
+
+    def changed(self, update: Json) -> Outs:
+        """A state, whose idle ends the open prompt."""
+        before, self.state = self.state, update["state"]
+        prompt = self._current
+        if prompt is None:
+            return ()
+        if self.state != "idle":
+            prompt.ended = None
+            return ()
+        if before == "idle" and update.get("stopReason") is None:
+            # Said again, with something else about it changed.
+            return ()
+        if not prompt.is_inserted and prompt.echo_id is None:
+            # Perhaps the end of other work: the answer to the prompt will tell.
+            prompt.ended = update if before != "idle" else None
+            return ()
+        return self._end(prompt, update)
+
+    def echo(self, update: Json) -> Sequence[Json] | None:
+        """Somebody's words: None if they have to be told, otherwise what is told instead."""
+        prompt = self._current
+        message_id: str = update["messageId"]
+        if prompt is None or prompt.echo_id not in (None, message_id):
+            return None
+        if prompt.echo_id is None:
+            if prompt.is_inserted or not self._is_echo(prompt, update):
+                return self._held(prompt, update)
+            prompt.echo_id = message_id
+            self.messages.is_ours(message_id, prompt.blocks)
+        if update["sessionUpdate"] == "user_message":
+            if prompt.is_echoed:
+                return None
+            prompt.is_echoed = True
+            self.messages.is_ours(message_id, update.get("content") or prompt.blocks)
+        return ()
+
+    # ---- inside
+
+    def _start(self, prompt: _Prompt) -> Out:
+        self._current = prompt
+
+        def then(answer: Answer) -> Outs:
+            return self._answered(prompt, answer)
+
+        return self._ask(prompt.request, then)
+
+    def _answered(self, prompt: _Prompt, answer: Answer) -> Outs:
+        if prompt is not self._current:
+            # It was answered when its session was closed.
+            return ()
+        if isinstance(answer, Failure):
+            return [*self._released(), *self._refused(prompt, answer)]
+        result: Json = answer.result
+        message_id = result.get("messageId")
+        prompt.is_inserted = True
+        if isinstance(message_id, str) and prompt.echo_id is None:
+            prompt.echo_id = message_id
+            self.messages.is_ours(message_id, prompt.blocks)
+        outs = self._released()
+        if isinstance(result.get("stopReason"), str):
+            # The first drafts of v2 answered when the work was over.
+            return [*outs, *self._end(prompt, result)]
+        return [*outs, *self._end(prompt, prompt.ended)] if prompt.ended else outs
+
+    def _refused(self, prompt: _Prompt, failure: Failure) -> Outs:
+        key = prompt.request.key
+        answer: Answer = failure._replace(key=key)
+        if failure.code == REQUEST_CANCELLED:
+            # Nothing that the user stops is an error in v1.
+            answer = Result(key, {"stopReason": CANCELLED})
+        return [(CLIENT, answer), *self._next()]
+
+    def _end(self, prompt: _Prompt, idle: Json) -> Outs:
+        outs = [*self._released(), (CLIENT, self._stopped(prompt.request.key, idle))]
+        self.messages.rested()
+        return [*outs, *self._next()]
+
+    def _next(self) -> Outs:
+        self._current = None
+        return [self._start(self._queue.popleft())] if self._queue else ()
+
+    def _stopped(self, key: Key, idle: Json) -> Answer:
+        reason = idle.get("stopReason")
+        if reason == "error":
+            error: Json = idle.get("error") or {}
+            code = error.get("code", INTERNAL_ERROR)
+            return Failure(key, code, error.get("message", text_of(code)), error.get("data"))
+        result: dict[str, Any] = {"stopReason": reason}
+        if isinstance(idle.get("_meta"), dict):
+            result["_meta"] = idle["_meta"]
+        if idle.get("usage") is not None:
+            result["usage"] = idle["usage"]
+        if reason not in STOP_REASONS:
+            result["stopReason"] = "end_turn"
+            self._count(result, "stopReason", reason, "stop reason")
+        if "background" in idle:
+            self._count(result, "background", idle["background"], "background")
+        return Result(key, result)
+
+    def _count(self, result: Json, name: str, value: Any, kind: str) -> None:
+        """Kept and counted; a turn is answered even where losses are errors."""
+        keep(result, OFFICIAL, name, value)
+        try:
+            self._voice.lost(kind)
+        except CannotTranslate as error:
+            self._voice.around.log(error.message)
+
+    def _is_echo(self, prompt: _Prompt, update: Json) -> bool:
+        if update["sessionUpdate"] == "user_message":
+            return bool(update.get("content") == prompt.blocks)
+        return bool(update["content"] == prompt.blocks[0])
+
+    def _held(self, prompt: _Prompt, update: Json) -> Sequence[Json] | None:
+        """Whose words they are is known when the agent has answered the prompt."""
+        if prompt.is_inserted or len(self._echoes) >= ECHOES_HELD_MAX:
+            return None
+        self._echoes.append(update)
+        return ()
+
+    def _released(self) -> Outs:
+        """The words that were held, but for those that are the client's own."""
+        echoes, self._echoes = self._echoes, []
+        outs: list[Out] = []
+        for update in echoes:
+            said = self.echo(update) if self._current and self._current.is_inserted else None
+            if said is None:
+                is_whole = update["sessionUpdate"] == "user_message"
+                said = (self.messages.whole if is_whole else self.messages.chunk)(update)
+            for one in said:
+                params = {"sessionId": self._session_id, "update": one}
+                outs.append((CLIENT, Notification("session/update", params)))
+        return outs
+
+
+__all__ = ["PROMPTS_QUEUED_MAX", "Turns"]
