@@ -58,10 +58,18 @@ def prepare(folder: Path) -> None:
     (folder / FILE).write_text(TEXT, "utf-8")
 
 
-def check(run: Run, folder: Path, version: int, without: Collection[str] = ()) -> None:
+def check(
+    run: Run,
+    folder: Path,
+    version: int,
+    without: Collection[str] = (),
+    *,
+    agent_version: int | None = None,
+) -> None:
     """Assert that the client saw all of the tour, and that files are as they must be.
 
-    `without` names the facts that this pair cannot bring over.
+    `without` names the facts that this pair cannot bring over; `agent_version` is the agent's
+    where it is not the client's.
     """
     saw: dict[str, Json] = dict(zip(["start", "new", *STEPS], run.report["steps"], strict=True))
     assert run.report["exit"] == 0, "the agent ends by itself when its input ends"
@@ -70,7 +78,7 @@ def check(run: Run, folder: Path, version: int, without: Collection[str] = ()) -
     assert [name for name, step in saw.items() if "error" in step] == ["unknown mode"]
     _check_talk(saw, version)
     _check_tools(saw, folder, version)
-    _check_files(saw, folder, version)
+    _check_files(saw, folder, max(version, agent_version or version))
     _check_permissions(saw, version)
     _check_state(saw, without)
     _check_history(saw, version)

@@ -9,12 +9,14 @@ CANCEL_REQUEST = "$/cancel_request"
 
 
 class Same(Adapter):
-    """Passes on every method, those that nobody knows included."""
+    """Passes on every method, those that nobody knows included, unless there is a handler."""
 
     def _requested(self, side: Side, request: Request) -> Outs:
+        if (side, request.method) in self.on_request:
+            return super()._requested(side, request)
         return self.pass_on(side, request, AGENT if side is CLIENT else CLIENT)
 
     def _notified(self, side: Side, message: Notification) -> Outs:
-        if message.method == CANCEL_REQUEST:
+        if message.method == CANCEL_REQUEST or (side, message.method) in self.on_notification:
             return super()._notified(side, message)
         return [(AGENT if side is CLIENT else CLIENT, message)]
