@@ -1,0 +1,164 @@
+"""Content blocks: the agent's in v2's form, and what the client prompts with in v1's.
+
+The two are alike but for what v1 may say and v2 may not (a priority outside 0 to 1, a size below
+zero), and the other way round (icons, other roles and types, a size above an int64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from accord.jsonrpc.codes import INVALID_PARAMS
+from accord.schema.codec import encode, native
+from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.message import CannotTranslate, Json
+
+TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
+ROLES: Final = frozenset({"user", "assistant"})
+INT64_MAX: Final = 2**63 - 1
+
+Lost = Callable[[str], None]
+Check = Callable[[Any], bool]
+
+
+def restore(holder: Json, allowed: dict[str, Check]) -> None:
+    """Give an object back what was kept on it, as far as it may have it and makes sense there."""
+    if not kept(holder, OFFICIAL):
+        return
+    for name, value in take(holder, OFFICIAL).items():
+        check = allowed.get(name)
+        if check is not None and check(value):
+            holder[name] = value
+        else:
+            keep(holder, OFFICIAL, name, value)
+
+
+def is_valid(wanted: Any, value: Any) -> bool:
+    """Whether a value is of a wire type, to the letter."""
+    try:
+        native(wanted).decode(encode(value))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def is_text(value: Any) -> bool:
+    """A string."""
+    return isinstance(value, str)
+
+
+def is_number(value: Any) -> bool:
+    """A number, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _are_icons(value: Any) -> bool:
+    from accord.schema import v2
+
+    return is_valid(list[v2.Icon], value)
+
+
+def _are_roles(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(role, str) for role in value)
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int) and INT64_MAX < value < 2**64
+
+
+def _is_negative(value: Any) -> bool:
+    return isinstance(value, int) and -INT64_MAX <= value < 0
+
+
+_LINK_TO_V2: Final[dict[str, Check]] = {"icons": _are_icons, "size": _is_large}
+_ANNOTATIONS_TO_V2: Final[dict[str, Check]] = {"audience": _are_roles}
+_LINK_TO_V1: Final[dict[str, Check]] = {"size": _is_negative}
+_ANNOTATIONS_TO_V1: Final[dict[str, Check]] = {"priority": is_number}
+
+
+def block_to_v2(block: Json) -> Json:
+    """A block of the agent; changed in place unless another one was kept on it."""
+    kind = block["type"]
+    if kind == "text" and len(block) == 2:
+        return block
+    if "_meta" in block:
+        raw = kept(block, OFFICIAL).get("raw")
+        if isinstance(raw, dict) and is_text(raw.get("type")) and raw["type"] not in TYPES:
+            return raw
+    if kind == "resource_link":
+        size = block.get("size")
+        if size is not None and size < 0:
+            del block["size"]
+            keep(block, OFFICIAL, "size", size)
+        else:
+            restore(block, _LINK_TO_V2)
+    annotations = block.get("annotations")
+    if isinstance(annotations, dict):
+        restore(annotations, _ANNOTATIONS_TO_V2)
+        priority: Any = annotations.get("priority")
+        if priority is not None and not 0 <= priority <= 1:
+            annotations["priority"] = min(max(priority, 0), 1)
+            keep(annotations, OFFICIAL, "priority", priority)
+    return block
+
+
+def blocks_to_v2(blocks: list[Json]) -> list[Json]:
+    """Every block as v2 says it."""
+    return [block_to_v2(block) for block in blocks]
+
+
+def block_to_v1(block: Json, lost: Lost) -> Json:
+    """A block of a prompt, changed in place.
+
+    Raises:
+        CannotTranslate: v1 has no such block, so no v1 agent takes it.
+    """
+    kind = block.get("type")
+    if kind not in TYPES:
+        raise CannotTranslate(
+            INVALID_PARAMS, f"a prompt cannot hold a block of type {kind}", {"type": kind}
+        )
+    if kind == "resource_link":
+        _link_to_v1(block, lost)
+    annotations = block.get("annotations")
+    if isinstance(annotations, dict):
+        _annotations_to_v1(annotations, lost)
+    return block
+
+
+def _link_to_v1(block: Json, lost: Lost) -> None:
+    icons = block.pop("icons", None)
+    size = block.get("size")
+    if size is None:
+        restore(block, _LINK_TO_V1)
+    elif size > INT64_MAX:
+        del block["size"]
+        keep(block, OFFICIAL, "size", size)
+        lost("size")
+    if icons is not None:
+        keep(block, OFFICIAL, "icons", icons)
+        lost("icons")
+
+
+def _annotations_to_v1(annotations: Json, lost: Lost) -> None:
+    if "priority" in annotations:
+        restore(annotations, _ANNOTATIONS_TO_V1)
+    audience = annotations.get("audience")
+    if audience and not ROLES.issuperset(audience):
+        annotations["audience"] = [role for role in audience if role in ROLES]
+        keep(annotations, OFFICIAL, "audience", audience)
+        lost("role")
+
+
+__all__ = [
+    "Check",
+    "Lost",
+    "block_to_v1",
+    "block_to_v2",
+    "blocks_to_v2",
+    "is_number",
+    "is_text",
+    "is_valid",
+    "restore",
+]

@@ -1,0 +1,163 @@
+"""`initialize` and logging in: who the two sides are and what they can do."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.jsonrpc.codes import INTERNAL_ERROR, UNSUPPORTED_PROTOCOL_VERSION, text_of
+from accord.translate.adapter import Outs
+from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    CannotTranslate,
+    Failure,
+    Json,
+    Request,
+    Result,
+)
+from accord.translate.v1_agent.core import Abilities, Core
+
+OUTSIDE: Final = 2
+INSIDE: Final = 1
+UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
+# v1's session capabilities that v2 takes for granted.
+BASELINE: Final = ("list", "resume", "close")
+
+
+class Initialize:
+    """The first message, and who is logged in."""
+
+    def __init__(self, core: Core, host: frozenset[str]) -> None:
+        self._core = core
+        self._host = host
+        core.on_request[CLIENT, "initialize"] = self._initialize
+        core.on_request[CLIENT, "auth/login"] = self._login
+        core.on_request[CLIENT, "auth/logout"] = self._logout
+        core.on_request[CLIENT, "auth/status"] = core.pass_to_agent
+
+    def _initialize(self, request: Request) -> Outs:
+        params = request.params
+        asked = params["protocolVersion"]
+        if asked < OUTSIDE:
+            raise CannotTranslate(
+                UNSUPPORTED_PROTOCOL_VERSION,
+                text_of(UNSUPPORTED_PROTOCOL_VERSION),
+                {"requested": asked, "supported": [OUTSIDE]},
+            )
+        params["protocolVersion"] = INSIDE
+        info = params.pop("info", None)
+        if info is not None:
+            params["clientInfo"] = info
+        params["clientCapabilities"] = self._client(params.pop("capabilities", None) or {})
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._core.answer(CLIENT, request.key, answer)]
+            self._core.can = abilities_of(answer.result)
+            return [(CLIENT, Result(request.key, result_to_v2(answer.result)))]
+
+        return [self._core.ask(AGENT, "initialize", params, then, instead_of=request, of=CLIENT)]
+
+    def _client(self, said: Json) -> Json:
+        """What v2 takes for granted is said in v1; files and terminals are the host's."""
+        capabilities: Json = dict(said)
+        auth: Any = said.get("auth")
+        if auth is not None:
+            capabilities["auth"] = {**auth, "terminal": auth.get("terminal") is not None}
+        else:
+            capabilities.pop("auth", None)
+        has_files = "fs" in self._host
+        capabilities["fs"] = {"readTextFile": has_files, "writeTextFile": has_files}
+        capabilities["terminal"] = "terminal" in self._host
+        capabilities["session"] = {
+            "configOptions": {"boolean": {}},
+            "compaction": {},
+            "notices": {},
+        }
+        capabilities["plan"] = {}
+        if self._core.unstable:
+            capabilities["subagents"] = {}
+        return capabilities
+
+    def _login(self, request: Request) -> Outs:
+        return self._renamed(request, "authenticate")
+
+    def _logout(self, request: Request) -> Outs:
+        if not self._core.can.logout:
+            # Only a new start would forget the login, and that is not ours to decide.
+            raise CannotTranslate(INTERNAL_ERROR, "this agent cannot log out")
+        return self._renamed(request, "logout")
+
+    def _renamed(self, request: Request, method: str) -> Outs:
+        def then(answer: Answer) -> Outs:
+            return [self._core.answer(CLIENT, request.key, answer)]
+
+        return [self._core.ask(AGENT, method, request.params, then, instead_of=request, of=CLIENT)]
+
+
+def abilities_of(result: Json) -> Abilities:
+    """What we have to know of a v1 agent, from its answer to `initialize`."""
+    said: Json = result.get("agentCapabilities") or {}
+    session: Json = said.get("sessionCapabilities") or {}
+    mcp: Json = said.get("mcpCapabilities") or {}
+    auth: Json = said.get("auth") or {}
+    return Abilities(
+        load=said.get("loadSession") is True,
+        resume=session.get("resume") is not None,
+        list=session.get("list") is not None,
+        close=session.get("close") is not None,
+        logout=auth.get("logout") is not None,
+        http=mcp.get("http") is True,
+        acp=mcp.get("acp") is True,
+    )
+
+
+def result_to_v2(result: Json) -> Json:
+    """The agent's answer to `initialize`, in v2's form."""
+    said: Json = dict(result)
+    capabilities: Json = dict(said.pop("agentCapabilities", None) or {})
+    info = said.pop("agentInfo", None)
+    said["protocolVersion"] = OUTSIDE
+    said["info"] = dict(UNKNOWN) if info is None else info
+    capabilities.pop("loadSession", None)
+    session: Json = dict(capabilities.pop("sessionCapabilities", None) or {})
+    for name in BASELINE:
+        session.pop(name, None)
+    prompt = _markers(capabilities.pop("promptCapabilities", None))
+    if prompt:
+        session["prompt"] = prompt
+    mcp = _markers(capabilities.pop("mcpCapabilities", None))
+    if mcp.pop("sse", None) is not None:
+        keep(said, OFFICIAL, "mcpCapabilities", {"sse": True})
+    session["mcp"] = {"stdio": {}, **mcp}
+    capabilities["session"] = session
+    auth: Any = capabilities.pop("auth", None)
+    if auth:
+        capabilities["auth"] = {name: one for name, one in auth.items() if name != "logout"}
+    said["capabilities"] = capabilities
+    if "authMethods" in said:
+        said["authMethods"] = [_method_to_v2(method) for method in said["authMethods"]]
+    return said
+
+
+def _markers(said: Any) -> Json:
+    """Truth values as v2's markers; what is no truth value stays what it is."""
+    found: Json = {}
+    for name, value in (said or {}).items():
+        if value is True:
+            found[name] = {}
+        elif value is not False and value is not None:
+            found[name] = value
+    return found
+
+
+def _method_to_v2(method: Json) -> Json:
+    said: Json = {"type": "agent", "methodId": method.pop("id"), **method}
+    if said["type"] == "terminal" and isinstance(said.get("env"), dict):
+        said["env"] = [{"name": name, "value": value} for name, value in said["env"].items()]
+    return said
+
+
+__all__ = ["Initialize", "abilities_of", "result_to_v2"]

@@ -1,0 +1,134 @@
+"""Tool calls of the agent as v2's upserts, with what they show.
+
+A null of v1 says nothing, where v2's clears, so nulls are left out.  A diff becomes a git patch
+and keeps its two texts.  A terminal is shown only if this adapter runs it: v1's belong to the
+client, v2's to the agent, and a reference to a terminal that nobody here runs shows nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.schema.codec import encode, to_python
+from accord.translate.diffs import diff_of, wire_diff
+from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.message import Json
+from accord.translate.v1_agent.content import Check, block_to_v2, is_text, is_valid, restore
+from accord.translate.v1_agent.core import Core
+from accord.translate.v1_agent.session import Session
+
+# Null and absent are the same in v1.
+NULLABLE: Final = (
+    "title",
+    "kind",
+    "status",
+    "content",
+    "locations",
+    "rawInput",
+    "rawOutput",
+    "name",
+    "_meta",
+)
+KNOWN_CONTENT: Final = frozenset({"content", "diff", "terminal"})
+
+
+def _is_word(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_cleared(value: Any) -> bool:
+    return value is None
+
+
+# What v2 can say of a tool call and v1 cannot.  Its capabilities are not among it: nobody here
+# could serve `tool_call/cancel`.
+KEPT: Final[dict[str, Check]] = {
+    "status": _is_word,
+    "kind": _is_word,
+    "title": _is_word,
+    "name": _is_cleared,
+    "rawInput": _is_cleared,
+    "rawOutput": _is_cleared,
+}
+
+
+class ToolCalls:
+    """Translates tool calls and counts what is lost of them."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def to_v2(self, session: Session, call: Json) -> None:
+        """A tool call, or a patch of one, in place."""
+        if None in call.values():
+            for name in NULLABLE:
+                if name in call and call[name] is None:
+                    del call[name]
+        if "capabilities" in call:
+            keep(call, OFFICIAL, "capabilities", call.pop("capabilities"))
+        content = call.get("content")
+        if content:
+            call["content"] = [self._content(session, item) for item in content]
+        locations = call.get("locations")
+        if locations:
+            for location in locations:
+                if location.get("line") == 0:
+                    del location["line"]
+                    keep(location, OFFICIAL, "line", 0)
+        if "_meta" in call:
+            restore(call, KEPT)
+
+    def _content(self, session: Session, item: Json) -> Json:
+        kind = item["type"]
+        if "_meta" in item:
+            raw = kept(item, OFFICIAL).get("raw")
+            if isinstance(raw, dict) and self._may_stand(session, raw):
+                return raw
+        if kind == "content":
+            item["content"] = block_to_v2(item["content"])
+        elif kind == "diff":
+            _diff_to_v2(item)
+        elif kind == "terminal" and item["terminalId"] not in session.terminals:
+            shown: Json = {
+                "type": "content",
+                "content": {"type": "text", "text": f"[terminal {item['terminalId']}]"},
+            }
+            keep(shown, OFFICIAL, "raw", item)
+            self._core.lost("terminal content")
+            return shown
+        return item
+
+    def _may_stand(self, session: Session, raw: Json) -> bool:
+        """Whether what an adapter kept on a placeholder is content that v2 can show."""
+        kind = raw.get("type")
+        if kind == "terminal":
+            return raw.get("terminalId") in session.terminals
+        if kind == "diff":
+            return _is_diff(raw)
+        return is_text(kind) and kind not in KNOWN_CONTENT
+
+
+def _is_diff(value: Json) -> bool:
+    from accord.schema import v2
+
+    return is_valid(v2.Diff, value)
+
+
+def _diff_to_v2(item: Json) -> None:
+    path: str = item.pop("path")
+    old: str | None = item.get("oldText")
+    new: str = item.pop("newText")
+    has_old = "oldText" in item
+    item.pop("oldText", None)
+    said = kept(item, OFFICIAL)
+    if "changes" in said and _is_diff({"type": "diff", **said}):
+        taken = take(item, OFFICIAL)
+        item.update({name: taken[name] for name in ("changes", "patch") if name in taken})
+        return
+    item.update(to_python(encode(wire_diff(diff_of(path, old, new)))))
+    if has_old:
+        keep(item, OFFICIAL, "oldText", old)
+    keep(item, OFFICIAL, "newText", new)
+
+
+__all__ = ["ToolCalls"]

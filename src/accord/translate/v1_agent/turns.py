@@ -1,0 +1,351 @@
+"""Prompts and states: one turn of the v1 agent at a time, told as v2's insertions and states.
+
+A prompt is inserted with the first thing that the agent says about it, or `INSERTED_AFTER` later:
+until then a refusal is the prompt's error, and nothing of it is shown.  What the agent does while
+no prompt is open counts as work of its own until it has been silent for `SILENCE`.
+
+What always holds
+    * A prompt is answered once: with its `messageId` when it is inserted, or with an error.
+    * After every `running` or `requires_action` comes an `idle`, also when the agent goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, Final
+
+from accord.jsonrpc.codes import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_CANCELLED,
+    text_of,
+)
+from accord.schema.codec import encode
+from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    CannotTranslate,
+    Failure,
+    Json,
+    Key,
+    Notification,
+    Out,
+    Request,
+    Result,
+)
+from accord.translate.v1_agent.content import block_to_v1, restore
+from accord.translate.v1_agent.core import Core
+from accord.translate.v1_agent.session import (
+    FINAL_STATUSES,
+    HELD_PROMPTS_MAX,
+    IDLE,
+    REQUIRES_ACTION,
+    RUNNING,
+    Prompt,
+    Session,
+    Turn,
+)
+
+INSERTED_AFTER: Final = 0.05
+SILENCE: Final = 2.0
+# What an agent that does it on its own works on; other updates only tell.
+WORK: Final = frozenset(
+    {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"}
+)
+# Names that mean something on a state of v2, and nothing on the result of a v1 prompt.
+MEANT_OTHERWISE: Final = frozenset({"sessionUpdate", "state", "error", "background"})
+
+
+class Turns:
+    """The prompts of every session, and the state that it is in."""
+
+    def __init__(self, core: Core, on_stopped: Callable[[Session], Outs]) -> None:
+        """`on_stopped` is called when a session that is being closed has no turn any more."""
+        self._core = core
+        self._on_stopped = on_stopped
+        core.on_request[CLIENT, "session/prompt"] = self._prompt
+        core.on_notification[CLIENT, "session/cancel"] = self._cancel
+        core.on_notification[CLIENT, CANCEL_REQUEST] = self._cancel_request
+
+    # ---- prompts
+
+    def _prompt(self, request: Request) -> Outs:
+        session = self._core.open_session(request.params["sessionId"])
+        prompt = self._read(request)
+        if session.turn is None and not session.held:
+            return self._begin(session, prompt)
+        if len(session.held) >= HELD_PROMPTS_MAX:
+            raise CannotTranslate(
+                INVALID_REQUEST, "too many prompts wait for this session", {"reason": "busy"}
+            )
+        session.held.append(prompt)
+        return NOTHING
+
+    def _read(self, request: Request) -> Prompt:
+        blocks: list[Json] = request.params["prompt"]
+        if not blocks:
+            raise CannotTranslate(INVALID_PARAMS, "a prompt needs at least one block")
+        asked = [block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]
+        return Prompt(request.key, blocks, {**request.params, "prompt": asked})
+
+    def _begin(self, session: Session, prompt: Prompt) -> Outs:
+        core = self._core
+        turn = Turn(prompt, f"u-{core.around.fresh()}", _echo_of(prompt.params["prompt"]))
+        session.turn = turn
+        session.message_kind = None
+        session.stamp = core.around.stamp()
+        core.never(session, "silence")
+
+        def then(answer: Answer) -> Outs:
+            return self._ended(session, turn, answer)
+
+        to, asked = core.ask(AGENT, "session/prompt", prompt.params, then)
+        assert isinstance(asked, Request)
+        turn.agent_key = asked.key
+        core.later(session, "insertion", INSERTED_AFTER, lambda: self.insert(session))
+        return [(to, asked)]
+
+    def insert(self, session: Session) -> Outs:
+        """The prompt has a place in the conversation now, if it had none."""
+        turn = session.turn
+        if turn is None or turn.inserted:
+            return NOTHING
+        turn.inserted = True
+        self._core.never(session, "insertion")
+        echo: Json = {
+            "sessionUpdate": "user_message",
+            "messageId": turn.message_id,
+            "content": turn.prompt.blocks,
+        }
+        return [
+            self._core.tell(session, echo),
+            (CLIENT, Result(turn.prompt.key, {"messageId": turn.message_id})),
+            self.enter(session, RUNNING),
+        ]
+
+    def is_echo(self, session: Session, block: Json) -> bool:
+        """Whether a block is the agent's own echo of its prompt, which the client has already."""
+        turn = session.turn
+        if turn is None or session.past is not None or not turn.expected:
+            return False
+        expected = turn.expected
+        first = expected[0]
+        said: str | bytes = block["text"] if block["type"] == "text" else encode(block)
+        if said == first:
+            del expected[0]
+            return True
+        if isinstance(said, str) and isinstance(first, str) and said and first.startswith(said):
+            expected[0] = first[len(said) :]
+            return True
+        expected.clear()
+        return False
+
+    def _ended(self, session: Session, turn: Turn, answer: Answer) -> Outs:
+        if session.turn is not turn:
+            # The session was closed without waiting any longer.
+            return NOTHING
+        outs: list[Out] = []
+        if isinstance(answer, Failure) and not turn.inserted:
+            self._core.never(session, "insertion")
+            outs.append(self._core.fail(turn.prompt.key, answer, session.id))
+            session.turn = None
+            if session.state != IDLE:
+                # Work of the agent's own went on before.
+                self._listen(session)
+        else:
+            outs += self.insert(session)
+            outs += self._finish(session, turn, _end_of(turn, answer))
+        return [*outs, *self._next(session)]
+
+    def _finish(self, session: Session, turn: Turn, end: Json) -> Outs:
+        session.turn = None
+        session.running_tools.clear()
+        outs = list(self.drop_questions(session))
+        if end.get("stopReason") == "cancelled":
+            outs += self._stop_tools(session)
+        session.state = IDLE
+        outs.append(self._core.tell(session, end))
+        return outs
+
+    def _stop_tools(self, session: Session) -> Outs:
+        """v1 agents leave them as they were; nobody would know that they have ended."""
+        outs: list[Out] = []
+        for tool_call_id, call in session.tool_calls.items():
+            if call.status not in FINAL_STATUSES:
+                call.status = "cancelled"
+                update: Json = {
+                    "sessionUpdate": "tool_call_update",
+                    "toolCallId": tool_call_id,
+                    "status": "cancelled",
+                }
+                outs.append(self._core.tell(session, update))
+        return outs
+
+    def _next(self, session: Session) -> Outs:
+        if session.closing:
+            return self._on_stopped(session)
+        if session.held and session.turn is None:
+            return self._begin(session, session.held.popleft())
+        return NOTHING
+
+    # ---- states
+
+    def enter(self, session: Session, state: str) -> Out:
+        """Tell the client of a state."""
+        session.state = state
+        return self._core.tell(session, {"sessionUpdate": "state_update", "state": state})
+
+    def settle(self, session: Session) -> Outs:
+        """Say whether the session waits for the user, if that has changed."""
+        if session.state == IDLE:
+            return NOTHING
+        waits = session.questions and not session.running_tools
+        state = REQUIRES_ACTION if waits else RUNNING
+        return NOTHING if state == session.state else [self.enter(session, state)]
+
+    def noticed(self, session: Session, kind: str, update: Json) -> Outs:
+        """Something came while no prompt is open."""
+        if session.child:
+            return NOTHING
+        is_work = kind in WORK or (
+            # What goes on with a call that is known already goes on behind the scene.
+            kind == "tool_call_update" and update["toolCallId"] not in session.tool_calls
+        )
+        return self.work(session) if is_work or session.state != IDLE else NOTHING
+
+    def work(self, session: Session) -> Outs:
+        """The agent does something of its own, or still does."""
+        self._listen(session)
+        return [self.enter(session, RUNNING)] if session.state == IDLE else NOTHING
+
+    def _listen(self, session: Session) -> None:
+        self._core.later(session, "silence", SILENCE, lambda: self._silent(session))
+
+    def _silent(self, session: Session) -> Outs:
+        if session.questions:
+            self._listen(session)
+            return NOTHING
+        return self.rest(session)
+
+    def rest(self, session: Session) -> Outs:
+        """The work of the agent's own is over."""
+        reason = "cancelled" if session.cancelled else "end_turn"
+        session.cancelled = False
+        session.state = IDLE
+        session.message_kind = None
+        return [self._core.tell(session, _idle(reason))]
+
+    # ---- cancelling
+
+    def _cancel(self, params: Json) -> Outs:
+        session = self._core.sessions.get(params["sessionId"])
+        if session is None or not (session.open or session.child):
+            return NOTHING
+        return [*self.insert(session), *self.give_up_held(session), *self.stop(session, params)]
+
+    def give_up_held(self, session: Session) -> Outs:
+        """Answer the prompts that were never inserted."""
+        held = [prompt.key for prompt in session.held]
+        session.held.clear()
+        return [(CLIENT, _cancelled(key)) for key in held]
+
+    def stop(self, session: Session, params: Json) -> Outs:
+        """Have the agent stop what it does, and settle what waits for the user."""
+        if session.turn is not None:
+            session.turn.cancelled = True
+        else:
+            session.cancelled = session.state != IDLE
+        told = (AGENT, Notification("session/cancel", params))
+        return [told, *self.drop_questions(session)]
+
+    def drop_questions(self, session: Session) -> Outs:
+        """Nobody needs the answers any more: tell both sides."""
+        outs: list[Out] = []
+        for question in session.questions.values():
+            question.settled = True
+            outs.append((AGENT, Result(question.agent_key, question.given_up)))
+            withdrawn: Json = {"requestId": question.client_key}
+            outs.append((CLIENT, Notification(CANCEL_REQUEST, withdrawn)))
+        session.questions.clear()
+        return outs
+
+    def _cancel_request(self, params: Json) -> Outs:
+        key: Any = params.get("requestId")
+        for session in self._core.sessions.values():
+            for prompt in session.held:
+                if prompt.key == key:
+                    session.held.remove(prompt)
+                    return [(CLIENT, _cancelled(key))]
+        return self._core.cancelled_by(CLIENT, key)
+
+    # ---- the end
+
+    def ended(self, session: Session, why: str) -> Outs:
+        """The agent is gone: what it worked on has failed."""
+        if session.state == IDLE:
+            return NOTHING
+        outs = list(self.drop_questions(session))
+        session.turn = None
+        error: Json = {
+            "code": INTERNAL_ERROR,
+            "message": why,
+            "data": {"reason": "agent_gone"},
+        }
+        session.state = IDLE
+        outs.append(self._core.tell(session, {**_idle("error"), "error": error}))
+        # Whoever is gone needs no answers.
+        return [out for out in outs if out[0] is CLIENT]
+
+    def abandon(self, session: Session) -> Outs:
+        """End the turn without the agent's answer."""
+        turn = session.turn
+        assert turn is not None
+        return [*self.insert(session), *self._finish(session, turn, _idle("cancelled"))]
+
+
+def _idle(reason: str) -> Json:
+    return {"sessionUpdate": "state_update", "state": IDLE, "stopReason": reason}
+
+
+def _end_of(turn: Turn, answer: Answer) -> Json:
+    """The agent's answer to a prompt as the state that ends the work."""
+    if isinstance(answer, Failure):
+        if turn.cancelled:
+            return _idle("cancelled")
+        error: Json = {"code": answer.code, "message": answer.message}
+        if answer.data is not None:
+            error["data"] = answer.data
+        return {**_idle("error"), "error": error}
+    result: Json = dict(answer.result)
+    end: Json = _idle(result.pop("stopReason"))
+    meta = result.pop("_meta", None)
+    if meta is not None:
+        end["_meta"] = meta
+    for name, value in result.items():
+        if name in MEANT_OTHERWISE:
+            keep(end, OFFICIAL, name, value)
+        else:
+            end[name] = value
+    restore(end, {"stopReason": lambda value: value is None or isinstance(value, str)})
+    if end["stopReason"] is None:
+        del end["stopReason"]
+    if end.get("usage") is not None:
+        # v1 counts from the session's start, or says nothing about it.
+        keep(end, OFFICIAL, "scope", "session")
+    return end
+
+
+def _echo_of(blocks: list[Json]) -> list[str | bytes]:
+    return [block["text"] if block["type"] == "text" else encode(block) for block in blocks]
+
+
+def _cancelled(key: Key) -> Failure:
+    return Failure(key, REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
+
+
+__all__ = ["INSERTED_AFTER", "SILENCE", "Turns"]

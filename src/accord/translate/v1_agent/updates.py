@@ -1,0 +1,227 @@
+"""What the agent reports, update by update, in v2's form.
+
+This is the hot path: a chunk is changed in place, and costs a few lookups.
+
+What always holds
+    * An update that v2 has no form for is dropped and counted, never sent as it is.
+    * Updates leave in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from accord.translate.adapter import NOTHING, Outs
+from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
+from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
+from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2, is_text, restore
+from accord.translate.v1_agent.core import NOT_HISTORY, UPDATE, Core
+from accord.translate.v1_agent.options import Options
+from accord.translate.v1_agent.session import Past, Session
+from accord.translate.v1_agent.tool_calls import ToolCalls
+from accord.translate.v1_agent.turns import Turns
+
+MAIN_PLAN: Final = "main"
+# What a session is like now, which also whoever does not want its past has to know.
+PRESENT: Final = frozenset(
+    {
+        "available_commands_update",
+        "config_option_update",
+        "current_mode_update",
+        "notice",
+        "session_info_update",
+        "usage_update",
+    }
+)
+
+Handler = Callable[[Session, Json], Json | None]
+
+
+class Updates:
+    """Everything that comes by `session/update`."""
+
+    def __init__(self, core: Core, turns: Turns, options: Options, tool_calls: ToolCalls) -> None:
+        self._core = core
+        self._sessions = core.sessions
+        self._turns = turns
+        self._options = options
+        self._tool_calls = tool_calls
+        self._handlers: dict[str, Handler] = {
+            "user_message_chunk": self._user_chunk,
+            "agent_message_chunk": self._chunk,
+            "agent_thought_chunk": self._chunk,
+            "tool_call": self._tool_call,
+            "tool_call_update": self._tool_call,
+            "plan": self._plan,
+            "plan_update": self._plan_update,
+            "plan_removed": self._plan_removed,
+            "available_commands_update": self._commands,
+            "current_mode_update": options.mode_changed,
+            "config_option_update": self._config_options,
+            "session_info_update": self._info,
+            "usage_update": self._usage,
+            "notice": self._same,
+            "compaction_update": self._compaction,
+            "compaction_summary_chunk": self._block,
+        }
+        if core.unstable:
+            self._handlers |= {
+                "subagent_update": self._subagent,
+                "session_message": self._session_message,
+                "session_message_chunk": self._block,
+            }
+        core.on_notification[AGENT, UPDATE] = self.receive
+
+    def receive(self, params: Json) -> Outs:
+        """The next update of the agent."""
+        session = self._sessions.get(params["sessionId"])
+        if session is None:
+            return self._core.unknown_session(params)
+        update: Json = params["update"]
+        kind: str = update["sessionUpdate"]
+        turn = session.turn
+        if turn is not None and turn.inserted and session.past is None:
+            before: Outs = NOTHING
+        elif session.past is Past.SUPPRESSED and kind not in PRESENT:
+            return NOTHING
+        elif session.past is not None:
+            before = NOTHING
+        elif turn is not None:
+            before = self._turns.insert(session)
+        elif session.open or session.child:
+            before = self._turns.noticed(session, kind, update)
+        else:
+            return NOTHING
+        try:
+            said = self._handlers.get(kind, self._unknown)(session, update)
+        except CannotTranslate as error:
+            self._core.around.log(f"{kind} was not translated: {error.message}")
+            said = None
+        if said is None:
+            return before
+        if session.log is not None and said["sessionUpdate"] not in NOT_HISTORY:
+            session.log.add(said)
+        params["update"] = said
+        told: Out = (CLIENT, Notification(UPDATE, params))
+        if not before and not session.questions:
+            return (told,)
+        return [*before, told, *self._turns.settle(session)]
+
+    def _unknown(self, session: Session, update: Json) -> Json | None:
+        kind = update["sessionUpdate"]
+        self._core.around.log(f"the update {kind} has no form in v2")
+        self._core.lost(f"update {kind}")
+        return None
+
+    # ---- messages
+
+    def _chunk(self, session: Session, update: Json) -> Json:
+        message_id: Any = update.get("messageId")
+        kind: str = update["sessionUpdate"]
+        if message_id is None:
+            if session.message_kind == kind:
+                update["messageId"] = session.message_id
+            else:
+                update["messageId"] = session.fresh_message(kind)
+        else:
+            session.message_kind = kind
+            session.message_id = message_id
+        block: Json = update["content"]
+        if len(block) != 2 or block["type"] != "text":
+            update["content"] = block_to_v2(block)
+        return update
+
+    def _user_chunk(self, session: Session, update: Json) -> Json | None:
+        if self._turns.is_echo(session, update["content"]):
+            return None
+        return self._chunk(session, update)
+
+    def _tool_call(self, session: Session, update: Json) -> Json:
+        update["sessionUpdate"] = "tool_call_update"
+        session.message_kind = None
+        self._tool_calls.to_v2(session, update)
+        session.seen(update)
+        return update
+
+    # ---- plans
+
+    def _plan(self, session: Session, update: Json) -> Json:
+        update["sessionUpdate"] = "plan_update"
+        plan: Json = {"type": "items", "planId": MAIN_PLAN, "entries": update.pop("entries")}
+        restore(update, {"planId": is_text})
+        plan["planId"] = update.pop("planId", MAIN_PLAN)
+        for entry in plan["entries"]:
+            restore(entry, {"status": is_text, "priority": is_text})
+        update["plan"] = plan
+        return update
+
+    def _plan_update(self, session: Session, update: Json) -> Json:
+        plan: Json = update["plan"]
+        if plan["type"] == "items" or self._core.unstable:
+            return update
+        text = plan.get("content") or plan.get("uri") or plan["type"]
+        entry: Json = {"content": text, "priority": "medium", "status": "in_progress"}
+        shown: Json = {"type": "items", "planId": plan["planId"], "entries": [entry]}
+        keep(shown, OFFICIAL, "raw", plan)
+        update["plan"] = shown
+        return update
+
+    def _plan_removed(self, session: Session, update: Json) -> Json:
+        if self._core.unstable:
+            return update
+        plan: Json = {"type": "items", "planId": update["planId"], "entries": []}
+        said: Json = {"sessionUpdate": "plan_update", "plan": plan}
+        keep(said, OFFICIAL, "raw", update)
+        return said
+
+    # ---- the session
+
+    def _commands(self, session: Session, update: Json) -> Json:
+        update["availableCommands"] = commands_to_v2(update)
+        session.remember_commands(update["availableCommands"])
+        return update
+
+    def _config_options(self, session: Session, update: Json) -> Json:
+        self._options.updated(session, update)
+        return update
+
+    def _info(self, session: Session, update: Json) -> Json:
+        if "title" in update:
+            session.title = update["title"]
+        time_to_v2(update)
+        return update
+
+    def _usage(self, session: Session, update: Json) -> Json:
+        if update.get("cost", update) is None:
+            # v1 has no way to clear it: null says nothing there.
+            del update["cost"]
+        restore(update, {"cost": lambda value: value is None})
+        return update
+
+    # ---- the rest
+
+    def _same(self, session: Session, update: Json) -> Json:
+        return update
+
+    def _block(self, session: Session, update: Json) -> Json:
+        update["content"] = block_to_v2(update["content"])
+        return update
+
+    def _compaction(self, session: Session, update: Json) -> Json:
+        if update.get("summary"):
+            update["summary"] = blocks_to_v2(update["summary"])
+        return update
+
+    def _session_message(self, session: Session, update: Json) -> Json:
+        if update.get("content"):
+            update["content"] = blocks_to_v2(update["content"])
+        return update
+
+    def _subagent(self, session: Session, update: Json) -> Json:
+        self._core.child_of(session, update["sessionId"])
+        return update
+
+
+__all__ = ["Updates"]
