@@ -1,0 +1,313 @@
+"""A chain of proxies with an agent at its end, which looks like one agent from outside.
+
+Every component speaks only to the conductor.  What a proxy has to say to its successor it wraps in
+`proxy/successor`; what it says plainly is for its predecessor.  The conductor unwraps, wraps and
+passes on, and keeps the ids of each wire to that wire.  Told `proxy/initialize` itself, it is a
+proxy in a larger chain, and what its last component wraps goes on to the one behind it.
+
+What always holds
+    * A component with a successor is sent `proxy/initialize` (or `_proxy/initialize`, if that is
+      what it knows), the last one `initialize`.
+    * Messages in each direction keep their order.
+    * A component that dies ends its open requests with an error that names it; what follows is as
+      `on_death` says.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+
+from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from accord.proxy.asked import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
+from accord.proxy.hop import Hop, Outbox
+from accord.proxy.link import INITIALIZE, INITIALIZE_PROXY, LAST_ANSWERS_SECONDS_MAX
+from accord.proxy.passing import farewell, pass_on, pass_on_cancel
+from accord.proxy.seat import Answering, Behind, Component, Initializing, Restarting, Seat
+from accord.schema.struct import Raw
+from accord.transport.transport import Ended, Transport
+
+_log = logging.getLogger("accord.proxy")
+
+OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
+RESTARTS_MAX: Final = 5
+"""How often one component is started again; one that dies more often cannot be helped."""
+WAITING_MAX: Final = 4096
+"""Messages that may wait for a component that is being started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a chain ended: `failed` is a sentence about the component that ended it, if one did."""
+
+    failed: str | None
+
+
+class Conductor:
+    """See the module.  `serve` is its whole life."""
+
+    def __init__(
+        self,
+        components: Sequence[Component],
+        client: Transport,
+        tasks: TaskGroup,
+        *,
+        on_death: OnDeath = "fail",
+        has_agent: bool = True,
+    ) -> None:
+        """Without an agent the chain is one of proxies alone, for use in a larger one."""
+        self._tasks = tasks
+        self._outbox = Outbox()
+        self._front = Hop("the client", client, self, tasks, self._outbox)
+        self._seats = [Seat(component) for component in components]
+        self._on_death: OnDeath = on_death
+        self._has_agent = has_agent
+        # What the component behind the whole chain answered to `initialize`, in a larger chain.
+        self._behind: bytes | None = None
+        self._is_member = False
+        self._over = anyio.Event()
+        self._quiet = anyio.Event()
+        self._failed: str | None = None
+
+    # ---- life
+
+    async def serve(self) -> Outcome:
+        """Conduct until the client goes, or a component that cannot be done without.
+
+        Raises:
+            SpawnFailed: one of the programs cannot be started.
+        """
+        try:
+            for seat in self._seats:
+                await self._sit(seat)
+            self._rewire()
+            await self._front.transport.start(self._front, self._tasks)
+            await self._over.wait()
+            await self._last_answers()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._close()
+        return Outcome(self._failed)
+
+    async def _sit(self, seat: Seat) -> None:
+        transport = seat.component.connect(self._tasks)
+        hop = Hop(seat.component.name, transport, self, self._tasks, self._outbox)
+        hop.far = End(hop, "proxy/successor")
+        await transport.start(hop, self._tasks)
+        seat.hop = hop
+
+    async def _last_answers(self) -> None:
+        """As long as the client reads, what it asked is answered, for a moment."""
+        if self._front.why is not None and not self._front.why.writable:
+            return
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+            while self._front.asked:
+                self._quiet = anyio.Event()
+                await self._quiet.wait()
+
+    async def _close(self) -> None:
+        async with anyio.create_task_group() as closing:
+            for seat in self._seats:
+                if seat.hop is not None:
+                    closing.start_soon(seat.hop.transport.aclose)
+        await self._front.transport.aclose()
+
+    # ---- who is where
+
+    def _rewire(self) -> None:
+        """What the client and the first component say plainly to each other passes as bytes."""
+        plain = frozenset((CANCEL_REQUEST, *SUCCESSOR_METHODS))
+        first = self._seats[0] if self._seats and self._seats[0].is_ready else None
+        self._front.watched = plain
+        self._front.through = None if first is None else first.hop
+        for seat in self._seats:
+            assert seat.hop is not None
+            seat.hop.watched = plain
+            seat.hop.through = self._front if seat is first else None
+
+    def _seat_of(self, hop: Hop) -> Seat | None:
+        return next((seat for seat in self._seats if seat.hop is hop), None)
+
+    def _before(self, seat: Seat) -> Seat | None:
+        at = self._seats.index(seat)
+        return self._seats[at - 1] if at else None
+
+    def _behind_of(self, seat: Seat) -> Seat | None:
+        at = self._seats.index(seat) + 1
+        return self._seats[at] if at < len(self._seats) else None
+
+    def has_successor(self, seat: Seat) -> bool:
+        """Whether a component is a proxy."""
+        return seat is not self._seats[-1] or self._is_member
+
+    # ---- what comes
+
+    def notified(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
+        """Pass a notification on."""
+
+        def send(to: End) -> None:
+            if frame is not None and to.wrapper is None and to.hop.why is None:
+                to.hop.post(frame)
+            else:
+                to.notify(method, params)
+
+        self._route(end, send, lambda: None)
+
+    def requested(self, asked: Asked, params: Raw) -> None:
+        """Pass a request on, or see to it that a component initializes."""
+        is_from_front = asked.end is self._front.near
+        if is_from_front and asked.method in INITIALIZE_PROXY:
+            self._is_member = True
+            self._front.far = End(self._front, INITIALIZE_PROXY[asked.method])
+            asked.method = INITIALIZE
+        elif is_from_front and asked.method == INITIALIZE and not self._has_agent:
+            said = (
+                "there is no agent at the end of this chain: give one, or start it by a conductor"
+            )
+            asked.refuse(INVALID_REQUEST, said)
+            return
+
+        def send(to: End) -> None:
+            seat = self._seat_of(to.hop)
+            if asked.method == INITIALIZE and seat is not None and to is seat.near:
+                self._initialize(seat, asked, bytes(params))
+            elif asked.method == INITIALIZE and to is self._front.far:
+                pass_on(asked, params, to, Behind(self, asked))
+            else:
+                pass_on(asked, params, to, Answering(self, asked))
+
+        def nowhere() -> None:
+            asked.refuse(METHOD_NOT_FOUND, "the last component of a chain has no successor")
+
+        seat = self._seat_of(asked.end.hop)
+        if asked.method == INITIALIZE and seat is not None and not seat.is_ready:
+            self._answer_again(seat, asked)
+        else:
+            self._route(asked.end, send, nowhere)
+
+    def _route(self, end: End, send: Callable[[End], None], nowhere: Callable[[], None]) -> None:
+        """Find whom a message is for; it may have to wait for a component that starts again."""
+        front = self._front
+        if end is front.near and self._seats:
+            self._to(self._seats[0], lambda seat: send(seat.near))
+            return
+        if end is front.far and self._seats:
+            self._to(self._seats[-1], lambda seat: send(seat.far))
+            return
+        if end.hop is front and front.far is not None:
+            # All were bypassed, in a larger chain: the two neighbours speak to each other.
+            send(front.far if end is front.near else front.near)
+            return
+        seat = self._seat_of(end.hop)
+        if seat is None:
+            return
+        if end is seat.near:
+            before = self._before(seat)
+            if before is None:
+                send(self._front.near)
+            else:
+                self._to(before, lambda found: send(found.far))
+            return
+        behind = self._behind_of(seat)
+        if behind is not None:
+            self._to(behind, lambda found: send(found.near))
+        elif self._front.far is not None:
+            send(self._front.far)
+        else:
+            nowhere()
+
+    def _to(self, seat: Seat, step: Callable[[Seat], None]) -> None:
+        if seat.is_ready:
+            step(seat)
+        elif len(seat.waiting) < WAITING_MAX:
+            seat.waiting.append(step)
+
+    def withdrawn(self, asked: Asked, params: Raw) -> None:
+        """The asker wants no answer any more."""
+        pass_on_cancel(asked, params)
+
+    # ---- initialize
+
+    def _initialize(self, seat: Seat, asked: Asked, params: bytes) -> None:
+        seat.params = params
+        then = Initializing(self, seat, asked)
+        method = "proxy/initialize" if self.has_successor(seat) else INITIALIZE
+        pass_on(asked, params, seat.near, then, method)
+
+    def _answer_again(self, seat: Seat, asked: Asked) -> None:
+        """A component that was started again asks its successor, which has answered long ago."""
+        behind = self._behind_of(seat)
+        known = self._behind if behind is None else behind.result
+        if known is None:
+            asked.refuse(INTERNAL_ERROR, "the component behind has not initialized")
+        else:
+            asked.answer(known)
+
+    def remember(self, result: bytes) -> None:
+        """What the component behind this whole chain can do."""
+        self._behind = result
+
+    # ---- death
+
+    def gone(self, hop: Hop, why: Ended) -> None:
+        """The client or a component is gone."""
+        self._quiet.set()
+        seat = self._seat_of(hop)
+        if seat is None or self._over.is_set():
+            if hop is self._front:
+                self._over.set()
+            return
+        is_proxy = self.has_successor(seat)
+        if self._on_death == "bypass" and is_proxy and seat.result is not None:
+            _log.warning("%s; the chain goes on without it", farewell(hop, why))
+            self._seats.remove(seat)
+            self._tasks.start_soon(hop.transport.aclose)
+            self._rewire()
+        elif self._on_death == "restart" and seat.result is not None:
+            if seat.restarts < RESTARTS_MAX:
+                _log.warning("%s; it is started again", farewell(hop, why))
+                seat.restarts += 1
+                seat.is_ready = False
+                self._rewire()
+                self._tasks.start_soon(self._restart, seat, hop)
+            else:
+                self.fail(f"{farewell(hop, why)} (for the {seat.restarts + 1}th time)")
+        else:
+            self.fail(farewell(hop, why))
+
+    async def _restart(self, seat: Seat, old: Hop) -> None:
+        await old.transport.aclose()
+        try:
+            await self._sit(seat)
+        except Exception as error:  # noqa: BLE001 - the chain ends with that sentence
+            self.fail(f"{seat.component.name} cannot be started again: {error}")
+            return
+        self._rewire()
+        assert seat.params is not None
+        method = "proxy/initialize" if self.has_successor(seat) else INITIALIZE
+        seat.near.call(method, seat.params, Restarting(self, seat))
+
+    def back(self, seat: Seat) -> None:
+        """A component has been started again and is ready."""
+        seat.is_ready = True
+        self._rewire()
+        while seat.waiting and seat.is_ready:
+            seat.waiting.popleft()(seat)
+
+    def fail(self, sentence: str) -> None:
+        """The chain cannot go on."""
+        if self._failed is None:
+            self._failed = sentence
+        self._over.set()
+
+    def answered(self) -> None:
+        """A request was answered."""
+        self._quiet.set()
+
+
+__all__ = ["Component", "Conductor", "OnDeath", "Outcome"]

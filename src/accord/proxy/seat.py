@@ -1,0 +1,177 @@
+"""The places of a chain: a component in each, and the answers that a conductor waits for.
+
+Must not know the order of the places.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from anyio.abc import TaskGroup
+
+from accord.jsonrpc.codes import METHOD_NOT_FOUND
+from accord.proxy.asked import Asked, End
+from accord.proxy.hop import Hop
+from accord.proxy.passing import Passed, pass_on
+from accord.schema.codec import encode
+from accord.schema.struct import Raw
+from accord.transport.transport import Ended, Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One member of the chain: what people call it, and how to reach a new one."""
+
+    name: str
+    connect: Callable[[TaskGroup], Transport]
+
+
+class Seat:
+    """A component in its place, whatever process sits there now."""
+
+    def __init__(self, component: Component) -> None:
+        self.component = component
+        self.hop: Hop | None = None
+        self.is_ready = True
+        self.waiting: deque[Callable[[Seat], None]] = deque()
+        self.restarts = 0
+        # What it was asked to initialize with, and what it answered.
+        self.params: bytes | None = None
+        self.result: bytes | None = None
+
+    @property
+    def near(self) -> End:
+        """The component, for what comes from before it."""
+        assert self.hop is not None
+        return self.hop.near
+
+    @property
+    def far(self) -> End:
+        """The component, for what comes from behind it."""
+        assert self.hop is not None
+        assert self.hop.far is not None
+        return self.hop.far
+
+
+class Chain(Protocol):
+    """The conductor, as far as answers concern it."""
+
+    def answered(self) -> None:
+        """A request was answered."""
+        ...
+
+    def remember(self, result: bytes) -> None:
+        """What the component behind the whole chain can do."""
+        ...
+
+    def has_successor(self, seat: Seat) -> bool:
+        """Whether a component is a proxy."""
+        ...
+
+    def back(self, seat: Seat) -> None:
+        """A component has been started again and is ready."""
+        ...
+
+    def fail(self, sentence: str) -> None:
+        """The chain cannot go on."""
+        ...
+
+
+class Answering(Passed):
+    """Hands an answer back, and says that it did."""
+
+    __slots__ = ("_chain",)
+
+    def __init__(self, chain: Chain, asked: Asked) -> None:
+        super().__init__(asked)
+        self._chain = chain
+
+    def answered(self, result: Raw) -> None:
+        """Hand the result back, byte for byte."""
+        super().answered(result)
+        self._chain.answered()
+
+    def failed(self, code: int, message: str, data: Raw | None) -> None:
+        """Hand the error back as it is."""
+        super().failed(code, message, data)
+        self._chain.answered()
+
+
+class Behind(Answering):
+    """Waits for the answer to `initialize` of the component behind the whole chain."""
+
+    __slots__ = ()
+
+    def answered(self, result: Raw) -> None:
+        """Keep it for a component that is started again."""
+        self._chain.remember(bytes(result))
+        super().answered(result)
+
+
+class Initializing(Answering):
+    """Waits for a component's answer to `initialize`, and asks again by the older name."""
+
+    __slots__ = ("_again", "_seat")
+
+    def __init__(self, chain: Chain, seat: Seat, asked: Asked, again: bool = False) -> None:
+        super().__init__(chain, asked)
+        self._seat = seat
+        self._again = again
+
+    def answered(self, result: Raw) -> None:
+        """Keep it for whoever is started again before it."""
+        self._seat.result = bytes(result)
+        super().answered(result)
+
+    def failed(self, code: int, message: str, data: Raw | None) -> None:
+        """One that does not know the method may know it by the name that the Rust SDK gives it."""
+        seat = self._seat
+        is_proxy = seat.hop is not None and self._chain.has_successor(seat)
+        if code != METHOD_NOT_FOUND or not is_proxy:
+            super().failed(code, message, data)
+        elif self._again:
+            said = f"{seat.component.name} is no proxy: it does not know proxy/initialize"
+            super().failed(code, said, encode_component(seat))
+        else:
+            seat.far.wrapper = "_proxy/successor"
+            assert seat.params is not None
+            then = Initializing(self._chain, seat, self.asked, again=True)
+            pass_on(self.asked, seat.params, seat.near, then, "_proxy/initialize")
+
+
+class Restarting:
+    """Waits for the answer of a component that was started again."""
+
+    def __init__(self, chain: Chain, seat: Seat, again: bool = False) -> None:
+        self._chain = chain
+        self._seat = seat
+        self._again = again
+
+    def answered(self, result: Raw) -> None:
+        """It is ready; what it can do is known already."""
+        self._chain.back(self._seat)
+
+    def failed(self, code: int, message: str, data: Raw | None) -> None:
+        """It is of no use, unless it knows the method by its older name."""
+        seat = self._seat
+        if code == METHOD_NOT_FOUND and not self._again:
+            seat.far.wrapper = "_proxy/successor"
+            assert seat.params is not None
+            then = Restarting(self._chain, seat, again=True)
+            seat.near.call("_proxy/initialize", seat.params, then)
+        else:
+            self._chain.fail(f"{seat.component.name} was started again and refused: {message}")
+
+    def lost(self, hop: Hop, why: Ended) -> None:
+        """It died again; the conductor is told of that as of any death."""
+
+
+def encode_component(seat: Seat) -> Raw:
+    """The data of an error that names a component."""
+    return Raw(encode({"component": seat.component.name}))
+
+
+__all__ = ["Answering", "Behind", "Component", "Initializing", "Restarting", "Seat"]

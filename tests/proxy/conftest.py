@@ -1,0 +1,12 @@
+"""What stands in between runs on both event loops."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Both loops."""
+    assert isinstance(request.param, str)
+    return request.param
