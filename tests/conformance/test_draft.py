@@ -27,7 +27,8 @@ def test_an_agent_that_does_not_speak_the_draft_is_not_judged_by_it_with_all_ver
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Issue: `--protocol all`; an agent need not speak every version."""
-    hello = [sys.executable, str(HERE.parents[1] / "examples" / "hello_agent.py")]
+    only_v2 = "from accord import Agent; Agent('second', version='1', versions=[2]).run()"
+    hello = [sys.executable, "-c", only_v2]
     assert main(["check", "--protocol", "all", "--only", "*-INIT-06", "--quiet", "--", *hello]) == 0
     shown = capsys.readouterr().out
     assert "version draft: not spoken" in shown

@@ -15,7 +15,6 @@ import gc
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from inspect import iscoroutinefunction, signature
 from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
 
@@ -24,7 +23,7 @@ from anyio.lowlevel import checkpoint
 
 from accord.agent.guard import first
 from accord.agent.leaving import Departure, exit_code
-from accord.agent.login import Login
+from accord.agent.login import AuthMethod, LoginHook, login_hook
 from accord.agent.options import (
     Choice,
     CommandHandler,
@@ -58,26 +57,6 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 INTERRUPTED = 130
 
 _PROMPT_TAGS = {"image": "image", "audio": "audio", "embedded_context": "resource"}
-
-
-@dataclass(frozen=True, slots=True)
-class AuthMethod:
-    """A way to log in.  With `terminal_args` the client runs our program with them instead."""
-
-    method_id: str
-    name: str
-    description: str | None = None
-    terminal_args: tuple[str, ...] | None = None
-    terminal_env: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_terminal(self) -> bool:
-        """Whether the client does it in a terminal rather than by asking us."""
-        return self.terminal_args is not None
-
-    def described(self) -> dict[str, Any]:
-        """For the data of an error."""
-        return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
 
 
 class Extension(NamedTuple):
@@ -143,7 +122,9 @@ class Agent(UnstableOffer):
         self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
         self.initialized_hook: Callable[[], None] | None = None
         self.login_check: Callable[[], bool] | None = None
-        self.authenticate_hook: Callable[[str, Login], Awaitable[None]] | None = None
+        self.authenticate_hook: LoginHook | None = None
+        # Whether it takes what clients of the 2026-02 draft log in with.
+        self.reads_credentials = False
         self.logout_hook: Callable[[], Awaitable[None]] | None = None
 
     # ---- what it does
@@ -248,14 +229,11 @@ class Agent(UnstableOffer):
     def on_authenticate(self, handler: F) -> F:
         """Register the login: it gets the method's id, and raises when the login fails.
 
-        With a second parameter it also gets the `Login`, by which it can ask the user.
+        With a second parameter it also gets the `Login`, by which it can ask the user.  With one
+        that is named `credentials` it serves clients of the 2026-02 draft, which send a secret
+        along with `api_key`, `oauth2` or `custom`; what it returns is when that login ends.
         """
-        wants_login = len(signature(_coroutine(handler)).parameters) > 1
-
-        async def login(method_id: str, login: Login) -> None:
-            await (handler(method_id, login) if wants_login else handler(method_id))
-
-        self.authenticate_hook = login
+        self.authenticate_hook, self.reads_credentials = login_hook(_coroutine(handler))
         return handler
 
     def knows_login(self, check: Callable[[], bool]) -> Callable[[], bool]:

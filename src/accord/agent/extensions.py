@@ -28,3 +28,33 @@ async def notify_extension(session: "AgentSession", method: str, params: object)
     """Tell the client something."""
     check_name(method)
     await session.connection.notify(method, encode({} if params is None else params))
+
+
+class ExtendedTurn:
+    """The part of `Turn` that is about methods beyond the protocol."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def session(self) -> "AgentSession":
+            """The session that this turn is part of."""
+            raise NotImplementedError
+
+    @property
+    def client_extensions(self) -> frozenset[str]:
+        """The methods beyond the protocol that the client says it has."""
+        return self.session.wire.features.extensions
+
+    async def call_extension(
+        self, method: str, params: object = None, result: type[T] | None = None
+    ) -> "T | object":
+        """Call a method beyond the protocol; with a type the answer is read as that.
+
+        Raises:
+            RequestFailed: the client answered with an error, -32601 where it has no such method.
+        """
+        return await call_extension(self.session, method, params, result)
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
+        await notify_extension(self.session, method, params)

@@ -1,10 +1,18 @@
 """Files of a session: through the client where it offers them, else our own, within the roots."""
 
+import os
 from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
-from accord.errors import NotFound, RemoteProtocolError, RequestFailed
-from accord.machine.failures import AccessDenied, FileFailure, FileMissing, OutsideRoots
+from accord.agent.wire import FileDetails
+from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
+from accord.machine.failures import (
+    AccessDenied,
+    AlreadyThere,
+    FileFailure,
+    FileMissing,
+    OutsideRoots,
+)
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.translate.diffs import diff_of
@@ -19,7 +27,17 @@ READ = "fs/read_text_file"
 WRITE = "fs/write_text_file"
 
 
-async def read_text(session: "AgentSession", path: str, line: int | None, limit: int | None) -> str:
+PLAIN = FileDetails()
+_UTF_8 = frozenset({"utf-8", "utf8"})
+
+
+async def read_text(
+    session: "AgentSession",
+    path: str,
+    line: int | None,
+    limit: int | None,
+    details: FileDetails = PLAIN,
+) -> str:
     """The text of a file.
 
     Raises:
@@ -27,6 +45,10 @@ async def read_text(session: "AgentSession", path: str, line: int | None, limit:
         FileFailure: it may not be read, or not as a text: `OutsideRoots`, `AccessDenied`, ...
     """
     full = absolute(session, path)
+    ways = session.wire.ways
+    if ways is not None and session.wire.features.read_files:
+        return await ways.read_text(session, full, line, limit, details)
+    _require_utf_8(details)
     if not session.wire.features.read_files:
         with _OwnFiles(session) as files:
             try:
@@ -45,18 +67,47 @@ async def read_text(session: "AgentSession", path: str, line: int | None, limit:
     return content
 
 
-async def write_text(session: "AgentSession", path: str, text: str) -> None:
-    """Write a file, creating it where it is missing; raises as `read_text` does."""
+def _require_utf_8(details: FileDetails) -> None:
+    if details.encoding is not None and details.encoding.lower() not in _UTF_8:
+        raise LocalProtocolError(f"files here are UTF-8, not {details.encoding}")
+
+
+async def write_text(
+    session: "AgentSession", path: str, text: str, details: FileDetails = PLAIN
+) -> bool | None:
+    """Write a file; whether it is a new one, as far as that is known.  Raises as `read_text` does.
+
+    Raises:
+        AlreadyThere: there is one, and it was not to be replaced.
+    """
     full = absolute(session, path)
+    ways = session.wire.ways
+    if ways is not None and session.wire.features.write_files:
+        return await ways.write_text(session, full, text, details)
+    _require_utf_8(details)
+    if not details.overwrite and await _exists(session, full):
+        raise AlreadyThere(full)
     if session.wire.features.write_files:
         params = {"sessionId": session.id, "path": full, "content": text}
         await _ask(session, WRITE, full, params)
-        return
+        return None if details.overwrite else True
     with _OwnFiles(session) as files:
         try:
+            is_new = not await files.exists(full)
+            if not details.create_directories and not await files.exists(os.path.dirname(full)):
+                raise FileMissing(full, "its folder is missing")
             await files.write_text(full, text)
         except FileMissing as error:
             raise FileNotFoundError(full) from error
+    return is_new
+
+
+async def _exists(session: "AgentSession", full: str) -> bool:
+    try:
+        await read_text(session, full, 1, 1)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 async def _ask(session: "AgentSession", method: str, path: str, params: object) -> Raw:

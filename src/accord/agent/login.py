@@ -1,11 +1,13 @@
-"""A login while it runs: what its function may ask the user, before there is any session.
+"""Logins: the ways that are offered, and one while it runs, before there is any session.
 
 Questions belong to the client's login request, so none can be put once that is answered.
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 from accord.agent.elicitation import (
@@ -20,8 +22,37 @@ from accord.connection import Connection, IncomingRequest
 from accord.errors import LocalProtocolError
 
 
+@dataclass(frozen=True, slots=True)
+class AuthMethod:
+    """A way to log in.  With `terminal_args` the client runs our program with them instead."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    terminal_args: tuple[str, ...] | None = None
+    terminal_env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the client does it in a terminal rather than by asking us."""
+        return self.terminal_args is not None
+
+    def described(self) -> dict[str, Any]:
+        """For the data of an error."""
+        return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
+
+
+class Credentials(dict[str, Any]):
+    """Secrets that a client of the 2026-02 draft logs in with; nobody sees them by accident."""
+
+    def __repr__(self) -> str:
+        return "Credentials(<hidden>)"
+
+    __str__ = __repr__
+
+
 class Login:
-    """One login.  A function of `@agent.on_authenticate` with a second parameter gets it."""
+    """One login.  A function of `@agent.on_authenticate` with a parameter for it gets it."""
 
     def __init__(
         self, connection: Connection, wire: Wire, request: IncomingRequest, method_id: str
@@ -66,4 +97,21 @@ class Login:
         self._over = True
 
 
-__all__ = ["Login"]
+LoginHook = Callable[[str, Login, Mapping[str, Any]], Awaitable[Any]]
+
+
+def login_hook(handler: Callable[..., Awaitable[Any]]) -> tuple[LoginHook, bool]:
+    """The function of `@agent.on_authenticate` as it is called, and whether it reads credentials.
+
+    A parameter named `credentials` gets those of the draft, and nothing from other clients, whose
+    logins carry no secrets; any other one behind the first gets the `Login`.
+    """
+    more = list(signature(handler).parameters)[1:]
+
+    async def log_in(method: str, login: Login, credentials: Mapping[str, Any]) -> Any:
+        return await handler(method, *[credentials if n == "credentials" else login for n in more])
+
+    return log_in, "credentials" in more
+
+
+__all__ = ["AuthMethod", "Credentials", "Login", "LoginHook", "login_hook"]

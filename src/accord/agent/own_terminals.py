@@ -42,6 +42,10 @@ class Done(NamedTuple):
     timed_out: bool = False
     denied: bool = False
     cancelled: bool = False
+    # Where the client tells them apart; `output` has both, in the order in which they came.
+    stdout: str | None = None
+    stderr: str | None = None
+    pid: int | None = None
 
 
 def check_words(*words: object) -> None:

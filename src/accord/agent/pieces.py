@@ -71,6 +71,8 @@ def _frame_around(
     session: AgentSession, chunk: Chunk, message_id: str
 ) -> tuple[bytes, bytes] | None:
     """What stands before and behind the text in the frame of a piece."""
+    if not session.wire.pieces_alike:
+        return None
     sample = chunk(message_id=message_id, content=v2.TextContent(text=_PLACE))
     said = session.wire.updates(session.id, sample)
     if len(said) != 1:

@@ -11,6 +11,7 @@ from accord.schema.codec import native
 
 _NEEDED = {
     "v1": ("NewSessionRequest", "PromptRequest", "SessionNotification", "NewSessionResponse"),
+    "draft": ("NewSessionRequest", "PromptRequest", "SessionNotification", "NewSessionResponse"),
     "v2": ("NewSessionRequest", "PromptRequest", "UpdateSessionNotification", "PromptResponse"),
 }
 _DECODED = ("NewSessionRequest", "PromptRequest")

@@ -276,7 +276,7 @@ class Service:
         if hook is not None:
             login = Login(self.connection, self.wire, request, method_id)
             try:
-                await hook(method_id, login)
+                await hook(method_id, login, {})
             finally:
                 login.finish()
         self.authenticated = True

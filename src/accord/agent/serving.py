@@ -13,7 +13,14 @@ from accord.agent.service import Service
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
-from accord.protocol.negotiation import Chosen, Initialization, Refused, judge_request
+from accord.protocol.negotiation import (
+    Chosen,
+    Initialization,
+    Refused,
+    judge_request,
+    looks_like_draft,
+    may_be_draft,
+)
 from accord.protocol.negotiation import Dialect as DialectName
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -28,6 +35,7 @@ INITIALIZE = "initialize"
 _KEYS_OF_OTHERS = {
     "v1": frozenset(("info", "capabilities")),
     "v2": frozenset(("clientInfo", "clientCapabilities")),
+    "draft": frozenset(("info",)),
 }
 
 
@@ -56,12 +64,16 @@ class Serving:
         self._agent = agent
         self._initialization = Initialization()
         self._dialect: Dialect | None = None
+        # What `initialize` said.
+        self._asked: dict[str, Any] = {}
         self.connection: Connection | None = None
 
     def request(self, request: IncomingRequest) -> bytes | Work:
         """Serve `initialize`, or hand over to the version that was agreed."""
         if request.method == INITIALIZE:
             return self._initialize(request)
+        if self._initialization.is_undecided and may_be_draft(request.method):
+            self._look_again(request)
         refused = self._initialization.admit(request.method)
         if refused is not None:
             raise _as_error(refused)
@@ -88,9 +100,8 @@ class Serving:
         if refused is not None:
             raise _as_error(refused)
         if chosen.dialect == "draft":
-            raise RequestError.invalid_params(
-                "this client speaks the 2026-02 draft, which is not served here", "$.capabilities"
-            )
+            # Its answer lists modes and options, which may be declared behind other answers.
+            self._run_hook()
         for note in chosen.notes:
             _log.info("%s", note)
         dialect = self._make(chosen, request.params, params)
@@ -98,13 +109,27 @@ class Serving:
         self._initialization.admit_initialize(chosen)
         assert self.connection is not None
         self.connection.peer.null_ids_allowed = chosen.version == 1
-        self._dialect = dialect
+        self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
         request.on_answered = lambda: self._prepare(spoken)
         return answer
 
+    def _look_again(self, request: IncomingRequest) -> None:
+        """The first request may show that the client speaks the draft, though it did not say so."""
+        if not looks_like_draft(request.method, to_python(request.params)):
+            return
+        from accord.agent.draft_serving import serving_after_all
+
+        assert self.connection is not None
+        _log.info("the client speaks the 2026-02 draft: %s shows it", request.method)
+        self._dialect = serving_after_all(self._agent, self.connection, self._asked)
+        self._initialization.is_draft_after_all()
+
     def _prepare(self, spoken: DialectName) -> None:
         prepare(spoken)
+        self._run_hook()
+
+    def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None
         if hook is not None:
             try:
@@ -119,6 +144,10 @@ class Serving:
             # A client that speaks both versions sends the keys of both, which breaks no rule.
             others = _KEYS_OF_OTHERS[chosen.dialect]
             raw = Raw(encode({key: params[key] for key in params.keys() - others}))
+        if chosen.dialect == "draft":
+            from accord.agent.draft_serving import DraftServing
+
+            return DraftServing(self._agent, self.connection, raw, params)
         if chosen.dialect == "v2" and self._agent.early_v2:
             from accord.agent.early_serving import EarlyServing
 

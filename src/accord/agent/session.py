@@ -351,6 +351,9 @@ class AgentSession(RecordedSession):
 
         While everything waits for the user the state is `requires_action`.
         """
+        ways = self._wire.ways
+        if ways is not None:
+            return await ways.ask_permission(self, ask)
         params = self._wire.permission_request(self.id, ask)
         try:
             with self.asking():
@@ -376,3 +379,5 @@ class AgentSession(RecordedSession):
     def remember(self, subject: str, *, allowed: bool) -> None:
         """Keep an `always` for the rest of the session."""
         self._decisions[subject] = allowed
+        if self._wire.ways is not None:
+            self._wire.ways.remembered(self, subject, allowed)

@@ -59,8 +59,12 @@ async def carry_out(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
     Raises:
         SpawnFailed: the command could not be started.
     """
-    in_client = turn.session.wire.features.terminals
-    return await (_in_client if in_client else _in_process)(turn, call, job)
+    wire = turn.session.wire
+    if not wire.features.terminals:
+        return await _in_process(turn, call, job)
+    if wire.ways is not None:
+        return await wire.ways.run(turn, call, job)
+    return await _in_client(turn, call, job)
 
 
 def _call(turn: Turn, job: Job, title: str) -> ToolCallHandle:
@@ -119,7 +123,7 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
             if not wanted:
                 await _release(session, {"sessionId": session.id, "terminalId": terminal_id})
         except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
-            errors.append(_not_started(error, params["command"]))
+            errors.append(not_started(error, params["command"]))
         finally:
             answered.set()
 
@@ -138,7 +142,7 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
     return made[0]
 
 
-def _not_started(error: Exception, command: str) -> Exception:
+def not_started(error: Exception, command: str) -> Exception:
     """What a client could not start is the same to a program as what we could not."""
     is_refusal = isinstance(error, RequestFailed) and (
         isinstance(error, RequestCancelled) or error.reason == "permission_denied"

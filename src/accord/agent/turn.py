@@ -18,7 +18,7 @@ import anyio
 
 from accord.agent.conforming import check_update
 from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
-from accord.agent.extensions import call_extension, notify_extension
+from accord.agent.extensions import ExtendedTurn
 from accord.agent.options import OptionValue
 from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
 from accord.agent.paths import absolute
@@ -27,6 +27,7 @@ from accord.agent.speech import Compaction, MessageStream, as_block
 from accord.agent.terminals import run_command, start_command
 from accord.agent.tool_call import CallFacts, ToolCallHandle
 from accord.agent.unstable_turn import UnstableTurn
+from accord.agent.wire import FileDetails
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Turn(UnstableTurn):
+class Turn(UnstableTurn, ExtendedTurn):
     """One prompt being answered."""
 
     def __init__(self, session: AgentSession, prompt: Sequence[v2.ContentBlock]) -> None:
@@ -235,18 +236,38 @@ class Turn(UnstableTurn):
         return v2.ToolCallLocation(path=absolute(self._session, path), line=line)
 
     async def read_text(
-        self, path: str | Path, *, line: int | None = None, limit: int | None = None
+        self,
+        path: str | Path,
+        *,
+        line: int | None = None,
+        limit: int | None = None,
+        encoding: str | None = None,
     ) -> str:
-        """A file's text: the client's unsaved one where it offers its files, else the disk's."""
+        """A file's text: the client's unsaved one where it offers its files, else the disk's.
+
+        It is UTF-8; only clients of the 2026-02 draft can be asked for another encoding.
+        """
         from accord.agent.files import read_text
 
-        return await read_text(self._session, str(path), line, limit)
+        return await read_text(self._session, str(path), line, limit, FileDetails(encoding))
 
-    async def write_text(self, path: str | Path, text: str) -> None:
-        """Write a file, through the client where it offers that.  Asks nobody: see `edit`."""
+    async def write_text(
+        self,
+        path: str | Path,
+        text: str,
+        *,
+        encoding: str | None = None,
+        overwrite: bool = True,
+        create_directories: bool = True,
+    ) -> bool | None:
+        """Write a file, through the client where it offers that.  Asks nobody: see `edit`.
+
+        True when the file is a new one, None where the client does not say.
+        """
         from accord.agent.files import write_text
 
-        await write_text(self._session, str(path), text)
+        details = FileDetails(encoding, overwrite, create_directories)
+        return await write_text(self._session, str(path), text, details)
 
     async def edit(
         self, path: str | Path, text: str, *, title: str | None = None, reason: str | None = None
@@ -328,27 +349,6 @@ class Turn(UnstableTurn):
         `turn.session.visited` does the same after the turn.
         """
         await self._session.visited(answer)
-
-    # ---- beyond the protocol
-
-    @property
-    def client_extensions(self) -> frozenset[str]:
-        """The methods beyond the protocol that the client says it has."""
-        return self._session.wire.features.extensions
-
-    async def call_extension(
-        self, method: str, params: object = None, result: type[T] | None = None
-    ) -> T | object:
-        """Call a method beyond the protocol; with a type the answer is read as that.
-
-        Raises:
-            RequestFailed: the client answered with an error, -32601 where it has no such method.
-        """
-        return await call_extension(self._session, method, params, result)
-
-    async def notify_extension(self, method: str, params: object = None) -> None:
-        """Send a notification beyond the protocol."""
-        await notify_extension(self._session, method, params)
 
     # ---- the library's side
 

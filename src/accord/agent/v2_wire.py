@@ -28,6 +28,8 @@ class V2Wire:
     """Says updates and questions as v2 does."""
 
     version = 2
+    pieces_alike = True
+    ways = None
 
     def __init__(self, features: Features) -> None:
         self.features = features

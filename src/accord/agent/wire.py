@@ -1,14 +1,20 @@
 """What the version-neutral agent needs to know about the wire form of one version.
 
-Updates are v2's structs inside; `v1_wire.py` and `v2_wire.py` say them in their version.
+Updates are v2's structs inside; `v1_wire.py`, `v2_wire.py` and `draft_wire.py` say them in theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.agent.own_terminals import Done, Job
+    from accord.agent.session import AgentSession
+    from accord.agent.tool_call import ToolCallHandle
+    from accord.agent.turn import Turn
 
 UPDATE = "session/update"
 
@@ -60,13 +66,63 @@ class Features(NamedTuple):
     extensions: frozenset[str] = frozenset()
 
 
+class FileDetails(NamedTuple):
+    """What else may be said of a file that is read or written; None is as the client likes."""
+
+    encoding: str | None = None
+    overwrite: bool = True
+    create_directories: bool = True
+
+
+class Ways(Protocol):
+    """How a client is asked to do something, where that is not as v1 has it."""
+
+    async def ask_permission(
+        self, session: AgentSession, ask: PermissionAsk
+    ) -> PermissionOption | None:
+        """See `AgentSession.ask_permission`."""
+        ...
+
+    def remembered(self, session: AgentSession, subject: str, allowed: bool) -> None:
+        """The session keeps an `always`; the user may have meant more than this session."""
+        ...
+
+    async def read_text(
+        self,
+        session: AgentSession,
+        path: str,
+        line: int | None,
+        limit: int | None,
+        details: FileDetails,
+    ) -> str:
+        """The text of a file of the client's."""
+        ...
+
+    async def write_text(
+        self, session: AgentSession, path: str, text: str, details: FileDetails
+    ) -> bool:
+        """Write a file of the client's; whether it is a new one."""
+        ...
+
+    async def run(self, turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+        """Run a command in a terminal of the client's, within a tool call that has begun."""
+        ...
+
+
 class Wire(Protocol):
     """The words of one version."""
 
     version: int
     features: Features
+    # Whether pieces of one message differ in their text alone, so that their frame is made once.
+    pieces_alike: bool
     # Pages that this client's user agreed to visit and whose end was not told yet.
     open_pages: set[str]
+
+    @property
+    def ways(self) -> Ways | None:
+        """None where files, terminals and permission are asked for as in v1."""
+        ...
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """Encoded params of `session/update`, none when this client must not get it."""

@@ -134,6 +134,34 @@ def _answer_dialect(result: Mapping[str, object]) -> Dialect:
     return "v1"
 
 
+# Keys by which a request of the draft shows itself, each beside the official key in its place.
+_FINGERPRINTS = {
+    "session/new": ("workingDirectory", "cwd"),
+    "session/prompt": ("content", "prompt"),
+    "session/set_mode": ("mode", "modeId"),
+    "session/set_config_option": ("key", "configId"),
+    "session/request_permission": ("operation", "toolCall"),
+    "authenticate": ("method", "methodId"),
+}
+
+
+def may_be_draft(method: str) -> bool:
+    """Whether requests of this method can show that a peer speaks the draft."""
+    return method in _FINGERPRINTS
+
+
+def looks_like_draft(method: str, params: object) -> bool:
+    """Whether a request is of the draft and not official, whatever `initialize` made of its sender.
+
+    It counts only before official traffic: a peer that changes its dialect later is refused.
+    """
+    keys = _FINGERPRINTS.get(method)
+    if keys is None or not isinstance(params, Mapping):
+        return False
+    own, official = keys
+    return own in params and official not in params
+
+
 class Initialization:
     """What an agent's side of a connection may accept, from the first byte on.
 
@@ -154,6 +182,8 @@ class Initialization:
         """Why this `initialize` cannot succeed now, whatever else it says."""
         if self._chosen is None:
             return None
+        if chosen.dialect != self._chosen.dialect and chosen.version == self._chosen.version:
+            return Refused(INVALID_PARAMS, "a connection keeps the dialect that it began with")
         if self._begun:
             return Refused(INVALID_REQUEST, "initialize may not be repeated after other requests")
         if chosen.version != self._chosen.version:
@@ -166,6 +196,15 @@ class Initialization:
         if refused is None:
             self._chosen = chosen
         return refused
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the peer may still show that it speaks the draft."""
+        return not self._begun and self._chosen is not None and self._chosen.dialect == "v1"
+
+    def is_draft_after_all(self) -> None:
+        """The first request showed the draft."""
+        self._chosen = Chosen("draft", 1)
 
     def admit(self, method: str) -> Refused | None:
         """May another request be served now?"""
