@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from accord.translate.chain import Chain
+from accord.translate.early_agent import EarlyAgent
 from accord.translate.message import Json, Surroundings, Translator
 from accord.translate.reading import Spoken
 from accord.translate.same import Same
@@ -36,7 +37,7 @@ def between(outside: Outside, inside: Spoken, around: Surroundings, how: Setting
         early = EarlyClient(around, strict=how.strict, unstable=how.unstable)
         return early if inside == "v2" else Chain(early, between("v2", inside, around, how))
     if outside == inside:
-        return Same(around)
+        return EarlyAgent(around) if inside == "v2" else Same(around)
     if outside == "v1":
         return _v2_agent(around, how) if inside == "v2" else _draft_agent(around, how)
     if outside == "v2":
@@ -55,7 +56,8 @@ def _v1_agent(around: Surroundings, how: Settings) -> Translator:
 def _v2_agent(around: Surroundings, how: Settings) -> Translator:
     from accord.translate.v2_agent import V2Agent
 
-    return V2Agent(around, strict=how.strict, unstable=how.unstable)
+    v2_agent = V2Agent(around, strict=how.strict, unstable=how.unstable)
+    return Chain(v2_agent, EarlyAgent(around))
 
 
 def _draft_agent(around: Surroundings, how: Settings) -> Translator:

@@ -50,7 +50,12 @@ class Chain:
         if side is CLIENT:
             return self._carry(self._outer, self._outer.receive(side, message))
         if side is AGENT:
-            return self._carry(self._inner, self._inner.receive(side, message))
+            said = self._inner.receive(side, message)
+            if len(said) == 1 and said[0][0] is CLIENT:
+                # What streams goes this way, and nearly always ends at the client.
+                outer = self._outer
+                return self._carry(outer, outer.receive(AGENT, said[0][1]))
+            return self._carry(self._inner, said)
         return self._from_host(message)
 
     def wake(self) -> Sequence[Out]:
@@ -85,6 +90,8 @@ class Chain:
     def _carry(self, source: Translator, said: Sequence[Out]) -> Sequence[Out]:
         """Hand what is said between the two to the other one until all of it has left."""
         outer, inner = self._outer, self._inner
+        if source is outer and len(said) == 1 and said[0][0] is CLIENT:
+            return said
         outs: list[Out] = []
         waiting = deque((source, side, message) for side, message in said)
         while waiting:

@@ -1,0 +1,436 @@
+"""The relay between two wires: whom it asks how, what it answers, and that nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.proxy.candidates import Settings
+from accord.proxy.translated import Translated, carry
+from accord.transport.memory import memory_pair
+from accord.transport.transport import BACKLOG_BYTES_MAX
+from tests.proxy.scripted import ANSWERS, INITIALIZE, End, Json, speaking, staged
+
+PROMPT = [{"type": "text", "text": "go"}]
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Both loops."""
+    return str(request.param)
+
+
+# ---- opening
+
+
+@pytest.mark.parametrize("inside", ["v1", "v2"])
+@pytest.mark.parametrize("outside", ["v1", "v2", "draft"])
+async def test_the_agents_version_is_found_out_with_one_start(outside: str, inside: str) -> None:
+    """dialect.md 1.2: the keys of v1 and v2 together, judged by the shape of the answer."""
+    found: list[str] = []
+    async with staged(speaking(inside), found=found.append) as stage:
+        answer = await stage.opened(outside)
+        assert answer["result"]["protocolVersion"] == (2 if outside == "v2" else 1)
+        assert found == [inside]
+        assert len(stage.agents) == 1
+        asked = stage.agent.frames[0]["params"]
+        assert asked["protocolVersion"] == 2
+        assert {"info", "capabilities", "clientCapabilities"} <= asked.keys()
+
+
+async def test_an_agent_that_echoes_the_number_is_judged_by_its_shape() -> None:
+    """Issue 5: the shape wins."""
+    echo = {**ANSWERS["v1"], "protocolVersion": 2}
+    found: list[str] = []
+    async with staged(lambda start, message: {"result": echo}, found=found.append) as stage:
+        await stage.opened("v2")
+        assert found == ["v1"]
+
+
+def refusing_until(version: str, code: int, data: Any = None) -> Callable[[int, Json], Json | None]:
+    def serve(start: int, message: Json) -> Json | None:
+        if message["method"] != "initialize":
+            return None
+        if start == 0:
+            return {"error": {"code": code, "message": "no", "data": data}}
+        return {"result": ANSWERS[version]}
+
+    return serve
+
+
+@pytest.mark.parametrize("serve", [speaking("draft"), refusing_until("draft", -32602)])
+async def test_an_agent_of_the_draft_is_started_again_and_asked_in_its_form(serve: Any) -> None:
+    """dialect.md 1.2: nothing but the draft's own keys."""
+    async with staged(serve) as stage:
+        answer = await stage.opened("v1")
+        assert "agentCapabilities" in answer["result"]
+        assert len(stage.agents) == 2
+        asked = stage.agent.frames[0]["params"]
+        assert asked.keys() <= {"protocolVersion", "clientInfo", "capabilities", "_meta"}
+        assert asked["protocolVersion"] == 1
+
+
+async def test_an_agent_without_version_2_that_says_so_is_asked_for_1() -> None:
+    serve = refusing_until("v1", -32022, {"supported": [1]})
+    async with staged(serve) as stage:
+        assert (await stage.opened("v2"))["result"]["protocolVersion"] == 2
+        assert stage.agent.frames[0]["params"]["protocolVersion"] == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "starts"),
+    [(-32602, None, 2), (-32022, {"supported": [7]}, 1), (-32603, {"a": 1}, 1)],
+)
+async def test_an_agent_that_refuses_for_good_is_reported_with_its_first_error(
+    code: int, data: Any, starts: int
+) -> None:
+    """dialect.md 1.2: if that one is refused too, the first error is reported."""
+
+    def serve(start: int, message: Json) -> Json | None:
+        return {"error": {"code": code, "message": f"start {start}", "data": data}}
+
+    async with staged(serve) as stage:
+        error = (await stage.opened("v1"))["error"]
+        assert (error["code"], error["message"]) == (code, "start 0")
+        assert len(stage.agents) == starts
+
+
+@pytest.mark.parametrize("version", [0, 7])
+async def test_a_version_that_nobody_has_is_reported(version: int) -> None:
+    odd = {**ANSWERS["v1"], "protocolVersion": version}
+    async with staged(lambda start, message: {"result": odd}) as stage:
+        assert (await stage.opened("v1"))["error"]["code"] == -32022
+
+
+async def test_an_answer_that_cannot_be_read_is_reported() -> None:
+    odd = {"protocolVersion": 2, "info": {"name": 5}}
+    async with staged(lambda start, message: {"result": odd}) as stage:
+        error = (await stage.opened("v1"))["error"]
+        assert error["code"] == -32603
+        assert "cannot be read" in error["message"]
+
+
+async def test_an_agent_that_ends_at_once_is_reported_and_may_be_tried_again() -> None:
+    """Nothing hangs: the client is told why, and may ask once more."""
+    async with staged(lambda start, message: None) as stage:
+        stage.client.send({"id": 0, "method": "initialize", "params": INITIALIZE["v1"]})
+        await anyio.wait_all_tasks_blocked()
+        new = {"cwd": "/", "mcpServers": []}
+        stage.client.send({"id": 1, "method": "session/new", "params": new})
+        await stage.agent.transport.aclose()
+        assert "the agent is gone" in (await stage.client.answer(0))["error"]["message"]
+        assert (await stage.client.answer(1))["error"]["code"] == -32600
+        stage.client.send({"id": 2, "method": "initialize", "params": INITIALIZE["v1"]})
+        await anyio.wait_all_tasks_blocked()
+        asked = await stage.agent.method("initialize")
+        stage.agent.send({"id": asked["id"], "result": ANSWERS["v1"]})
+        assert "result" in await stage.client.answer(2)
+        assert len(stage.agents) == 2
+
+
+@pytest.mark.parametrize(
+    ("to", "params", "code"),
+    [
+        ("v1", INITIALIZE["draft"], -32602),
+        ("draft", INITIALIZE["v1"], -32602),
+        ("v2", INITIALIZE["v1"], -32022),
+        ("v2-early", INITIALIZE["v1"], -32022),
+        (None, {"protocolVersion": "x"}, -32602),
+        (None, {"protocolVersion": 2, "info": {"name": 5}}, -32602),
+    ],
+)
+async def test_a_client_of_another_version_is_told_so(to: Any, params: Json, code: int) -> None:
+    """Issue 5: the error that the tables name, and no agent is started for it."""
+    async with staged(speaking("v1"), to=to) as stage:
+        answer = await stage.client.ask(0, "initialize", params)
+        assert answer["error"]["code"] == code
+        assert stage.agents == []
+
+
+async def test_a_version_that_was_told_is_not_asked_for() -> None:
+    async with staged(speaking("v1"), speaks="v1", to="v1") as stage:
+        await stage.client.ask(0, "initialize", {**INITIALIZE["v1"], "info": {"a": 1}})
+        assert stage.agent.frames[0]["params"].keys() <= INITIALIZE["v1"].keys()
+
+
+async def test_a_transport_that_cannot_be_made_again_is_asked_again() -> None:
+    """As a library: one class that wraps a transport."""
+    ours, theirs = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        agent = End(theirs)
+        answers = iter([{"error": {"code": -32602, "message": "no"}}, {"result": ANSWERS["draft"]}])
+        agent.on_request = lambda message: next(answers)
+        await theirs.start(agent, tasks)
+        translated = Translated(ours)
+        client = End(translated)
+        await translated.start(client, tasks)
+        answer = await client.ask(0, "initialize", INITIALIZE["v1"])
+        assert "agentCapabilities" in answer["result"]
+        await translated.aclose()
+        await theirs.aclose()
+        tasks.cancel_scope.cancel()
+
+
+# ---- envelopes
+
+
+async def test_before_initialize_nothing_is_served_and_after_it_no_other() -> None:
+    async with staged(speaking("v1")) as stage:
+        early = await stage.client.ask(5, "session/new", {"cwd": "/", "mcpServers": []})
+        assert early["error"]["code"] == -32600
+        stage.client.send({"method": "session/cancel", "params": {"sessionId": "s"}})
+        await stage.opened("v1")
+        again = await stage.client.ask(6, "initialize", INITIALIZE["v1"])
+        assert again["error"]["code"] == -32600
+
+
+async def test_what_comes_before_the_answer_waits_and_nothing_is_lost() -> None:
+    held: list[Json] = []
+
+    def serve(start: int, message: Json) -> Json | None:
+        held.append(message)
+        return None
+
+    async with staged(serve) as stage:
+        stage.client.send({"id": 0, "method": "initialize", "params": INITIALIZE["v1"]})
+        new = {"cwd": "/", "mcpServers": []}
+        stage.client.send({"id": 1, "method": "session/new", "params": new})
+        await anyio.wait_all_tasks_blocked()
+        assert [one["method"] for one in held] == ["initialize"]
+        stage.agent.send({"id": held[0]["id"], "result": ANSWERS["v1"]})
+        await stage.client.answer(0)
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": "s"}})
+        assert (await stage.client.answer(1))["result"]["sessionId"] == "s"
+
+
+async def test_ids_are_each_hops_own_and_cancellation_finds_them() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v1")
+        stage.client.send({"id": "mine", "method": "_x/slow", "params": {"a": [1, 2]}})
+        asked = await stage.agent.method("_x/slow")
+        assert asked["id"] != "mine"
+        assert asked["params"] == {"a": [1, 2]}
+        stage.client.send({"method": "$/cancel_request", "params": {"requestId": "mine"}})
+        cancel = await stage.agent.method("$/cancel_request")
+        assert cancel["params"]["requestId"] == asked["id"]
+        stage.client.send({"method": "$/cancel_request", "params": {"requestId": "other"}})
+        error = {"code": -32800, "message": "stopped", "data": {"k": 1}}
+        stage.agent.send({"id": asked["id"], "error": error})
+        assert (await stage.client.answer("mine"))["error"] == error
+        assert stage.agent.unread == []
+
+
+async def test_a_form_about_a_request_names_it_on_both_sides() -> None:
+    """translate.md 11: the id of that hop."""
+    async with staged(speaking("v1")) as stage:
+        await stage.client.ask(
+            0,
+            "initialize",
+            {**INITIALIZE["v1"], "clientCapabilities": {"elicitation": {"form": {}}}},
+        )
+        stage.client.send({"id": 77, "method": "authenticate", "params": {"methodId": "k"}})
+        asked = await stage.agent.method("authenticate")
+        schema = {"type": "object", "properties": {}}
+        form = {"mode": "form", "message": "m", "requestedSchema": schema, "requestId": asked["id"]}
+        stage.agent.send({"id": 5, "method": "elicitation/create", "params": form})
+        shown = await stage.client.method("elicitation/create")
+        assert shown["params"]["requestId"] == 77
+
+
+async def test_bad_input_is_answered_by_its_own_side_and_passed_to_nobody() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v1")
+        bad = await stage.client.ask(1, "session/prompt", {"prompt": PROMPT})
+        assert (bad["error"]["code"], bad["error"]["data"]["path"]) == (-32602, "$.sessionId")
+        stage.client.send_bytes(b"nonsense\n[1]\n")
+        assert (await stage.client.answer(None))["error"]["code"] in (-32700, -32600)
+        stage.client.send({"method": "session/cancel", "params": {"sessionId": 5}})
+        stage.agent.send({"id": 99, "result": {}})
+        stage.agent.send({"method": "session/update", "params": {"sessionId": "s"}})
+        await anyio.wait_all_tasks_blocked()
+        assert stage.agent.unread == []
+
+
+async def test_an_answer_of_the_agent_that_cannot_be_read_is_an_error() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v1")
+        new = {"cwd": "/", "mcpServers": []}
+        stage.client.send({"id": 1, "method": "session/new", "params": new})
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": 5}})
+        error = (await stage.client.answer(1))["error"]
+        assert error["code"] == -32603
+        assert error["data"]["path"] == "$.sessionId"
+
+
+# ---- ends
+
+
+async def test_when_the_agent_dies_every_open_request_is_answered_and_the_end_told() -> None:
+    async with staged(speaking("v2")) as stage:
+        await stage.opened("v1")
+        for number in (1, 2):
+            stage.client.send({"id": number, "method": "_x/slow", "params": {}})
+        await stage.agent.method("_x/slow")
+        await stage.agent.transport.aclose()
+        for number in (1, 2):
+            error = (await stage.client.answer(number))["error"]
+            assert "the agent is gone" in error["message"]
+        await stage.client.end()
+
+
+async def test_a_client_that_says_too_much_at_once_is_cut_off() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v1")
+        stage.client.send_bytes(b"x" * (64 * 1024 * 1024 + 10))
+        assert "too long" in (await stage.client.end()).reason
+
+
+async def test_an_agent_that_says_too_much_at_once_is_gone() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v1")
+        stage.client.send({"id": 1, "method": "_x/slow", "params": {}})
+        await stage.agent.method("_x/slow")
+        stage.agent.send_bytes(b"x" * (64 * 1024 * 1024 + 10))
+        assert "too long" in (await stage.client.answer(1))["error"]["message"]
+
+
+async def test_nothing_is_delivered_while_paused_and_all_of_it_after() -> None:
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v2")
+        stage.translated.pause()
+        for number in range(3):
+            stage.client.send({"id": number, "method": "nope", "params": {}})
+        await anyio.wait_all_tasks_blocked()
+        assert stage.client.unread == []
+        stage.translated.resume()
+        for number in range(3):
+            assert (await stage.client.answer(number))["error"]["code"] == -32601
+        await stage.translated.drain()
+        assert stage.translated.backlog == 0
+        assert stage.translated.losses == {}
+
+
+async def test_a_wrapper_that_was_never_started_does_nothing() -> None:
+    translated = Translated(memory_pair()[0])
+    translated.write(b"x")
+    translated.pause()
+    translated.resume()
+    await translated.drain()
+    await translated.finish()
+    await translated.aclose()
+    assert (translated.backlog, translated.losses, translated.unstarted) == (0, {}, None)
+
+
+# ---- the machine
+
+
+async def test_files_and_commands_of_a_v1_agent_are_this_machines(tmp_path: Path) -> None:
+    """The adapter serves them, and the v2 client sees a terminal of the agent's."""
+    (tmp_path / "a.txt").write_text("words\n")
+    host = Settings(host=frozenset(("fs", "terminal")))
+    async with staged(speaking("v1"), settings=host) as stage:
+        await stage.opened("v2")
+        capabilities = stage.agent.frames[0]["params"]["clientCapabilities"]
+        assert capabilities["terminal"] is True
+        stage.client.send({"id": 1, "method": "session/new", "params": {"cwd": str(tmp_path)}})
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": "s"}})
+        await stage.client.answer(1)
+        stage.client.send(
+            {"id": 2, "method": "session/prompt", "params": {"sessionId": "s", "prompt": PROMPT}}
+        )
+        prompt = await stage.agent.method("session/prompt")
+
+        async def ask(number: int, method: str, **params: Any) -> Json:
+            return await stage.agent.ask(number, method, {"sessionId": "s", **params})
+
+        path = str(tmp_path / "a.txt")
+        assert (await ask(1, "fs/read_text_file", path=path))["result"]["content"] == "words\n"
+        assert "result" in await ask(2, "fs/write_text_file", path=path, content="new")
+        assert (tmp_path / "a.txt").read_text() == "new"
+        outside = await ask(3, "fs/read_text_file", path="/etc/passwd")
+        assert outside["error"]["code"] == -32052
+        env = [{"name": "GREETING", "value": "hello"}]
+        created = await ask(
+            4, "terminal/create", command="sh", args=["-c", "echo $GREETING; exit 3"], env=env
+        )
+        terminal_id = created["result"]["terminalId"]
+        ended = await ask(5, "terminal/wait_for_exit", terminalId=terminal_id)
+        assert ended["result"]["exitCode"] == 3
+        output = await ask(6, "terminal/output", terminalId=terminal_id)
+        assert output["result"]["output"] == "hello\n"
+        assert output["result"]["exitStatus"]["exitCode"] == 3
+        assert "result" in await ask(7, "terminal/kill", terminalId=terminal_id)
+        assert "result" in await ask(8, "terminal/release", terminalId=terminal_id)
+        assert (await ask(9, "terminal/output", terminalId=terminal_id))["error"]["code"] == -32002
+        stage.agent.send({"id": prompt["id"], "result": {"stopReason": "end_turn"}})
+
+        def is_exit(message: Json) -> bool:
+            update = message.get("params", {}).get("update", {})
+            return update.get("sessionUpdate") == "terminal_update" and "exitStatus" in update
+
+        await stage.client.take(is_exit)
+
+
+# ---- carrying
+
+
+async def test_a_client_that_has_said_its_last_still_gets_its_answers() -> None:
+    """Nothing is lost when a script closes its side after the last request."""
+    client_end, outer = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        ours, theirs = memory_pair()
+        agent = End(theirs)
+        agent.on_request = lambda message: (
+            {"result": ANSWERS["v1"]} if message["method"] == "initialize" else {"result": {}}
+        )
+        await theirs.start(agent, tasks)
+        client = End(client_end)
+        await client_end.start(client, tasks)
+        client.send({"id": 0, "method": "initialize", "params": INITIALIZE["v2"]})
+        done: list[Any] = []
+
+        async def serve() -> None:
+            done.append(await carry(outer, Translated(ours)))
+
+        tasks.start_soon(serve)
+        assert "result" in await client.answer(0)
+        await client_end.aclose()
+        with anyio.fail_after(5):
+            while not done:
+                await anyio.wait_all_tasks_blocked()
+        assert done[0].clean
+        await theirs.aclose()
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_agent_that_floods_waits_for_its_client() -> None:
+    """Backpressure: what the client does not take is not read from the agent without bound."""
+    client_end, outer = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        ours, theirs = memory_pair()
+        agent = End(theirs)
+        agent.on_request = lambda message: speaking("v1")(0, message)
+        await theirs.start(agent, tasks)
+        client = End(client_end)
+        await client_end.start(client, tasks)
+        tasks.start_soon(carry, outer, Translated(ours))
+        client.send({"id": 0, "method": "initialize", "params": INITIALIZE["v1"]})
+        await client.answer(0)
+        client_end.pause()
+        big = {"method": "_x/n", "params": {"text": "x" * 100_000}}
+        for _ in range(40):
+            agent.send(big)
+            await anyio.wait_all_tasks_blocked()
+        assert outer.backlog < 2 * BACKLOG_BYTES_MAX
+        client_end.resume()
+        with anyio.fail_after(5):
+            for _ in range(40):
+                await client.method("_x/n")
+        tasks.cancel_scope.cancel()
