@@ -34,6 +34,8 @@ class PermissionOption:
     option_id: str
     name: str
     kind: str
+    # How long choosing it is remembered, where it says so; of the others that is left to us.
+    scope: Literal["session", "workspace", "always"] | None = None
 
     @property
     def allows(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.client.asking import CANCELLED, Decision, PermissionRequest
 from accord.client.audit import AuditLog
@@ -23,6 +23,10 @@ from accord.client.policy import Facts, ReadRule, Rule
 from accord.client.terminals import TerminalService
 from accord.machine.terminal import OutputListener
 from accord.transcript import ToolCall
+
+if TYPE_CHECKING:
+    from accord.machine.encoded_files import TextPart
+    from accord.machine.local_files import Stored
 
 T = TypeVar("T")
 
@@ -150,6 +154,38 @@ class AuditedFiles(FileService):
         writing = super().write_text(session_id, path, content, at=at)
         await _told(self._log, session_id, what, writing, None)
 
+    async def read_part(
+        self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
+    ) -> TextPart:
+        """See `FileService`."""
+        what = {"operation": "read", "path": path, "line": start, "endLine": end}
+        reading = super().read_part(session_id, path, encoding, start, end)
+        return await _told(self._log, session_id, what, reading, lambda part: _size(part.text))
+
+    async def write_encoded(
+        self,
+        session_id: str,
+        path: str,
+        content: str,
+        encoding: str,
+        *,
+        at: str | None = None,
+        create_directories: bool = True,
+        overwrite: bool = True,
+    ) -> Stored:
+        """See `FileService`."""
+        what = {"operation": "write", "path": path, **_size(content)}
+        writing = super().write_encoded(
+            session_id,
+            path,
+            content,
+            encoding,
+            at=at,
+            create_directories=create_directories,
+            overwrite=overwrite,
+        )
+        return await _told(self._log, session_id, what, writing, None)
+
 
 class AuditedTerminals(TerminalService):
     """Commands on this computer; each start is in the log, with the names of its variables."""
@@ -168,6 +204,7 @@ class AuditedTerminals(TerminalService):
         cwd: str | None = None,
         output_byte_limit: int | None = None,
         on_output: OutputListener | None = None,
+        on_stderr: OutputListener | None = None,
     ) -> str:
         """See `TerminalService`."""
         what = {
@@ -184,6 +221,7 @@ class AuditedTerminals(TerminalService):
             cwd=cwd,
             output_byte_limit=output_byte_limit,
             on_output=on_output,
+            on_stderr=on_stderr,
         )
         return await _told(self._log, session_id, what, starting, None)
 

@@ -12,7 +12,7 @@ from accord.client.capabilities import AgentCapabilities
 from accord.client.encoding import blaming_caller
 from accord.client.options import Options
 from accord.client.wire import Setup
-from accord.errors import LocalProtocolError, SpawnFailed
+from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
 from accord.schema.codec import conform
 
 # Which capability a content block needs; text and links need none.
@@ -76,8 +76,12 @@ def make_setup(
     mcp_servers: Iterable[Any],
     system_prompt: str | None = None,
     system_prompt_mode: str = "append",
+    is_draft: bool = False,
 ) -> Setup:
-    """Where and with what a session works; relative paths become absolute."""
+    """Where and with what a session works; relative paths become absolute.
+
+    The 2026-02 draft has MCP servers of its own form, and system prompts for everybody.
+    """
     root = _folder(cwd)
     others: list[str] = []
     for directory in _several(additional_directories, "additional_directories", "folders"):
@@ -87,13 +91,26 @@ def make_setup(
     if others and not capabilities.additional_directories:
         raise LocalProtocolError("the agent takes no additional directories")
     servers = tuple(
-        _checked_server(server, capabilities)
+        _checked_server(server, capabilities, is_draft)
         for server in _several(mcp_servers, "mcp_servers", "servers")
     )
     if system_prompt is not None:
-        unstable = options.unstable
+        unstable = options.unstable or is_draft
         _check_system_prompt(system_prompt, system_prompt_mode, capabilities, unstable=unstable)
     return Setup(root, tuple(others), servers, system_prompt, system_prompt_mode)
+
+
+def check_place(answer: object, setup: Setup) -> None:
+    """An agent that remembers where a session works works where we do, or paths go astray.
+
+    Raises:
+        RemoteProtocolError: it works elsewhere; says where.
+    """
+    place = getattr(answer, "working_directory", None)
+    if place is not None and os.path.realpath(place) != os.path.realpath(setup.cwd):
+        raise RemoteProtocolError(
+            f"the agent has this session in {place} and not in {setup.cwd}: load it with that cwd"
+        )
 
 
 def absolute(path: object) -> str:
@@ -162,17 +179,18 @@ def _check_fields(value: Any) -> None:
             conform(type(value), value)
 
 
-def _checked_server(server: Any, capabilities: AgentCapabilities) -> Any:
-    # v1 names no type for a program.
-    tag = tag_of(server) or getattr(server, "type", None) or "stdio"
+def _checked_server(server: Any, capabilities: AgentCapabilities, is_draft: bool) -> Any:
+    # v1 names no type for a program; the draft has a transport of its own, with its type.
+    transport = getattr(server, "transport", None)
+    tag = tag_of(server) or tag_of(transport) or getattr(server, "type", None) or "stdio"
     if tag.startswith("_"):
         return server
     need = _SERVER_NEEDS.get(tag)
-    if need is None or not hasattr(server, "name"):
+    if need is None or not hasattr(server, "name") or (transport is not None and not is_draft):
         raise LocalProtocolError(f"{server!r} is no MCP server that can be described")
     if not getattr(capabilities, need):
         raise LocalProtocolError(f"the agent cannot use MCP servers of type {tag!r}")
-    if tag == "stdio":
+    if tag == "stdio" and transport is None:
         server = _with_program(server)
     _check_fields(server)
     return server
@@ -215,6 +233,7 @@ def _check_system_prompt(
 __all__ = [
     "absolute",
     "check_blocks",
+    "check_place",
     "checked_id",
     "command_words",
     "explain_spawn",

@@ -11,6 +11,7 @@ Must not know: the form of any message, and how services do their work.
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
@@ -22,7 +23,7 @@ from accord.client.conversation import Conversation, UpdateListener
 from accord.client.encoding import encode
 from accord.client.handshake import Implementation
 from accord.client.opening import Opening
-from accord.client.option_checks import check_program, check_transport
+from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, TerminalRunner, make_options
 from accord.client.session import Session
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
@@ -100,11 +101,23 @@ class Client:
 
     @classmethod
     def connect(
-        cls, transport: Transport, **options: Unpack[ClientOptions]
+        cls,
+        transport: Transport | Callable[[], Transport],
+        *,
+        address: str | None = None,
+        **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
-        """Shake hands with the agent at the other end of a transport."""
-        check_transport(transport)
-        return Opening(Connected(lambda: transport, make_options(options)), cls)
+        """Shake hands with the agent at the other end of a transport.
+
+        A function that makes a new transport lets an agent of the 2026-02 draft be connected
+        again.  `address` names the agent where its dialect is to be remembered.
+        """
+        made = make_options(options)
+        make = transport_maker(transport)
+        if make is not None:
+            return Opening(Connected(make, made, address=address), cls)
+        only: Any = transport
+        return Opening(Connected(lambda: only, made, address=address, again=False), cls)
 
     # ---- what the agent is
 
@@ -125,7 +138,7 @@ class Client:
 
     @property
     def protocol_version(self) -> int:
-        """The version that is spoken: 1 or 2."""
+        """The version that is spoken: 1 or 2.  The 2026-02 draft calls itself 1."""
         return self._connected.link.wire.version
 
     @property
@@ -155,9 +168,11 @@ class Client:
         additional_directories: Iterable[FilePath] = (),
         system_prompt: str | None = None,
         system_prompt_mode: str = "append",
+        mode: str | None = None,
+        config_options: Mapping[str, str | bool | int | float] | None = None,
         on_update: UpdateListener | None = None,
     ) -> Session:
-        """Begin a conversation in a folder.
+        """Begin a conversation in a folder, in this mode and with these options set.
 
         `on_update` is told every update of the session as it comes, those before the answer
         included; it must not wait.
@@ -175,10 +190,24 @@ class Client:
             mcp_servers=mcp_servers,
             system_prompt=system_prompt,
             system_prompt_mode=system_prompt_mode,
+            is_draft=self._is_draft,
         )
-        return await self._open(
-            self._connected.open_link.wire.new_session(setup), None, setup, on_update
-        )
+        options = dict(config_options or {})
+        if self._is_draft:
+            # The draft says it all in one request.
+            setup = replace(setup, mode=mode, config_options=options)
+            mode, options = None, {}
+        request = self._connected.open_link.wire.new_session(setup)
+        session = await self._open(request, None, setup, on_update)
+        if mode is not None:
+            await session.set_mode(mode)
+        for option_id, value in options.items():
+            await session.set_option(option_id, value)
+        return session
+
+    @property
+    def _is_draft(self) -> bool:
+        return self._connected.link.wire.dialect == "draft"
 
     async def load_session(
         self,

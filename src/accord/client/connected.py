@@ -5,15 +5,16 @@ What the library itself needs of a client; a `Client` is what a program holds of
 What always holds: after `stop` nothing that was started for the agent is left.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from anyio.abc import TaskGroup
 
 from accord.client import auth
 from accord.client.capabilities import AgentCapabilities
-from accord.client.checks import explain_spawn
+from accord.client.checks import check_place, explain_spawn
 from accord.client.conversation import Conversation, UpdateListener
+from accord.client.handshake import INVALID_PARAMS, SpeaksDraft
 from accord.client.link import Link
 from accord.client.options import Options, make_offer
 from accord.client.serving import Serving
@@ -22,6 +23,7 @@ from accord.errors import (
     AuthenticationRequired,
     LocalProtocolError,
     RemoteProtocolError,
+    RequestFailed,
     SpawnFailed,
 )
 from accord.schema.codec import Invalid
@@ -42,11 +44,18 @@ class Connected:
         make_transport: Callable[[], Transport],
         options: Options,
         command: tuple[str, ...] = (),
+        *,
+        address: str | None = None,
+        again: bool = True,
     ) -> None:
+        """With `again` the transport can be made once more: the agent is started anew by that."""
         self._make_transport = make_transport
+        self._again = again
         self.options = options
         # How the agent was started, for a login that starts it again.
         self._command = command
+        # What names it from one start to the next.
+        self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
         self._link: Link | None = None
         # Gives a new session what a program holds of it; set by the client.
@@ -55,14 +64,64 @@ class Connected:
     async def start(self, tasks: TaskGroup) -> None:
         """Connect and shake hands, in tasks of this group."""
         self._tasks = tasks
+        known = self._known_dialect()
+        if known is not None:
+            from accord.client.draft_start import begin_known
+
+            if await begin_known(self, *known):
+                return
+        first: RequestFailed | None = None
+        try:
+            await self.begin(self._shake_hands)
+            return
+        except SpeaksDraft:
+            pass
+        except RequestFailed as error:
+            if error.code != INVALID_PARAMS or 1 not in self.options.versions:
+                raise
+            first = error
+        from accord.client.draft_start import begin_in_draft
+
+        await begin_in_draft(self, first)
+
+    async def begin(self, shake_hands: Callable[[Link], Awaitable[None]]) -> None:
+        """Connect and shake hands so.  An agent that was asked before is started again."""
+        assert self._tasks is not None
+        if self._link is not None:
+            if not self._again and self._link.connection.error is None:
+                # There is only this one connection; nothing is agreed on it yet.
+                await shake_hands(self._link)
+                return
+            await self._link.aclose()
         serving = Serving(self.options)
         link = Link(self._make_transport(), self.options, serving)
         serving.link = self._link = link
         try:
-            await tasks.start(link.run)
+            await self._tasks.start(link.run)
         except SpawnFailed as error:
             raise explain_spawn(error, self._command) from error
+        await shake_hands(link)
+
+    async def _shake_hands(self, link: Link) -> None:
         await link.shake_hands(make_offer(self.options))
+
+    # ---- the dialect that an agent speaks, from one start to the next
+
+    def _known_dialect(self) -> tuple[str, str] | None:
+        memory = self.options.dialects
+        if memory is None or not self._name or 1 not in self.options.versions:
+            return None
+        return memory.recall(self._name)
+
+    def remember_dialect(self, dialect: str, version: str) -> None:
+        """What the agent spoke, and the version that it reported."""
+        if self.options.dialects is not None and self._name:
+            self.options.dialects.remember(self._name, dialect, version)
+
+    def forget_dialect(self) -> None:
+        """It does not speak that any more."""
+        if self.options.dialects is not None and self._name:
+            self.options.dialects.forget(self._name)
 
     async def stop(self) -> None:
         """End the connection and whatever was started for the agent."""
@@ -177,6 +236,7 @@ class Connected:
 
         def opened(result: Raw) -> None:
             answer = self.link.wire.read_opened(method, result)
+            check_place(answer, setup)
             if not begun:
                 begun.append(self._add_session(answer.session_id, setup, on_update))
             conversation = begun[0]
@@ -199,6 +259,8 @@ class Connected:
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is open already")
         conversation = Conversation(self, link, session_id, setup, on_update)
+        for known in link.wire.told(setup):
+            conversation.transcript.session_setup(known)
         self.adopt(conversation)
         link.add_session(conversation)
         return conversation
@@ -207,6 +269,10 @@ class Connected:
 
     async def authenticate(self, method_id: str | None = None) -> None:
         """See `Client.authenticate`."""
+        if self.open_link.wire.dialect == "draft":
+            if not await self._log_in_to_draft():
+                raise LocalProtocolError("the agent wants a credential to log in: credential=")
+            return
         methods = self.auth_methods
         if method_id is None:
             if not methods:
@@ -217,7 +283,17 @@ class Connected:
             method_id = methods[0].method_id
         await self._log_in_by(auth.find(method_id, methods))
 
+    async def _log_in_to_draft(self) -> bool:
+        from accord.client.draft_login import DraftLogin
+
+        link = self.open_link
+        if link.draft_login is None:
+            link.draft_login = DraftLogin(link, inherits=bool(self._command))
+        return await link.draft_login.log_in()
+
     async def _log_in(self, *, may_restart: bool) -> bool:
+        if self.open_link.wire.dialect == "draft":
+            return await self._log_in_to_draft()
         if self.options.login is None:
             return False
         method = await auth.choose(self.options.login, self.auth_methods)

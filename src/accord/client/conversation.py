@@ -54,7 +54,7 @@ class Conversation:
         self.link = link
         self.id = session_id
         self.setup = setup
-        self.transcript = Transcript("v1" if link.wire.version == 1 else "v2")
+        self.transcript = Transcript(link.wire.dialect)
         self.is_closed = False
         # Permission requests that wait for the user.
         self.questions: set[Question] = set()
@@ -119,11 +119,12 @@ class Conversation:
     async def cancel(self) -> None:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""
         self.require_open("cancel")
-        method, params = self.link.wire.about_session("session/cancel", self.id)
         connection = self.link.connection
         self._cancelling = self.is_busy
+        can_cancel = getattr(self.link.wire, "can_cancel", True)
         # All of it before anybody else can prompt: what begins behind the cancel goes on.
-        connection.post(method, params)
+        if can_cancel:
+            connection.post(*self.link.wire.about_session("session/cancel", self.id))
         self.transcript.turn_cancelled()
         self._settle_questions()
         if self.link.wire.version == 1:
@@ -131,8 +132,18 @@ class Conversation:
             self.link.services.cancel_session(self.id)
         for exchange in (*self._exchanges, *self._waiting):
             exchange.cancel_sent()
+        for exchange in () if can_cancel else tuple(self._exchanges):
+            # Nobody listens any more until the agent, which cannot be stopped, is done.
+            self.apply = self._drop  # type: ignore[method-assign]
+            exchange.give_up(self._heard_out)
         if connection.wait_is_due():
             await connection.give_way()
+
+    def _drop(self, wire_update: Any) -> None:
+        """Take an update of a turn that is over for us."""
+
+    def _heard_out(self) -> None:
+        vars(self).pop("apply", None)
 
     def _settle_questions(self) -> None:
         """Who is cancelled waits for no answer; what goes on in the background still does."""

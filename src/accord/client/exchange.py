@@ -77,6 +77,8 @@ class Exchange:
         self._waiting: Repeat | None = None
         self._cancelled = False
         self._patience = Patience(link.options.retry)
+        # Told when the answer comes to a turn that was given up.
+        self._on_late_end: Callable[[], None] | None = None
 
     @property
     def _is_v2(self) -> bool:
@@ -183,10 +185,20 @@ class Exchange:
             self._on_wire = True
             self._sent.set()
 
+    def give_up(self, on_end: Callable[[], None]) -> None:
+        """The agent cannot be stopped: it is over for us, and the answer is waited for apart."""
+        if self._call_id is not None:
+            self._call_id, self._on_late_end = None, on_end
+            self._conversed.set()
+        self._finish(Outcome("cancelled"))
+
     def _call_ended(self, error: Exception | None) -> None:
         self._call_id = None
+        if self._on_late_end is not None:
+            self._on_late_end()
+            return
         conversed = self._conversed
-        if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
+        if isinstance(error, AuthenticationRequired) and self._conversation.link.may_log_in:
             self._step_aside()
             self._converse_by(partial(self._call_after_login, error))
             return
@@ -279,7 +291,7 @@ class Exchange:
         if self.message is not None and answer.message_id is not None:
             conversation.transcript.prompt_inserted(self.message, answer.message_id)
         if self.work is None or answer.stop_reason is not None:
-            self._finish(Outcome(answer.stop_reason, answer.usage))
+            self._finish(Outcome(answer.stop_reason, answer.usage, answer.error))
         else:
             # An agent may take it into the work that goes on.
             self.begins()

@@ -14,13 +14,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from copy import copy
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
+from anyio import to_thread
+
 from accord.errors import RequestError
+from accord.jsonrpc.codes import ACCESS_DENIED
 from accord.machine import (
     FILE_BYTES_MAX,
     AccessDenied,
+    AlreadyThere,
     FileFailure,
     FileMissing,
     Files,
@@ -31,6 +36,10 @@ from accord.machine import (
     Roots,
     TooLarge,
 )
+
+if TYPE_CHECKING:
+    from accord.machine.encoded_files import TextPart
+    from accord.machine.local_files import Stored
 
 
 def _explain_reading(error: FileFailure) -> RequestError:
@@ -158,6 +167,56 @@ class FileService:
         except FileFailure as error:
             raise explain(error) from error
 
+    async def read_part(
+        self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
+    ) -> TextPart:
+        """Some lines of a file in any encoding, and how many there are.
+
+        Raises:
+            RequestError: why it cannot be read.
+        """
+        from accord.machine.encoded_files import read_part
+
+        files = self._files(session_id, path).blocking
+        try:
+            return await to_thread.run_sync(read_part, files, path, encoding, start, end)
+        except FileFailure as error:
+            raise _explain_reading(error) from error
+
+    async def write_encoded(
+        self,
+        session_id: str,
+        path: str,
+        content: str,
+        encoding: str,
+        *,
+        at: str | None = None,
+        create_directories: bool = True,
+        overwrite: bool = True,
+    ) -> Stored:
+        """Make this the text of the file in this encoding; see `write_text`.
+
+        Raises:
+            RequestError: why it cannot be written.
+        """
+        from accord.machine.encoded_files import write_encoded
+
+        files = self._files(session_id, path).blocking
+        work = partial(
+            write_encoded,
+            files,
+            path,
+            content,
+            encoding,
+            at=at,
+            create_parents=create_directories,
+            overwrite=overwrite,
+        )
+        try:
+            return await to_thread.run_sync(work)
+        except FileFailure as error:
+            raise explain(error) from error
+
     def _files(self, session_id: str, path: str) -> Files:
         files = self._sessions.get(session_id)
         if files is None:
@@ -178,6 +237,8 @@ def explain(error: FileFailure) -> RequestError:
             return RequestError.permission_denied(
                 f"{error.path} is not in a directory of this session: {error.reason}", "roots"
             )
+        case AlreadyThere():
+            return RequestError(ACCESS_DENIED, str(error), {"reason": "access_denied"})
         case AccessDenied():
             return RequestError.permission_denied(str(error), "system")
         case NotAFile():

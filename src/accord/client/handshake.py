@@ -2,8 +2,9 @@
 
 One `initialize` carries the keys of v1 and of v2 side by side, and the shape of the answer says
 which of them is spoken from then on; a number alone proves nothing, since many agents echo it.
+An agent of the 2026-02 draft cannot read it: what comes then is in `draft_start.py`.
 
-Must not know: the wire types of either version, which are imported after the verdict only.
+Must not know: the wire types of any version, which are imported after the verdict only.
 """
 
 import logging
@@ -46,6 +47,10 @@ class Offer:
     v2: Mapping[str, Any]
 
 
+class SpeaksDraft(VersionMismatch):
+    """The agent answered as the 2026-02 draft does, to a request in another form."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """The version that is spoken from now on, and the answer that settled it."""
@@ -85,10 +90,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
             raise RemoteProtocolError(verdict.message, _text(result))
         raise VersionMismatch(verdict.message, _supported(verdict.data))
     if verdict.dialect == "draft":
-        raise VersionMismatch(
-            "the agent speaks the 2026-02 draft of the protocol, which differs from version 1;"
-            " this client speaks versions " + " and ".join(map(str, sorted(versions)))
-        )
+        raise SpeaksDraft("the agent speaks the 2026-02 draft of the protocol")
     for note in verdict.notes:
         _log.warning("initialize: %s", note)
     return Agreement(verdict.version, answer)
@@ -104,8 +106,8 @@ def explain_refusal(error: RequestFailed) -> Exception:
         return mismatch
     if error.code == INVALID_PARAMS:
         error.add_note(
-            "The agent refused our initialize.  It may speak the 2026-02 draft of the protocol, or"
-            " refuse keys that it does not know: versions=(1,) sends those of version 1 alone."
+            "The agent refused our initialize.  It may refuse keys that it does not know:"
+            " versions=(1,) sends those of version 1 alone."
         )
     return error
 
@@ -147,6 +149,7 @@ __all__ = [
     "Agreement",
     "Implementation",
     "Offer",
+    "SpeaksDraft",
     "explain_end",
     "explain_refusal",
     "initialize_params",

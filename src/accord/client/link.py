@@ -9,7 +9,8 @@ on, before anything that came after it is looked at.
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -36,6 +37,7 @@ from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
+    from accord.client.draft_login import DraftLogin
     from accord.client.unstable import AuthStatus
 
 _log = logging.getLogger("accord.client")
@@ -82,6 +84,10 @@ class Link:
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.
         self.auth_status: AuthStatus | None = None
+        # Logs in to an agent of the draft; there from the first login on.
+        self.draft_login: DraftLogin | None = None
+        # An agent of the draft that does not answer when it is sent output, or does not want any.
+        self.unanswered_output = self.unheard_output = False
         # What was started sends our own words back to us.
         self.is_echo = False
         self._stop = anyio.Event()
@@ -113,19 +119,24 @@ class Link:
             self.services.remove_session(session.id)
             self.former_ids.append(session.id)
 
-    async def shake_hands(self, offer: Offer) -> None:
-        """Agree on a version.
+    async def shake_hands(self, offer: Offer, versions: Collection[int] | None = None) -> None:
+        """Agree on a version, one of the options' or of these.
 
         Raises:
+            SpeaksDraft: the agent is to be asked in the form of the draft.
             VersionMismatch: there is none that both speak.
             ConnectionLost: the agent ended, or did not answer in time.
             RequestFailed: it refused.
         """
+        spoken = self.options.versions if versions is None else versions
+        await self.first_exchange(initialize_params(offer, spoken), partial(self._agree, spoken))
+
+    async def first_exchange(self, params: bytes, agree: Callable[[Raw], None]) -> None:
+        """Send `initialize`; `agree` reads its answer in wire order and calls `settle`."""
         seconds = self.options.limits.initialize_seconds
-        params = initialize_params(offer, self.options.versions)
         try:
             with anyio.fail_after(seconds):
-                await self.connection.call("initialize", params, on_result=self._agree)
+                await self.connection.call("initialize", params, on_result=agree)
         except TimeoutError:
             raise ConnectionLost(
                 f"the agent did not answer initialize within {seconds:g} s",
@@ -147,8 +158,8 @@ class Link:
         except Invalid as error:
             raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
 
-    def _agree(self, result: Raw) -> None:
-        agreement = judge(result, self.options.versions)
+    def _agree(self, versions: Collection[int], result: Raw) -> None:
+        agreement = judge(result, versions)
         wire: Wire
         if agreement.version == 1:
             from accord.client.v1_wire import WireV1
@@ -158,11 +169,20 @@ class Link:
             from accord.client.v2_wire import WireV2
 
             wire = WireV2(strict=self.options.strict, report=self.connection.tolerate)
-        self.facts = wire.agent(agreement.answer)
+        self.settle(wire, wire.agent(agreement.answer))
+
+    def settle(self, wire: Wire, facts: AgentFacts) -> None:
+        """This is spoken from now on."""
+        self.facts = facts
         self.wire = wire
-        self.services.begin(None if self.facts.info is None else self.facts.info.name)
-        self.connection.peer.null_ids_allowed = agreement.version == 1
+        self.services.begin(None if facts.info is None else facts.info.name)
+        self.connection.peer.null_ids_allowed = wire.version == 1
         self._handler.agreed(self)
+
+    @property
+    def may_log_in(self) -> bool:
+        """Whether there may be a way to log in when the agent wants that."""
+        return self.options.login is not None or self.wire.dialect == "draft"
 
     async def explain(self, error: Exception) -> None:
         """Add what the agent's process said about an internal error, where that is ours."""

@@ -4,7 +4,7 @@ Each check raises `LocalProtocolError` with a sentence that names the mistake an
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from accord.client.extensions import Extensions
@@ -75,13 +75,16 @@ def check_program(**chosen: object) -> None:
             raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
 
 
-def check_transport(transport: object) -> None:
-    """Something that can carry bytes."""
-    if not _serves(transport, "start", "write", "aclose"):
-        raise LocalProtocolError(
-            f"Client.connect takes a transport, not {transport!r};"
-            " to start a program, write Client.spawn"
-        )
+def transport_maker(transport: object) -> Callable[[], Any] | None:
+    """What makes transports, or None for something that can carry bytes itself."""
+    if _serves(transport, "start", "write", "aclose"):
+        return None
+    if not isinstance(transport, type) and callable(transport):
+        return transport
+    raise LocalProtocolError(
+        f"Client.connect takes a transport, not {transport!r};"
+        " to start a program, write Client.spawn"
+    )
 
 
 def _is_environment(value: object) -> bool:
@@ -99,6 +102,9 @@ _OF_PROGRAM: dict[str, tuple[Callable[[Any], bool], str]] = {
         "True, False, or a function that runs a command in a terminal",
     ),
 }
+
+
+_SHOWN = frozenset({"diff_viewer", "code_navigation"})
 
 
 def _is_count(value: object) -> bool:
@@ -122,6 +128,18 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "on_auth_status": (callable, "a function"),
     "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
+    "dialects": (
+        lambda value: _serves(value, "recall", "remember", "forget"),
+        "an object with recall, remember and forget",
+    ),
+    "credential": (
+        lambda value: callable(value) or hasattr(value, "method"),
+        "a Credential, or a function that gives one",
+    ),
+    "ui": (
+        lambda value: isinstance(value, Collection) and set(value) <= _SHOWN,
+        "some of 'diff_viewer', 'code_navigation'",
+    ),
 }
 
 
@@ -138,7 +156,7 @@ def _serves(service: object, *methods: str) -> bool:
 __all__ = [
     "check_program",
     "check_services",
-    "check_transport",
     "check_values",
     "check_versions",
+    "transport_maker",
 ]

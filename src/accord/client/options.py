@@ -1,8 +1,8 @@
 """What a program chooses about its client: the keywords it writes, and the value they become."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from accord.client.extensions import Extensions
 from accord.client.handshake import VERSIONS, Implementation, Offer
@@ -15,6 +15,7 @@ from accord.jsonrpc.framing import Framing
 from accord.version import __version__
 
 if TYPE_CHECKING:
+    from accord.client.draft_login import Credential, CredentialSource
     from accord.client.elicitation import Elicitations
     from accord.client.permissions import Permissions
     from accord.client.service_forms import ReadsFiles, RunsTerminals, WritesFiles
@@ -54,6 +55,28 @@ class ClientOptions(TypedDict, total=False):
     on_auth_status: Callable[["AuthStatus"], None]
     # What we understand beyond the protocol.
     extensions: Extensions
+    # For agents of the 2026-02 draft: which dialect each agent spoke, from one start to the next;
+    dialects: "DialectMemory"
+    # how to log in where the agent wants a credential;
+    credential: "Credential | CredentialSource"
+    # and what the user sees: some of "diff_viewer", "code_navigation".
+    ui: Collection[str]
+
+
+class DialectMemory(Protocol):
+    """Remembers how each agent wants to be spoken to.  An agent is named by its command's words."""
+
+    def recall(self, agent: Sequence[str], /) -> tuple[str, str] | None:
+        """The dialect that it spoke, and the version that it reported then."""
+        ...
+
+    def remember(self, agent: Sequence[str], dialect: str, version: str, /) -> None:
+        """It spoke this."""
+        ...
+
+    def forget(self, agent: Sequence[str], /) -> None:
+        """It does not any more."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +98,9 @@ class Options:
     login_terminal: TerminalRunner | None = None
     on_auth_status: Callable[["AuthStatus"], None] | None = None
     extensions: Extensions = field(default_factory=Extensions)
+    dialects: DialectMemory | None = None
+    credential: Any = None
+    ui: frozenset[str] = frozenset()
 
 
 def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None = None) -> Options:
@@ -106,6 +132,9 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         login_terminal=login_terminal,
         on_auth_status=chosen.get("on_auth_status"),
         extensions=chosen.get("extensions") or Extensions(),
+        dialects=chosen.get("dialects"),
+        credential=chosen.get("credential"),
+        ui=frozenset(chosen.get("ui") or ()),
     )
 
 
@@ -164,6 +193,7 @@ def make_offer(options: Options) -> Offer:
 
 __all__ = [
     "ClientOptions",
+    "DialectMemory",
     "Login",
     "Options",
     "TerminalRunner",

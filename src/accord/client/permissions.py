@@ -67,9 +67,8 @@ class Permissions:
         check_effect(otherwise, "otherwise")
         if ask is not None:
             check_callback(ask)
-        read = read_rules(rules)
         kept = Grants() if grants is None else grants
-        self._shared = Shared(read, otherwise, ask, kept, per_session)
+        self._shared = Shared(read_rules(rules), otherwise, ask, kept, per_session)
         self._connection = 0
         self._agent: str | None = None
         self._sessions: dict[str, SessionState] = {}
@@ -112,6 +111,11 @@ class Permissions:
         if callable(otherwise):
             return cls(rules, otherwise="ask", ask=otherwise, grants=grants)
         return cls(rules, otherwise=otherwise, ask=ask, grants=grants)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is a user to ask."""
+        return self._shared.callback is not None
 
     # ---- what the user sees and takes back
 
@@ -288,8 +292,7 @@ class Permissions:
         if effect == "allow":
             # "Always" would have the agent remember more than a narrow rule allows.
             broad = all(read.rule.is_blanket for read in grounds)
-            kinds = ("allow_once", "allow_always") if broad else ("allow_once",)
-            option = request.of_kind(*kinds)
+            option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._approved(request, facts, grounds)
                 return Decision(option.option_id)
@@ -368,16 +371,13 @@ class Permissions:
             if option.kind not in LASTING_KINDS:
                 return ()
             # The agent remembers, for as long as it means by that; we, for the session.
-            scope = "session"
+            scope = option.scope or "session"
         here = self._place(request.session_id)
         if scope == "workspace" and here.workspace is None:
             scope = "session"
         effect: Effect = "allow" if option.allows else "reject"
-        rules = (
-            rules_of(facts, effect, bind_cwd=scope != "always")
-            if decision.rule is None
-            else (decision.rule,)
-        )
+        rules: tuple[Rule, ...] = () if decision.rule is None else (decision.rule,)
+        rules = rules or rules_of(facts, effect, bind_cwd=scope != "always")
         kept = self._keep(rules, scope, here)
         if not rules or len(kept) < len(rules):
             _log.warning("this answer holds once, it cannot be remembered: %s", request.title)

@@ -47,17 +47,28 @@ class Question:
                 decided = await self._decide()
                 # A decision that waited for nobody may not have seen that it was withdrawn.
                 if not self._scope.cancel_called:
-                    return decided
-            return CANCELLED
+                    return self.encoded(decided)
+            return self.encoded(None)
         finally:
             self._session.questions.discard(self)
 
-    async def _decide(self) -> bytes:
-        request = describe(self._session, self._asked)
+    async def _decide(self) -> str | None:
+        request = self.described()
         decision = await self._permissions.decide(request)
         if all(decision.option_id != option.option_id for option in request.options):
+            return None
+        option_id: str | None = decision.option_id
+        return option_id
+
+    def described(self) -> PermissionRequest:
+        """The request in words that are the same for every version."""
+        return describe(self._session, self._asked)
+
+    def encoded(self, option_id: str | None) -> bytes:
+        """The result for the option that was chosen; None is `cancelled`."""
+        if option_id is None:
             return CANCELLED
-        return encode({"outcome": {"outcome": "selected", "optionId": decision.option_id}})
+        return encode({"outcome": {"outcome": "selected", "optionId": option_id}})
 
 
 def describe(session: Conversation, asked: Asked) -> PermissionRequest:

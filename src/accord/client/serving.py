@@ -54,9 +54,10 @@ class Serving:
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
         self._words = link.wire.words
-        if not self._options.strict:
+        wanted = link.wire.update_params
+        if not self._options.strict and wanted is not None:
             # What is strict must look at every member; that takes the long way.
-            wanted, depth_max = link.wire.update_params, self._options.limits.depth
+            depth_max = self._options.limits.depth
             read = notification_reader(UPDATE, wanted, depth_max=depth_max)
             link.connection.shortcut = Shortcut(UPDATE, self._taking(read))
 
@@ -97,6 +98,10 @@ class Serving:
 
     def _offered(self) -> dict[str, Service]:
         services = self.link.services
+        if self.link.wire.dialect == "draft":
+            from accord.client import draft_serving
+
+            return draft_serving.offered(self.link, self._options.strict)
         table: dict[str, Service] = {"session/request_permission": self._permission}
         if self.link.wire.version == 1:
             from accord.client import v1_services
@@ -200,7 +205,7 @@ class Serving:
                 elicitation = self.link.services.elicitation
                 if elicitation is not None:
                     elicitation.complete(self.link.wire.read_completed(params))
-            elif method == "auth/status_update" and self._read_update is not None:
+            elif method == "auth/status_update" and self._speaks_officially:
                 self._auth_status(params)
             else:
                 rest = self._options.extensions.tell(method, params)
@@ -209,6 +214,10 @@ class Serving:
             return
         if rest is not None:
             self.link.connection.run(lambda: _finish(method, rest))
+
+    @property
+    def _speaks_officially(self) -> bool:
+        return self._read_update is not None and self.link.wire.dialect != "draft"
 
     def _auth_status(self, params: Raw) -> None:
         from accord.client.unstable import read_auth_status, schema_of

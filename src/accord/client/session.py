@@ -129,19 +129,33 @@ class Session:
         known = [mode.mode_id for mode in modes.available]
         if self._conversation.link.wire.version != 1 or mode_id not in known:
             raise LocalProtocolError(f"the agent has no mode {mode_id!r}; it has {known}")
+        wire = self._conversation.link.wire
+        if wire.dialect == "draft":
+            from accord.client.draft_settings import set_mode as set_draft_mode
+
+            await set_draft_mode(self._conversation, mode_id)
+            return
         from accord.client.v1_wire import set_mode
 
         await self._call(*set_mode(self.id, mode_id))
         self.transcript.mode_selected(mode_id)
 
-    async def set_option(self, option_id: str, value: str | bool) -> None:
+    async def set_option(self, option_id: str, value: str | bool | int | float) -> None:
         """Set a config option; afterwards the transcript shows all options as they are.
+
+        Numbers are for agents of the 2026-02 draft, whose options have any value.
 
         Raises:
             LocalProtocolError: there is no such option, or it does not take such a value.
         """
         self._conversation.require_open("set an option")
+        if self._conversation.link.wire.dialect == "draft":
+            from accord.client.draft_settings import set_option
+
+            await set_option(self._conversation, option_id, value)
+            return
         option = self._option(option_id, value)
+        assert isinstance(value, str | bool)
         if option.is_models:
             from accord.client.v1_wire import set_model
 
@@ -152,13 +166,14 @@ class Session:
         result = await self._call(*wire.set_option(self.id, option_id, value))
         self.transcript.session_setup(wire.read_options(result))
 
-    def _option(self, option_id: str, value: str | bool) -> ConfigOption:
+    def _option(self, option_id: str, value: object) -> ConfigOption:
         options = self.transcript.config_options
         option = next((o for o in options if o.option_id == option_id), None)
         if option is None:
             known = [o.option_id for o in options]
             raise LocalProtocolError(f"the session has no option {option_id!r}; it has {known}")
-        if (option.type == "boolean") is not isinstance(value, bool):
+        is_wrong = not isinstance(value, str | bool)
+        if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
             raise LocalProtocolError(
                 f"the option {option_id!r} is of type {option.type} and cannot be {value!r}"
             )

@@ -83,6 +83,11 @@ class TerminalService:
         """What an agent is told that there is."""
         return True
 
+    @property
+    def count_max(self) -> int:
+        """Terminals that may be open at once on one connection."""
+        return self._count_max
+
     def add_session(self, session_id: str, cwd: str) -> None:
         """Commands of this session run here unless they say otherwise."""
         self._sessions.setdefault(session_id, {})
@@ -98,10 +103,12 @@ class TerminalService:
         cwd: str | None = None,
         output_byte_limit: int | None = None,
         on_output: OutputListener | None = None,
+        on_stderr: OutputListener | None = None,
     ) -> str:
         """Start a command and return the id of its terminal at once.
 
         `on_output` is awaited with every piece of output; while it waits, the command waits.
+        With `on_stderr` that one hears what comes on stderr, and `on_output` the rest.
 
         Raises:
             RequestError: why it did not start.
@@ -119,6 +126,7 @@ class TerminalService:
                 cwd=where,
                 output_byte_limit=output_byte_limit,
                 on_output=on_output,
+                on_stderr=on_stderr,
             )
         except SpawnFailed as error:
             raise RequestError.invalid_params(str(error), "$.command") from error
@@ -144,6 +152,14 @@ class TerminalService:
     async def kill(self, session_id: str, terminal_id: str) -> None:
         """End the command; the id stays good."""
         await self._terminal(session_id, terminal_id).kill()
+
+    def pid(self, session_id: str, terminal_id: str) -> int:
+        """The process id of the command."""
+        return self._terminal(session_id, terminal_id).pid
+
+    def signal(self, session_id: str, terminal_id: str, number: int) -> bool:
+        """Send a signal to the command and all that it started; False when none of it is left."""
+        return self._terminal(session_id, terminal_id).signal(number)
 
     async def release(self, session_id: str, terminal_id: str) -> None:
         """End the command; the id is unknown from the first moment on."""

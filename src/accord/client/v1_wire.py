@@ -25,6 +25,7 @@ from accord.errors import LocalProtocolError
 from accord.schema import v1
 from accord.schema.codec import Decoding, Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
+from accord.transcript import Dialect
 
 _ABOUT_SESSION: dict[str, Any] = {
     "session/cancel": v1.CancelNotification,
@@ -56,6 +57,7 @@ class WireV1:
     """v1 as a client says and hears it."""
 
     version = 1
+    dialect: Dialect = "v1"
 
     words: Words = _WORDS
 
@@ -138,6 +140,10 @@ class WireV1:
             if bytes(result) != b"null" or wanted is v1.NewSessionResponse:
                 raise
             return decode(wanted, b"{}")
+
+    def told(self, setup: Setup) -> Sequence[Any]:
+        """All is told in the answer."""
+        return ()
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
         """`session/list`."""

@@ -24,6 +24,7 @@ from accord.client.words import Words, listed, tell_unknown
 from accord.schema import v2
 from accord.schema.codec import Decoding, Invalid, Report, decode, ignore, to_python
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
+from accord.transcript import Dialect
 
 _ABOUT_SESSION: dict[str, Any] = {
     "session/cancel": v2.CancelSessionNotification,
@@ -46,6 +47,7 @@ class WireV2:
     """v2 as a client says and hears it."""
 
     version = 2
+    dialect: Dialect = "v2"
 
     words: Words = _WORDS
 
@@ -127,6 +129,10 @@ class WireV2:
             if bytes(result) != b"null" or wanted is not v2.ResumeSessionResponse:
                 raise
             return v2.ResumeSessionResponse()
+
+    def told(self, setup: Setup) -> Sequence[Any]:
+        """All is told in the answer."""
+        return ()
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
         """`session/list`."""

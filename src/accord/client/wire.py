@@ -16,6 +16,7 @@ from accord.client.words import Words
 from accord.errors import RemoteProtocolError
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
+from accord.transcript import Dialect
 
 # A block of the version that is spoken, or a string that becomes a text block.
 Block: TypeAlias = Any
@@ -53,6 +54,9 @@ class Setup:
     mcp_servers: tuple[Any, ...] = ()
     system_prompt: str | None = None
     system_prompt_mode: str = "append"
+    # What the draft takes with the request that opens the session.
+    mode: str | None = None
+    config_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class PromptAnswer:
     stop_reason: str | None = None
     message_id: str | None = None
     usage: Any = None
+    # With the stop reason "error": what failed, with code, message and data, where that was said.
+    error: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +133,14 @@ class Wire(Protocol):
     """The form of one version.  Requests come back as method and params."""
 
     version: int
+    # "v1", "v2" or "draft", which calls itself version 1.
+    dialect: Dialect
     # The words that updates and answers may say, by type.
     words: Words
 
     @property
-    def update_params(self) -> type[Any]:
-        """The type of the params of `session/update`."""
+    def update_params(self) -> type[Any] | None:
+        """The type of the params of `session/update`; None where they are not read in one go."""
         ...
 
     @property
@@ -166,6 +174,13 @@ class Wire(Protocol):
 
     def read_opened(self, method: str, result: Raw) -> Any:
         """The answer to one of these, as the struct that a transcript understands."""
+        ...
+
+    def told(self, setup: Setup) -> Sequence[Any]:
+        """What is known of a session that is opened so, before anything is told about it.
+
+        As structs that a transcript understands.
+        """
         ...
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:

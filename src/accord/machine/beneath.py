@@ -31,6 +31,7 @@ __all__ = [
     "open_root",
     "open_step",
     "parts_of",
+    "rename",
 ]
 
 LINKS_MAX = 40
@@ -308,3 +309,41 @@ def _mount_of(fd: int) -> int | None:
     except OSError:
         pass
     return os.fstat(fd).st_dev
+
+
+def rename(
+    name: str,
+    goal: str,
+    *,
+    src_dir_fd: int,
+    dst_dir_fd: int,
+    overwrite: bool,
+    linkable: bool = True,
+) -> None:
+    """Give something beneath one directory another name, beneath the same or another.
+
+    `linkable` is what a hard link can be made to.
+
+    Raises:
+        OSError: FileExistsError where that is taken and not to be overwritten, or another reason.
+    """
+    if not overwrite:
+        if linkable:
+            # A hard link fails where the name is taken, so nothing is replaced by accident.
+            try:
+                os.link(
+                    name, goal, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd, follow_symlinks=False
+                )
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
+                    raise
+            else:
+                os.unlink(name, dir_fd=src_dir_fd)
+                return
+        try:
+            os.stat(goal, dir_fd=dst_dir_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            pass
+        else:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), goal)
+    os.rename(name, goal, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)

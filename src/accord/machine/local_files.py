@@ -20,11 +20,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.machine.beneath import Place
+from accord.machine.beneath import Place, rename
 from accord.machine.failures import (
     AccessDenied,
     AlreadyThere,
@@ -45,7 +45,7 @@ from accord.machine.text import (
     take_lines,
 )
 
-__all__ = ["FILE_BYTES_MAX", "FileInfo", "LocalFiles"]
+__all__ = ["FILE_BYTES_MAX", "Existing", "FileInfo", "LocalFiles", "Stored"]
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
 """Most bytes that one read returns or one write stores; with JSON's escapes it fits a frame."""
@@ -69,7 +69,17 @@ class FileInfo:
 
 
 @dataclass(frozen=True)
-class _Existing:
+class Stored:
+    """A write that happened: bytes on the disk, and whether there was no such file before."""
+
+    size: int
+    created: bool
+
+
+@dataclass(frozen=True)
+class Existing:
+    """The file that a write replaces."""
+
     status: os.stat_result
     style: FileStyle
 
@@ -159,6 +169,16 @@ class LocalFiles:
             os.close(opened)
         return decode_text(data, from_start=line in (None, 0, 1))
 
+    def read_bytes(self, path: str) -> bytes:
+        """All that is in the file."""
+        opened, _ = self.open_regular(path)
+        try:
+            return self._read_whole(path, opened)
+        except OSError as error:
+            raise file_failure(path, error) from error
+        finally:
+            os.close(opened)
+
     def _read_whole(self, path: str, opened: int) -> bytes:
         size = os.fstat(opened).st_size
         if size > self.bytes_max:
@@ -191,21 +211,40 @@ class LocalFiles:
                 the reader never saw the bytes that would be destroyed.
             FileFailure: another reason, as its class.
         """
-        text = os.fspath(path)
+        self.store(os.fspath(path), content, self._encode, at=at)
+
+    def store(
+        self,
+        text: str,
+        content: str,
+        encode: Callable[[str, str, Existing | None], bytes],
+        *,
+        at: str | None = None,
+        create_parents: bool = True,
+        overwrite: bool = True,
+    ) -> Stored:
+        """`write_text` with bytes of the caller's making.
+
+        Raises:
+            AlreadyThere: the file exists, and is not to be overwritten.
+        """
         if len(content) > self.bytes_max:
             raise TooLarge(text, self.bytes_max)
-        with self.roots.locate(text, create_parents=True) as place:
+        with self.roots.locate(text, create_parents=create_parents) as place:
             if at is not None and place.real != at:
                 raise AccessDenied(text, f"it was to be {at}, and is {place.real} now")
             try:
                 existing = self._look_at(text, place)
-                data = self._encode(text, content, existing)
-                self._replace(place, data, existing)
+                if existing is not None and not overwrite:
+                    raise AlreadyThere(text)
+                data = encode(text, content, existing)
+                self._replace(place, data, existing, exclusive=not overwrite)
             except OSError as error:
                 raise file_failure(text, error) from error
             self.overlay.written(place.real, content)
+        return Stored(len(data), existing is None)
 
-    def _look_at(self, path: str, place: Place) -> _Existing | None:
+    def _look_at(self, path: str, place: Place) -> Existing | None:
         """The file that is to be replaced: it must be regular and writable for us."""
         if place.name == ".":
             raise NotAFile(path, "is a directory")
@@ -224,11 +263,11 @@ class LocalFiles:
                 raise NotAFile(path, _kind_words(status))
             sample = os.read(opened, STYLE_SAMPLE_BYTES)
             whole = len(sample) == status.st_size
-            return _Existing(status, style_of(sample, whole=whole))
+            return Existing(status, style_of(sample, whole=whole))
         finally:
             os.close(opened)
 
-    def _encode(self, path: str, content: str, existing: _Existing | None) -> bytes:
+    def _encode(self, path: str, content: str, existing: Existing | None) -> bytes:
         style = existing.style if existing is not None else FileStyle()
         if not style.utf8 and "\ufffd" in content:
             raise NotText(path, "the file is not UTF-8 and the new text has replacement characters")
@@ -240,7 +279,9 @@ class LocalFiles:
             raise TooLarge(path, self.bytes_max)
         return data
 
-    def _replace(self, place: Place, data: bytes, existing: _Existing | None) -> None:
+    def _replace(
+        self, place: Place, data: bytes, existing: Existing | None, *, exclusive: bool
+    ) -> None:
         temporary = f".accord-{os.urandom(8).hex()}.tmp"
         mode = 0o666 if existing is None else 0o600
         opened = os.open(temporary, _TEMPORARY_FLAGS, mode, dir_fd=place.parent)
@@ -255,7 +296,9 @@ class LocalFiles:
                     os.fsync(opened)
             finally:
                 os.close(opened)
-            os.rename(temporary, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
+            # Where nothing may be overwritten, it fails if somebody was faster.
+            handles = {"src_dir_fd": place.parent, "dst_dir_fd": place.parent}
+            rename(temporary, place.name, linkable=True, overwrite=not exclusive, **handles)
         except BaseException:
             os.unlink(temporary, dir_fd=place.parent)
             raise
@@ -295,7 +338,9 @@ class LocalFiles:
                 status = _status_of(source_text, source)
                 if goal.name == ".":
                     raise AlreadyThere(target_text)
-                _rename(source, goal, status, overwrite=overwrite)
+                handles = {"src_dir_fd": source.parent, "dst_dir_fd": goal.parent}
+                linkable = stat.S_ISREG(status.st_mode)
+                rename(source.name, goal.name, linkable=linkable, overwrite=overwrite, **handles)
             except FileExistsError:
                 raise AlreadyThere(target_text) from None
             except OSError as error:
@@ -333,28 +378,6 @@ def _status_of(path: str, place: Place) -> os.stat_result:
     if place.name == ".":
         raise NotAFile(path, "is a directory that a root or another path goes through")
     return os.stat(place.name, dir_fd=place.parent, follow_symlinks=False)
-
-
-def _rename(source: Place, goal: Place, status: os.stat_result, *, overwrite: bool) -> None:
-    handles = {"src_dir_fd": source.parent, "dst_dir_fd": goal.parent}
-    if not overwrite:
-        if stat.S_ISREG(status.st_mode):
-            # A hard link fails where the name is taken, so nothing is replaced by accident.
-            try:
-                os.link(source.name, goal.name, follow_symlinks=False, **handles)
-            except OSError as error:
-                if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
-                    raise
-            else:
-                os.unlink(source.name, dir_fd=source.parent)
-                return
-        try:
-            os.stat(goal.name, dir_fd=goal.parent, follow_symlinks=False)
-        except FileNotFoundError:
-            pass
-        else:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), goal.name)
-    os.rename(source.name, goal.name, **handles)
 
 
 def _take_over(opened: int, status: os.stat_result) -> None:

@@ -8,6 +8,7 @@ Always holds
     * Exit is known when the command itself has ended, even if its children hold the pipe; what it
       printed before is then in the output.
     * stdin is empty, stdout and stderr share one pipe, so their order is the order of arrival.
+      Who listens to stderr apart gets two pipes, and the order that they are read in.
 """
 
 from __future__ import annotations
@@ -85,11 +86,14 @@ class Terminal:
         process: GroupProcess,
         buffer: OutputBuffer,
         on_output: OutputListener | None,
+        on_stderr: OutputListener | None = None,
     ) -> None:
         self.id = terminal_id
         self._process = process
         self._buffer = buffer
-        self._on_output = on_output
+        # What is pumped, and who hears it; None once its listener has failed.
+        self._listeners = {"stdout": on_output, "stderr": on_stderr}
+        self._pumping = 1 if on_stderr is None else 2
         self._exit: Exit | None = None
         self._settled = anyio.Event()
         self._pipe_ended = anyio.Event()
@@ -117,6 +121,10 @@ class Terminal:
         with anyio.move_on_after(KILL_SECONDS):
             await self._settled.wait()
 
+    def signal(self, number: int) -> bool:
+        """Send a signal to the command and what it started; False when nothing of it is left."""
+        return self._process.group.signal(number)
+
     async def end(self) -> None:
         """Kill, and give back the pipe.  Waiters are told the exit."""
         try:
@@ -131,7 +139,9 @@ class Terminal:
         try:
             with self._scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._pump)
+                    tasks.start_soon(self._pump, "stdout", self._process.stdout)
+                    if self._pumping > 1:
+                        tasks.start_soon(self._pump, "stderr", self._process.stderr)
                     exit_ = await self._process.wait()
                     await self._drain()
                     self._settle(exit_)
@@ -146,30 +156,32 @@ class Terminal:
             self._exit = exit_
             self._settled.set()
 
-    async def _pump(self) -> None:
-        stdout = self._process.stdout
-        assert stdout is not None
+    async def _pump(self, name: str, pipe: anyio.abc.ByteReceiveStream | None) -> None:
+        assert pipe is not None
         try:
             while True:
-                data = await stdout.receive(READ_BYTES)
+                data = await pipe.receive(READ_BYTES)
                 self._pieces += 1
                 self._buffer.feed(data)
-                await self._tell_listener(data)
+                await self._tell_listener(name, data)
                 # A command that prints without end must not keep others from their turn.
                 await checkpoint()
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass
         finally:
-            self._buffer.finish()
-            self._pipe_ended.set()
+            self._pumping -= 1
+            if not self._pumping:
+                self._buffer.finish()
+                self._pipe_ended.set()
 
-    async def _tell_listener(self, data: bytes) -> None:
-        if self._on_output is None:
+    async def _tell_listener(self, name: str, data: bytes) -> None:
+        listener = self._listeners[name]
+        if listener is None:
             return
         try:
-            await self._on_output(data)
+            await listener(data)
         except Exception:  # noqa: BLE001 - the listener's fault must not stop the command
-            self._on_output = None
+            self._listeners[name] = None
             _log.exception(
                 "the output listener of terminal %s failed and is not asked again", self.id
             )
@@ -225,6 +237,7 @@ class Terminals:
         cwd: str | os.PathLike[str] | None = None,
         output_byte_limit: int | None = None,
         on_output: OutputListener | None = None,
+        on_stderr: OutputListener | None = None,
         without_env: Sequence[str] = (),
     ) -> Terminal:
         """Start a command and return at once; its `id` is good until it is released.
@@ -232,7 +245,8 @@ class Terminals:
         `without_env` is not inherited by this one, beside what none of the registry inherits.
 
         `on_output` is awaited with every piece of output as it came (bytes, characters may be
-        split); while it waits, the command's printing waits too.
+        split); while it waits, the command's printing waits too.  With `on_stderr` that one hears
+        what comes on stderr, and `on_output` the rest.
 
         Raises:
             SpawnFailed: the command could not be started; the message names it.
@@ -250,11 +264,12 @@ class Terminals:
                 cwd=cwd,
                 env=environment(env, without=(*self._without_env, *without_env)),
                 stdin=subprocess.DEVNULL,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.STDOUT if on_stderr is None else subprocess.PIPE,
             )
         finally:
             self._starting -= 1
-        terminal = Terminal(f"term_{os.urandom(16).hex()}", process, buffer, on_output)
+        terminal_id = f"term_{os.urandom(16).hex()}"
+        terminal = Terminal(terminal_id, process, buffer, on_output, on_stderr)
         try:
             if self._closed:
                 raise MachineError("the terminals were closed")

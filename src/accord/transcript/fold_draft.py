@@ -14,7 +14,7 @@ from accord.schema import draft
 from accord.schema.struct import UNSET, Raw
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.message import Message, Role
-from accord.transcript.options import Command, ConfigOption
+from accord.transcript.options import Command, ConfigOption, Mode
 from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus
 from accord.transcript.tool_call import FileDiff, Location
@@ -46,6 +46,12 @@ KINDS_BY_TOOL: tuple[tuple[str, str], ...] = (
 # Words of the draft that the official versions do not have.
 STATUSES: dict[str, str] = {"awaiting_permission": "pending", "denied": "cancelled"}
 DEFAULT_PRIORITY = "medium"
+# Stays apart from what may be shown.
+_HIDDEN = {"acp.draft/2026-02": Raw(b'{"visible":false}')}
+# What a name does not say by itself.
+_MODE_WORDS: dict[str, tuple[str, str]] = {
+    "ask_questions": ("Ask (questions only)", "Answers questions and takes no action"),
+}
 
 
 # Messages
@@ -58,7 +64,8 @@ def _agent_message_chunk(view: View, update: draft.AgentMessageChunk) -> Update:
 
 def _thought_chunk(view: View, update: draft.ThoughtMessageChunk) -> Update:
     message = _chunk(view, update, "thought", ends=False)
-    return ThoughtChanged(message, update.content, update)
+    # What is not meant for the user is kept, and not told as something new to show.
+    return ThoughtChanged(message, "" if update.visible is False else update.content, update)
 
 
 def _chunk(
@@ -71,7 +78,8 @@ def _chunk(
     if update.index == 0:
         view.open = None
     message = view.chunk_target(role, None)
-    message.append(draft.TextContent(text=update.content))
+    hidden = isinstance(update, draft.ThoughtMessageChunk) and update.visible is False
+    message.append(draft.TextContent(text=update.content, meta=_HIDDEN if hidden else UNSET))
     if ends:
         view.open = None
     return message
@@ -137,13 +145,15 @@ def _tool_call_update(view: View, update: draft.ToolCallUpdate) -> Update:
 def _diffs(item: draft.ToolCallOutput) -> Iterable[FileDiff]:
     if not isinstance(item, draft.DiffOutput):
         return ()
-    patch = "".join(
-        f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@\n"
-        + hunk.content.removesuffix("\n")
-        + "\n"
-        for hunk in item.hunks
-    )
+    patch = "".join(_head(hunk) + hunk.content.removesuffix("\n") + "\n" for hunk in item.hunks)
     return (FileDiff(item.path, patch=patch),)
+
+
+def _head(hunk: draft.DiffHunk) -> str:
+    # In the draft's own example the content has it already.
+    if hunk.content.startswith("@@ -"):
+        return ""
+    return f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@\n"
 
 
 def _show_terminal(view: View, output: draft.TerminalOutput) -> None:
@@ -193,7 +203,9 @@ def _option(key: str, raw: Raw) -> ConfigOption:
 
 def _load_setup(view: View, result: draft.LoadSessionResponse) -> None:
     view.modes.current = result.mode
-    view.options.replace(_option(key, raw) for key, raw in result.config_options.items())
+    told = result.config_options
+    unset = [item for item in view.options.items if item.option_id not in told]
+    view.options.replace([*(_option(key, raw) for key, raw in told.items()), *unset])
 
 
 def _mode_setup(view: View, result: draft.SetSessionModeResponse) -> None:
@@ -202,6 +214,16 @@ def _mode_setup(view: View, result: draft.SetSessionModeResponse) -> None:
 
 def _option_setup(view: View, result: draft.SetSessionConfigOptionResponse) -> None:
     view.options.set_value(_option(result.key, result.current_value))
+
+
+def _capabilities_setup(view: View, offered: draft.SessionCapabilities) -> None:
+    """Modes and options of the draft are the agent's, the same for every session of it."""
+    modes = tuple(Mode(name, *_MODE_WORDS.get(name, (name,))) for name in offered.modes or ())
+    view.modes.available = modes
+    names = [mode.mode_id for mode in modes]
+    view.modes.current = "default" if "default" in names else next(iter(names), None)
+    keys = offered.config_options or ()
+    view.options.replace(ConfigOption(key, key, "unknown") for key in keys)
 
 
 def _nothing(view: View, result: draft.NewSessionResponse) -> None:
@@ -222,6 +244,7 @@ FOLDS: dict[type, Fold] = {
 }
 
 SETUPS: dict[type, Setup] = {
+    draft.SessionCapabilities: _capabilities_setup,
     draft.NewSessionResponse: _nothing,
     draft.LoadSessionResponse: _load_setup,
     draft.SetSessionModeResponse: _mode_setup,

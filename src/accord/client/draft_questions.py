@@ -1,0 +1,83 @@
+"""A permission request of the 2026-02 draft: an operation on a resource, with our own options.
+
+The draft's user answers yes or no and for how long; the six options that say so are offered
+through the same `Permissions` as everybody's, and what is chosen for longer is kept there too.
+"""
+
+import os
+from typing import Any
+
+from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.conversation import Conversation
+from accord.client.patterns import host_of
+from accord.client.questions import Question, describe
+from accord.client.wire import Asked
+from accord.schema import draft
+from accord.schema.codec import encode
+from accord.translate.draft_tables import (
+    FILE_OPERATIONS,
+    PERMISSION_OPTIONS,
+    grant_of,
+    kind_of_operation,
+)
+
+_SCOPES: dict[str, Any] = {"session": "session", "workspace": "workspace", "always": "always"}
+OPTIONS: tuple[PermissionOption, ...] = tuple(
+    PermissionOption(row.option_id, row.name, row.kind, _SCOPES.get(row.scope or ""))
+    for row in PERMISSION_OPTIONS
+)
+
+
+class DraftQuestion(Question):
+    """One open request."""
+
+    def __init__(
+        self, session: Conversation, wanted: draft.RequestPermissionRequest, permissions: Any
+    ) -> None:
+        self._wanted = wanted
+        tool_call_id = wanted.tool_call_id or None
+        asked = Asked(
+            session.id,
+            f"{wanted.operation}: {wanted.resource}",
+            wanted.reason or None,
+            tuple((option.option_id, option.name, option.kind) for option in OPTIONS),
+            tool_call_id=tool_call_id,
+        )
+        super().__init__(session, asked, permissions)
+
+    def described(self) -> PermissionRequest:
+        """What the agent says it would do counts, beside what its tool call shows."""
+        wanted, session = self._wanted, self._session
+        shown = describe(session, self._asked)
+        kind, resource = kind_of_operation(wanted.operation), wanted.resource
+        paths, hosts, command, mcp_tool = shown.paths, shown.hosts, shown.command, shown.mcp_tool
+        if wanted.operation in FILE_OPERATIONS:
+            # Relative paths count from the working directory.
+            path = os.path.join(session.cwd, resource)
+            paths = (path, *(other for other in paths if other != path))
+        elif wanted.operation == "terminal_execute":
+            command = resource
+        elif wanted.operation == "network_access":
+            hosts = (host_of(resource) or resource, *hosts)
+        elif wanted.operation == "mcp_tool":
+            mcp_tool = mcp_tool or resource
+        return PermissionRequest(
+            session_id=session.id,
+            title=shown.title,
+            reason=shown.reason,
+            options=OPTIONS,
+            tool_call=shown.tool_call,
+            kind=kind,
+            paths=paths,
+            command=command,
+            cwd=shown.cwd,
+            mcp_tool=mcp_tool,
+            hosts=hosts,
+        )
+
+    def encoded(self, option_id: str | None) -> bytes:
+        """Granted or not, for how long, and whether to remember it."""
+        return encode(grant_of(option_id))
+
+
+__all__ = ["OPTIONS", "DraftQuestion"]

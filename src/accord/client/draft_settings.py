@@ -1,0 +1,47 @@
+"""Modes and options of a session with an agent of the 2026-02 draft.
+
+The agent tells a change twice, in its answer and by an update, in either order; the answer is taken
+without a word, so that who looks is told once.
+"""
+
+from typing import Any
+
+from accord.client.conversation import Conversation
+from accord.client.draft_wire import WireDraft
+from accord.client.wire import unreadable
+from accord.errors import LocalProtocolError
+from accord.schema.codec import Invalid
+
+
+async def set_mode(conversation: Conversation, mode_id: str) -> None:
+    """Switch to a mode that the agent has."""
+    wire = conversation.link.wire
+    assert isinstance(wire, WireDraft)
+    method, params = wire.set_mode(conversation.id, mode_id)
+    result = await conversation.call(method, params)
+    try:
+        conversation.transcript.session_setup(wire.read_mode(result))
+    except Invalid as error:
+        raise unreadable(method, error) from None
+
+
+async def set_option(conversation: Conversation, option_id: str, value: Any) -> None:
+    """Set an option to any value; which ones it takes, only the agent knows.
+
+    Raises:
+        LocalProtocolError: there is no such option.
+    """
+    known = [option.option_id for option in conversation.transcript.config_options]
+    if option_id not in known:
+        raise LocalProtocolError(f"the session has no option {option_id!r}; it has {known}")
+    wire = conversation.link.wire
+    assert isinstance(wire, WireDraft)
+    method, params = wire.set_option(conversation.id, option_id, value)
+    result = await conversation.call(method, params)
+    try:
+        conversation.transcript.session_setup(wire.read_options(result))
+    except Invalid as error:
+        raise unreadable(method, error) from None
+
+
+__all__ = ["set_mode", "set_option"]
