@@ -78,7 +78,7 @@ class World:
                 stamp=lambda: "2026-01-01T00:00:00Z",
                 fresh=self._fresh,
                 read_text=self.files.get,
-                keep_secret=lambda method, secret: None,
+                keep_secret=_keep_secret,
                 log=self.logged.append,
             ),
             strict=strict,
@@ -167,6 +167,11 @@ class World:
         messages = self.client if side is CLIENT else self.agent
         return next(one for one in reversed(messages) if isinstance(one, kind))
 
+    @property
+    def losses(self) -> dict[str, int]:
+        """What could not be said, by kind."""
+        return self.translator.losses
+
     def updates(self) -> list[Json]:
         """Every update that the client was told."""
         return [
@@ -248,6 +253,10 @@ def started(client: Json | None = None, **options: Any) -> World:
     world.initialize(client)
     world.new()
     return world
+
+
+def _keep_secret(method: str, secret: Json) -> None:
+    raise AssertionError("there are no secrets here")
 
 
 def _spoil(value: Any) -> None:

@@ -51,10 +51,10 @@ from accord.translate.v2_agent.questions import (
 )
 from accord.translate.v2_agent.servers import servers_to_v2
 from accord.translate.v2_agent.session import Session
+from accord.translate.v2_agent.voice import is_text, restore
 
 SET_OPTION: Final = "session/set_config_option"
 # The same in both versions, but for the capability that they hang on.
-ALIKE: Final = ("session/list",)
 ALIKE_UNSTABLE: Final = (
     "session/unarchive",
     "session/set_title",
@@ -89,8 +89,7 @@ class V2Agent(Core):
         asked[CLIENT, "session/set_model"] = self._set_model
         for method in ENDING:
             asked[CLIENT, method] = self._end_session
-        for method in ALIKE:
-            asked[CLIENT, method] = self._renamed(method)
+        asked[CLIENT, "session/list"] = self._list
         asked[AGENT, "session/request_permission"] = self._permission
         asked[AGENT, "elicitation/create"] = self._form
         told = self.on_notification
@@ -143,13 +142,14 @@ class V2Agent(Core):
         if prompt is not None:
             prompt["content"] = [block_to_v2(block) for block in prompt["content"]]
         is_new = method in ("session/new", "session/fork")
+        named: str = params.get("sessionId", "")
         if method == "session/load":
             method = "session/resume"
             params["replayFrom"] = {"type": "start"}
         if is_new:
             self._openings += 1
         else:
-            session = self._session(params["sessionId"])
+            session = self._session(named)
             if "replayFrom" in params:
                 # Everything is told again from the start.
                 session.start_over()
@@ -159,7 +159,7 @@ class V2Agent(Core):
             if isinstance(answer, Failure):
                 outs: list[Out] = [self.answer(CLIENT, request.key, answer)]
             else:
-                session_id = answer.result["sessionId"] if is_new else params["sessionId"]
+                session_id = answer.result["sessionId"] if is_new else named
                 outs = self._opened(request, self._session(session_id), answer.result)
             return [*outs, *self._released()] if is_new else outs
 
@@ -186,6 +186,17 @@ class V2Agent(Core):
                 outs += session.turns.closed()
                 self._forget(session)
             return [*outs, self.answer(CLIENT, request.key, answer)]
+
+        return [self._instead(request, request.method, request.params, then)]
+
+    def _list(self, request: Request) -> Outs:
+        self._need_sessions(request)
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Result):
+                for info in answer.result["sessions"]:
+                    restore(info, {"updatedAt": is_text})
+            return [self.answer(CLIENT, request.key, answer)]
 
         return [self._instead(request, request.method, request.params, then)]
 
@@ -247,12 +258,13 @@ class V2Agent(Core):
     def _choose(self, request: Request, category: str, name: str) -> Outs:
         session = self._session(request.params["sessionId"])
         params = session.options.to_choose(request.params, category, name)
+        chosen: str = params["value"]
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self.answer(CLIENT, request.key, answer)]
             if category == "mode":
-                session.options.mode_is(params["value"])
+                session.options.mode_is(chosen)
             update = {"sessionUpdate": "config_option_update", **answer.result}
             update.pop("_meta", None)
             said = self._told(session, session.options.update(update))

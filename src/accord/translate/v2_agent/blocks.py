@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep, take
+from accord.translate.keeping import OFFICIAL, keep, kept
 from accord.translate.message import Json
-from accord.translate.v2_agent.voice import Voice
+from accord.translate.v2_agent.voice import Voice, is_number, is_text, is_valid, restore
 
 TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
 ROLES: Final = frozenset({"user", "assistant"})
@@ -26,42 +26,38 @@ def block_to_v1(block: Json, voice: Voice) -> Json:
         return said
     if kind == "text" and len(block) == 2:
         return block
-    kept = take(block, OFFICIAL)
     if kind == "resource_link":
-        icons = block.pop("icons", None)
-        if icons is not None:
-            voice.lose(block, "icons", icons, "icons")
-        size = block.get("size")
-        if size is not None and size > INT64_MAX:
-            del block["size"]
-            voice.lose(block, "size", size, "size")
-    if "annotations" in block:
-        _annotations_to_v1(block, kept, voice)
-    if kept:
-        _restore_link(block, kept)
+        _link_to_v1(block, voice)
+    annotations = block.get("annotations")
+    if isinstance(annotations, dict):
+        _annotations_to_v1(annotations, voice)
     return block
 
 
-def _annotations_to_v1(block: Json, kept: Json, voice: Voice) -> None:
-    annotations = block["annotations"]
-    if not isinstance(annotations, dict):
-        return
-    inside = take(annotations, OFFICIAL)
-    priority = inside.get("priority", kept.get("priority"))
-    if isinstance(priority, int | float) and "priority" in annotations:
+def _link_to_v1(block: Json, voice: Voice) -> None:
+    icons = block.pop("icons", None)
+    size = block.get("size")
+    if size is None:
+        restore(block, {"size": _is_negative})
+    elif size > INT64_MAX:
+        del block["size"]
+        voice.lose(block, "size", size, "size")
+    if icons is not None:
+        voice.lose(block, "icons", icons, "icons")
+
+
+def _annotations_to_v1(annotations: Json, voice: Voice) -> None:
+    if "priority" in annotations:
         # Clamped on the way into v2; v1 has no bounds.
-        annotations["priority"] = priority
+        restore(annotations, {"priority": is_number})
     audience = annotations.get("audience")
     if audience and not ROLES.issuperset(audience):
         annotations["audience"] = [role for role in audience if role in ROLES]
         voice.lose(annotations, "audience", audience, "role")
 
 
-def _restore_link(block: Json, kept: Json) -> None:
-    """A size below zero, which only v1 can say."""
-    size = kept.get("size")
-    if block["type"] == "resource_link" and isinstance(size, int) and size < 0:
-        block.setdefault("size", size)
+def _is_negative(value: Any) -> bool:
+    return isinstance(value, int) and -INT64_MAX <= value < 0
 
 
 def blocks_to_v1(blocks: list[Json], voice: Voice) -> list[Json]:
@@ -73,37 +69,46 @@ def block_to_v2(block: Json) -> Json:
     """A block of the client as v2 says it: what was kept on it is itself again."""
     if block.get("type") == "text" and len(block) == 2:
         return block
-    kept = take(block, OFFICIAL)
-    raw = kept.get("raw")
-    if isinstance(raw, dict) and isinstance(raw.get("type"), str) and raw["type"] not in TYPES:
+    raw = kept(block, OFFICIAL).get("raw")
+    if isinstance(raw, dict) and is_text(raw.get("type")) and raw["type"] not in TYPES:
         return raw
     if block["type"] == "resource_link":
-        _link_to_v2(block, kept)
+        _link_to_v2(block)
     annotations = block.get("annotations")
     if isinstance(annotations, dict):
         _annotations_to_v2(annotations)
     return block
 
 
-def _link_to_v2(block: Json, kept: Json) -> None:
-    if isinstance(kept.get("icons"), list):
-        block["icons"] = kept["icons"]
+def _link_to_v2(block: Json) -> None:
     size = block.get("size")
     if size is not None and size < 0:
         del block["size"]
         keep(block, OFFICIAL, "size", size)
-    elif size is None and isinstance(kept.get("size"), int):
-        block["size"] = kept["size"]
+    else:
+        restore(block, {"icons": _are_icons, "size": _is_large})
 
 
 def _annotations_to_v2(annotations: Json) -> None:
-    kept = take(annotations, OFFICIAL)
-    if isinstance(kept.get("audience"), list):
-        annotations["audience"] = kept["audience"]
+    restore(annotations, {"audience": _are_roles})
     priority = annotations.get("priority")
     if priority is not None and not 0 <= priority <= 1:
         annotations["priority"] = min(max(priority, 0), 1)
         keep(annotations, OFFICIAL, "priority", priority)
+
+
+def _are_icons(value: Any) -> bool:
+    from accord.schema import v2
+
+    return is_valid(list[v2.Icon], value)
+
+
+def _are_roles(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int) and INT64_MAX < value < 2**64
 
 
 def size_of(block: Any) -> int:

@@ -36,11 +36,14 @@ def diff_to_v1(diff: Json, voice: Voice) -> list[Json]:
     if not said:
         said = [text_item(patch or "no changes")]
     first, *others = said
-    if isinstance(diff.get("_meta"), dict):
-        first["_meta"] = diff["_meta"]
-    keep(first, OFFICIAL, "changes", changes)
-    if "patch" in diff:
-        keep(first, OFFICIAL, "patch", diff["patch"])
+    if first["type"] == "content":
+        keep(first, OFFICIAL, "raw", diff)
+    else:
+        if isinstance(diff.get("_meta"), dict):
+            first["_meta"] = diff["_meta"]
+        keep(first, OFFICIAL, "changes", changes)
+        if "patch" in diff:
+            keep(first, OFFICIAL, "patch", diff["patch"])
     for other in others:
         keep(other, OFFICIAL, "continues", True)
     return said

@@ -26,7 +26,6 @@ from accord.translate.v2_agent.voice import Voice
 
 SESSIONS_KEPT: Final = 1024
 EARLY_KEPT: Final = 1024
-CHILDREN_KEPT: Final = 1024
 
 UPDATE: Final = "session/update"
 
@@ -40,7 +39,6 @@ class Core(Adapter):
         super().__init__(surroundings, strict=strict, unstable=unstable)
         self._voice = Voice(surroundings, self.lost)
         self._sessions: dict[str, Session] = {}
-        self._children: dict[str, None] = {}
         # How many sessions are being opened, and what came for sessions that nobody knows yet.
         self._openings = 0
         self._early: list[Json] = []
@@ -94,8 +92,10 @@ class Core(Adapter):
             session = Session(self._voice, session_id, self._ask_prompt)
             self._sessions[session_id] = session
             if len(self._sessions) > SESSIONS_KEPT:
-                resting = (one for one in self._sessions.values() if not one.turns.is_open)
-                self._forget(next(resting, session))
+                others = (one for one in self._sessions.values() if one is not session)
+                resting = next((one for one in others if not one.turns.is_open), None)
+                if resting is not None:
+                    self._forget(resting)
         return session
 
     def _forget(self, session: Session) -> None:
@@ -119,15 +119,17 @@ class Core(Adapter):
         if saying is None:
             return self._other(session, kind, update)
         said = saying(update)
-        if len(said) == 1:
-            params["update"] = said[0]
-            return ((CLIENT, Notification(UPDATE, params)),)
-        return self._told(session, said)
+        if not said:
+            return self._told(session, said)
+        # What is beside the update stays with the first of what is made of it.
+        params["update"] = said[0]
+        first: Out = (CLIENT, Notification(UPDATE, params))
+        return (first,) if len(said) == 1 else [first, *self._told(session, said[1:])]
 
     def _unknown(self, params: Json) -> Session | None:
         """The session of an update if it is to be told now: not of one that is being opened."""
         session_id = params["sessionId"]
-        if session_id in self._children:
+        if session_id in self._voice.children:
             self.lost("update of a child session")
             return None
         if not self._openings:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from accord.translate.keeping import OFFICIAL, kept, take
 from accord.translate.message import Json
 from accord.translate.v2_agent.blocks import block_to_v1, blocks_to_v1
-from accord.translate.v2_agent.voice import Voice, merged_meta
+from accord.translate.v2_agent.voice import Voice, is_text, is_valid, merged_meta, restore
 
 # Of so many compactions, child sessions and the like, what was attached to them is known.
 ENTITIES_KEPT: Final = 128
@@ -35,12 +36,18 @@ class Facts:
 
     def commands(self, update: Json) -> Sequence[Json]:
         """The complete list of commands."""
-        commands: list[Json] = update["availableCommands"]
-        update["availableCommands"] = [self._command(command) for command in commands]
+        commands = [self._command(command) for command in update["availableCommands"]]
+        update["availableCommands"] = commands
+        dropped = kept(update, OFFICIAL).get("availableCommands")
+        if isinstance(dropped, list) and all(map(_is_command, dropped)):
+            # v1 has them, v2 could not.
+            take(update, OFFICIAL)
+            commands += dropped
         return (update,)
 
     def info(self, update: Json) -> Sequence[Json]:
         """The session's title or time of change."""
+        restore(update, {"updatedAt": is_text})
         return self._same(update, None)
 
     def usage(self, update: Json) -> Sequence[Json]:
@@ -52,6 +59,7 @@ class Facts:
 
     def _command(self, command: Json) -> Json:
         kind = command.pop("type", "command")
+        restore(command, {"name": is_text})
         if kind != "command":
             said: Json = {"name": command["name"], "description": command["description"]}
             self._voice.lose(said, "raw", {"type": kind, **command}, "command")
@@ -114,6 +122,7 @@ class Facts:
     def subagent(self, update: Json) -> Sequence[Json]:
         """A child session."""
         if not self._voice.features.subagents:
+            self._voice.hide(update["sessionId"])
             self._voice.lost("subagent")
             return ()
         state = update.get("state")
@@ -156,6 +165,12 @@ class Facts:
         self._metas[key] = meta
         if len(self._metas) > ENTITIES_KEPT:
             del self._metas[next(iter(self._metas))]
+
+
+def _is_command(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.AvailableCommand, value)
 
 
 __all__ = ["Facts"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import OFFICIAL, keep, kept
 from accord.translate.message import Json
 from accord.translate.v2_agent.voice import Features, Voice
 
@@ -77,7 +77,6 @@ def offer_of(result: Json) -> Offer:
 
 def introduction_to_v1(result: Json, voice: Voice, *, unstable: bool) -> Json:
     """The agent's answer as v1's agent gives it."""
-    take(result, OFFICIAL)
     capabilities: Json = result.pop("capabilities", None) or {}
     methods: list[Json] = result.get("authMethods") or []
     said: Json = {"loadSession": True}

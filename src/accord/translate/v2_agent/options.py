@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, keep, kept, take
 from accord.translate.message import CannotTranslate, Json
-from accord.translate.v2_agent.voice import Voice, copied
+from accord.translate.v2_agent.voice import Voice, copied, is_valid, restore
 
 OPTIONS_KEPT: Final = 1024
 ON_OFF: Final = {"true": True, "false": False}
@@ -24,7 +24,11 @@ class Options:
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
         # By category, the first option that has it and is a choice.
-        self._by_category: dict[str, str] = {}
+        self._by_category: dict[str, Json] = {}
+        # The options as the client was told, and whether there are others that stand for what it
+        # has by other names.
+        self._shown: list[Json] = []
+        self._are_made = False
         self._booleans: set[str] = set()
         self._mode: str | None = None
 
@@ -32,30 +36,39 @@ class Options:
 
     def opened(self, result: Json) -> None:
         """The options in the answer that opens a session, and the modes beside them."""
-        if "configOptions" not in result:
-            return
-        options: list[Json] = result["configOptions"]
-        result["configOptions"] = self._list(options, result)
-        modes = self._modes(result["configOptions"])
-        if modes is not None:
-            result["modes"] = modes
-            self._mode = modes["currentModeId"]
+        # What v1 said before it became options.
+        restore(result, {"modes": _are_modes, "models": _are_models})
+        if "configOptions" in result:
+            options = result["configOptions"] = self._list(result["configOptions"], result)
+            modes = self._modes()
+            if modes is not None:
+                result.setdefault("modes", modes)
+            if self._are_made and not options:
+                del result["configOptions"]
+        if result.get("modes") is not None:
+            self._mode = result["modes"]["currentModeId"]
 
     def update(self, update: Json) -> Sequence[Json]:
         """All options as they are now."""
+        before = self._shown
         update["configOptions"] = self._list(update["configOptions"], update)
-        return [*self.mode_changes(update["configOptions"]), update]
+        changes = self.mode_changes()
+        if self._are_made and self._shown == before:
+            # Nothing but modes has changed, of which v1 tells by themselves.
+            return changes
+        return [*changes, update]
 
     def set(self, result: Json) -> Sequence[Json]:
         """The answer to setting one: the list, and the mode if it changed by that."""
         result["configOptions"] = self._list(result["configOptions"], result)
-        return self.mode_changes(result["configOptions"])
+        return self.mode_changes()
 
-    def mode_changes(self, options: Sequence[Json]) -> Sequence[Json]:
+    def mode_changes(self) -> Sequence[Json]:
         """The new mode as v1 tells it, if there is one."""
-        modes = self._modes(options)
+        modes = self._modes()
         mode = None if modes is None else modes["currentModeId"]
-        if mode is None or mode == self._mode:
+        if mode is None or self._mode in (None, mode):
+            # Of modes that it was never told, the client can make nothing.
             return ()
         self._mode = mode
         return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
@@ -85,11 +98,11 @@ class Options:
         Raises:
             CannotTranslate: the session has none.
         """
-        config_id = self._by_category.get(category)
-        if config_id is None:
+        option = self._by_category.get(category)
+        if option is None:
             raise CannotTranslate(INVALID_PARAMS, f"the session has no {category} to set")
         value = params.pop(name)
-        return {**params, "configId": config_id, "type": "id", "value": value}
+        return {**params, "configId": option["configId"], "type": "id", "value": value}
 
     def mode_is(self, mode: str) -> None:
         """The client knows the mode: it has set it."""
@@ -100,29 +113,45 @@ class Options:
     def _list(self, options: Sequence[Json], holder: Json) -> list[Json]:
         self._by_category.clear()
         self._booleans.clear()
+        self._are_made = False
         said: list[Json] = []
         dropped: list[Json] = []
         for option in options[:OPTIONS_KEPT]:
             kind = option["type"]
             if kind == "select":
-                said.append(self._select(option))
+                self._select(option, said)
             elif kind == "boolean":
                 said.append(self._boolean(option))
             else:
                 dropped.append(option)
         if dropped:
             self._voice.lose(holder, "configOptions", dropped, "config option")
+        else:
+            self._restore(holder, said)
+        self._shown = copied(said)
         return said
 
-    def _select(self, option: Json) -> Json:
-        config_id = option["configId"]
+    def _restore(self, holder: Json, said: list[Json]) -> None:
+        """Choices without values, which only v1 allows."""
+        dropped = kept(holder, OFFICIAL).get("configOptions")
+        if isinstance(dropped, list) and dropped and all(map(_is_choice, dropped)):
+            left = take(holder, OFFICIAL)
+            said += left.pop("configOptions")
+            for name, value in left.items():
+                keep(holder, OFFICIAL, name, value)
+
+    def _select(self, option: Json, said: list[Json]) -> None:
         category = option.get("category")
-        if isinstance(category, str):
-            self._by_category.setdefault(category, config_id)
         for entry in option["options"]:
             if "groupId" in entry:
                 entry["group"] = entry.pop("groupId")
-        return _renamed(option)
+        if isinstance(category, str):
+            self._by_category.setdefault(category, copied(option))
+        if kept(option, OFFICIAL).get("made") is True:
+            # It is v1's modes or models, which the client has.
+            self._are_made = True
+        else:
+            said.append(_renamed(option))
 
     def _boolean(self, option: Json) -> Json:
         said = _renamed(option)
@@ -134,15 +163,14 @@ class Options:
             keep(said, OFFICIAL, "type", "boolean")
         return said
 
-    def _modes(self, options: Sequence[Json]) -> Json | None:
-        config_id = self._by_category.get("mode")
-        for option in options:
-            if option["id"] == config_id:
-                return {
-                    "currentModeId": option["currentValue"],
-                    "availableModes": [_mode(value) for value in _values(option["options"])],
-                }
-        return None
+    def _modes(self) -> Json | None:
+        option = self._by_category.get("mode")
+        if option is None:
+            return None
+        return {
+            "currentModeId": option["currentValue"],
+            "availableModes": [_mode(value) for value in _values(option["options"])],
+        }
 
 
 def _renamed(option: Json) -> Json:
@@ -162,6 +190,24 @@ def _mode(value: Json) -> Json:
         if name in value:
             mode[name] = copied(value[name])
     return mode
+
+
+def _are_modes(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.SessionModeState, value)
+
+
+def _are_models(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.SessionModelState, value)
+
+
+def _is_choice(value: Any) -> bool:
+    from accord.schema import v1
+
+    return isinstance(value, dict) and is_valid(v1.SessionConfigSelect, value)
 
 
 __all__ = ["Options"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from accord.translate.keeping import OFFICIAL, keep, take
+from accord.translate.keeping import OFFICIAL, keep, kept
 from accord.translate.message import Json
-from accord.translate.v2_agent.voice import Voice, copied
+from accord.translate.v2_agent.voice import Voice, copied, is_text
 
 PLANS_KEPT: Final = 32
 
@@ -33,12 +33,18 @@ class Plans:
 
     def update(self, update: Json) -> Sequence[Json]:
         """A plan is this from now on."""
-        plan: Json = update["plan"]
+        gone = kept(update, OFFICIAL).get("raw")
+        if isinstance(gone, dict) and gone.get("sessionUpdate") == "plan_removed":
+            # v1's words, which only unstable v2 has.
+            plan_id = update["plan"]["planId"]
+            return self.removed({"sessionUpdate": "plan_removed", "planId": plan_id})
+        plan: Json = _original(update["plan"])
+        update["plan"] = plan
         if plan["type"] == "items":
             plan["entries"] = [self._entry(entry) for entry in plan["entries"]]
         if self._voice.features.plans:
             return self._as_it_is(update)
-        plan_id: str = plan["planId"]
+        plan_id = plan["planId"]
         if plan["type"] == "items":
             self._tasks[plan_id] = plan["entries"]
             if len(self._tasks) > PLANS_KEPT:
@@ -73,7 +79,6 @@ class Plans:
     def _one_plan(self, plan_id: str, update: Json) -> Json:
         entries = [copied(entry) for tasks in self._tasks.values() for entry in tasks]
         said: Json = {"sessionUpdate": "plan", "entries": entries}
-        take(update, OFFICIAL)
         if "_meta" in update:
             said["_meta"] = update["_meta"]
         keep(said, OFFICIAL, "planId", plan_id)
@@ -109,6 +114,15 @@ class Plans:
             entry["priority"] = "medium"
             self._voice.lose(entry, "priority", priority, "plan entry priority")
         return entry
+
+
+def _original(plan: Json) -> Json:
+    """The plan that was text before only tasks could be said of it."""
+    raw = kept(plan, OFFICIAL).get("raw")
+    if not isinstance(raw, dict) or raw.get("planId") != plan["planId"]:
+        return plan
+    needs = {"markdown": "content", "file": "uri"}.get(str(raw.get("type")), "")
+    return raw if is_text(raw.get(needs)) else plan
 
 
 __all__ = ["PLANS_KEPT", "Plans"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
-from accord.translate.keeping import OFFICIAL, keep, take
+from accord.translate.keeping import OFFICIAL, keep, kept, take
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.v2_agent.changes import text_item
 from accord.translate.v2_agent.tool_calls import ToolCalls
-from accord.translate.v2_agent.voice import Voice
+from accord.translate.v2_agent.voice import Voice, is_valid, restore
 
 OPTION_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
@@ -26,16 +26,16 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
     """What the client has to be told first, and the question."""
     title: str = params.pop("title")
     description = params.pop("description", None)
-    subject: Any = params.pop("subject", None)
-    if subject is None and isinstance(params.get("toolCall"), dict):
+    subject: Json = params.pop("subject", None) or {}
+    if not subject and isinstance(params.get("toolCall"), dict):
         # How the first drafts of v2 named the subject.
         subject = {"type": "tool_call", "toolCall": params["toolCall"]}
-    take(params, OFFICIAL)
-    kind = None if subject is None else subject["type"]
+    kind = subject.get("type")
     told: list[Json] = []
     if kind == "tool_call":
         call: Json = subject["toolCall"]
-        names_itself = title in ("", call.get("title"))
+        known = call.get("title", calls.title_of(call["toolCallId"]))
+        names_itself = title in ("", known)
         told_first, call = calls.asked_about(call)
         told += told_first
         if description or not names_itself:
@@ -48,7 +48,7 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
         call = {"toolCallId": f"perm-{voice.around.fresh()}", "title": title, "kind": "other"}
         if description:
             call["content"] = [text_item(description)]
-        if subject is not None:
+        if subject:
             voice.lose(params, "raw", subject, "permission subject")
     params["toolCall"] = call
     params["options"] = [_option(option, voice) for option in params["options"]]
@@ -115,13 +115,30 @@ def form_to_v1(params: Json, voice: Voice) -> Json:
     """
     if params["mode"] not in MODES:
         raise CannotTranslate(INVALID_PARAMS, f"the client knows no elicitation {params['mode']!r}")
-    properties: Json = (params.get("requestedSchema") or {}).get("properties") or {}
+    schema: Json = params.get("requestedSchema") or {}
+    properties: Json = schema.get("properties") or {}
+    dropped = kept(schema, OFFICIAL).get("properties")
+    if isinstance(dropped, dict) and all(map(_is_field, dropped.values())):
+        take(schema, OFFICIAL)
+        properties |= dropped
     for field in properties.values():
+        restore(field, {"enum": _is_empty, "oneOf": _is_empty})
         shape = field.get("format") if field.get("type") == "string" else None
         if shape is not None and shape not in FORMATS:
             del field["format"]
             voice.lose(field, "format", shape, "string format")
     return params
+
+
+def _is_field(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.MultiSelectPropertySchema, value)
+
+
+def _is_empty(value: Any) -> bool:
+    """A list of no choices, which only v1 allows."""
+    return isinstance(value, list) and not value
 
 
 def form_answer(answer: Answer) -> Answer:

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from accord.protocol.tool_status import is_final
-from accord.translate.keeping import OFFICIAL, keep, take
+from accord.translate.keeping import OFFICIAL, keep
 from accord.translate.message import Json
 from accord.translate.v2_agent.blocks import block_to_v1, size_of
 from accord.translate.v2_agent.changes import diff_to_v1, text_item
 from accord.translate.v2_agent.terminals import TERMINALS_KEPT, Terminals
-from accord.translate.v2_agent.voice import Voice, copied, merged_meta
+from accord.translate.v2_agent.voice import Voice, copied, merged_meta, restore
 
 CALLS_KEPT: Final = 4096
 ENDED_KEPT: Final = 64
@@ -43,10 +43,11 @@ UNCLEARABLE: Final = ("name", "rawInput", "rawOutput")
 class _Call:
     """What is known of one call."""
 
-    __slots__ = ("chars", "content", "meta", "name", "terminals", "told_at")
+    __slots__ = ("chars", "content", "meta", "name", "terminals", "title", "told_at")
 
     def __init__(self) -> None:
         self.name: str | None = None
+        self.title: str | None = None
         # Items as v1 has them; a terminal, whose text changes, by its id.
         self.content: list[Json | str] = []
         self.chars = 0
@@ -73,7 +74,6 @@ class ToolCalls:
         """A call is new, or has changed."""
         call_id = update["toolCallId"]
         call = self._calls.get(call_id)
-        take(update, OFFICIAL)
         if "_meta" in update:
             old = None if call is None else call.meta
             meta, update["_meta"] = merged_meta(old, update["_meta"])
@@ -127,9 +127,10 @@ class ToolCalls:
         call = self._calls.get(call_id)
         return call is not None and bool(call.content)
 
-    def knows(self, call_id: str) -> bool:
-        """Whether v1 was told of this call."""
-        return call_id in self._calls
+    def title_of(self, call_id: str) -> str | None:
+        """What v1 shows as the title of this call."""
+        call = self._calls.get(call_id)
+        return None if call is None else call.title
 
     # ---- what waits
 
@@ -163,7 +164,7 @@ class ToolCalls:
         self._fields(update, call)
         update["sessionUpdate"] = "tool_call"
         if "title" not in update:
-            update["title"] = call.name or update["toolCallId"]
+            update["title"] = call.title = call.name or update["toolCallId"]
             keep(update, OFFICIAL, "title", None)
 
     def _later(self, update: Json, call: _Call) -> None:
@@ -190,6 +191,7 @@ class ToolCalls:
     def _fields(self, update: Json, call: _Call) -> None:
         """Every field as v1 says it; nulls are gone already."""
         call.name = update.get("name", call.name)
+        call.title = update.get("title", call.title)
         self._words(update)
         if "capabilities" in update:
             keep(update, OFFICIAL, "capabilities", update.pop("capabilities"))
@@ -288,11 +290,10 @@ class ToolCalls:
         return said
 
 
-def _restore_lines(locations: list[Any]) -> None:
+def _restore_lines(locations: list[Json]) -> None:
     """Line 0, which only v1 can say."""
     for location in locations:
-        if take(location, OFFICIAL).get("line") == 0:
-            location.setdefault("line", 0)
+        restore(location, {"line": lambda value: value == 0})
 
 
 __all__ = ["CALLS_KEPT", "CONTENT_CHARS_KEPT", "CONTENT_SECONDS", "ENDED_KEPT", "ToolCalls"]

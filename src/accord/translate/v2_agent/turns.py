@@ -32,7 +32,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v2_agent.messages import Messages
-from accord.translate.v2_agent.voice import Voice, copied
+from accord.translate.v2_agent.voice import Voice, copied, restore
 
 PROMPTS_QUEUED_MAX: Final = 16
 ECHOES_HELD_MAX: Final = 256
@@ -216,6 +216,9 @@ class Turns:
         result: dict[str, Any] = {"stopReason": reason}
         if isinstance(idle.get("_meta"), dict):
             result["_meta"] = idle["_meta"]
+            restore(result, {"scope": lambda _: True})
+            # v1's numbers have no scope to name.
+            result.pop("scope", None)
         if idle.get("usage") is not None:
             result["usage"] = idle["usage"]
         if reason not in STOP_REASONS:

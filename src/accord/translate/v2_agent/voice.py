@@ -5,12 +5,15 @@ Must not know: messages, sessions, and how updates travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-from accord.translate.keeping import OFFICIAL, keep
+from accord.schema.codec import encode, native
+from accord.translate.keeping import OFFICIAL, keep, kept, take
 from accord.translate.message import Json, Surroundings
+
+CHILDREN_KEPT: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,19 @@ class Voice:
     features: Features = Features()
     dues: dict[tuple[str, str], float] = field(default_factory=dict)
     """When a tool call has to be told again: by session and call."""
+    children: dict[str, None] = field(default_factory=dict)
+    """Sessions that the client was not told of, since it knows no child sessions."""
 
     def lose(self, holder: Json, name: str, value: Any, kind: str) -> None:
         """Keep what v1 cannot carry on the nearest object, and count it."""
         keep(holder, OFFICIAL, name, value)
         self.lost(kind)
+
+    def hide(self, session_id: str) -> None:
+        """Remember a session that the client is not told of; the oldest goes if need be."""
+        self.children[session_id] = None
+        if len(self.children) > CHILDREN_KEPT:
+            del self.children[next(iter(self.children))]
 
 
 def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json | None]:
@@ -63,4 +74,48 @@ def copied(value: Any) -> Any:
     return value
 
 
-__all__ = ["Features", "Voice", "copied", "merged_meta"]
+Check: TypeAlias = Callable[[Any], bool]
+
+
+def restore(holder: Json, allowed: Mapping[str, Check]) -> None:
+    """Give an object back what was kept on it on the way to v2, as far as v1 can have it there."""
+    if not kept(holder, OFFICIAL):
+        return
+    for name, value in take(holder, OFFICIAL).items():
+        check = allowed.get(name)
+        if check is not None and check(value):
+            holder[name] = value
+        else:
+            keep(holder, OFFICIAL, name, value)
+
+
+def is_valid(wanted: Any, value: Any) -> bool:
+    """Whether a value is of a wire type, to the letter."""
+    try:
+        native(wanted).decode(encode(value))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def is_text(value: Any) -> bool:
+    """A string."""
+    return isinstance(value, str)
+
+
+def is_number(value: Any) -> bool:
+    """A number, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+__all__ = [
+    "Check",
+    "Features",
+    "Voice",
+    "copied",
+    "is_number",
+    "is_text",
+    "is_valid",
+    "merged_meta",
+    "restore",
+]
