@@ -20,6 +20,7 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from accord import Client, Decision, PermissionRequest, Permissions, Session, Update
+from accord.cli.draft_agents import credential_of, remembering
 from accord.cli.printing import Printer
 from accord.client.turn import PromptTurn
 from accord.errors import RequestFailed
@@ -93,7 +94,13 @@ class Chat:
                 # Outermost: the agent may speak until it is gone.
                 with self._events, self._shown:
                     permissions = Permissions.ask(self._decide)
-                    async with Client.spawn(*command, permissions=permissions) as client:
+                    async with Client.spawn(
+                        *command,
+                        permissions=permissions,
+                        credential=credential_of(may_ask=True),
+                        ui=("diff_viewer",),
+                        **remembering(),
+                    ) as client:
                         await self._talk(client, folder)
                 left = True
                 tasks.cancel_scope.cancel()

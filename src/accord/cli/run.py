@@ -133,6 +133,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
         command=agent.command,
         env=agent.env,
         agent_cwd=agent.cwd,
+        api_key_env=agent.api_key_env,
         prompt=read_prompt(arguments.prompt, here),
         # As the system calls it when we are in it: one folder has one list of sessions.
         cwd=os.path.realpath(cwd),

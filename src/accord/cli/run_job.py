@@ -28,6 +28,7 @@ class Job:
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     agent_cwd: str | None = None
+    api_key_env: str | None = None
     prompt: Prompt
     cwd: str
     add_dirs: tuple[str, ...] = ()

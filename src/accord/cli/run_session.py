@@ -116,7 +116,8 @@ async def _choose_model(session: Session, wanted: str) -> None:
 def _value(option: ConfigOption, wanted: str) -> str:
     """The value that is meant by its own word or by its name."""
     values = [choice.value for choice in option.choices]
-    if wanted in values:
+    if wanted in values or option.type == "unknown":
+        # An agent of the 2026-02 draft does not say which values there are.
         return wanted
     named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
     if len(named) != 1:

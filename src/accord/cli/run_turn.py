@@ -19,6 +19,7 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, Session, Update
+from accord.cli.draft_agents import credential_of, remembering
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import Outcome
 from accord.cli.run_permissions import Asker, Deciding
@@ -117,6 +118,9 @@ class Run:
             files=files,
             terminals=terminals,
             versions=job.versions,
+            credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
+            ui=("diff_viewer",),
+            **remembering(),
         ) as client:
             session = await open_session(client, job, self._update_came)
             self._report.began(client, session)

@@ -14,11 +14,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from copy import copy
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
-
-from anyio import to_thread
 
 from accord.errors import RequestError
 from accord.jsonrpc.codes import ACCESS_DENIED
@@ -175,6 +172,8 @@ class FileService:
         Raises:
             RequestError: why it cannot be read.
         """
+        from anyio import to_thread
+
         from accord.machine.encoded_files import read_part
 
         files = self._files(session_id, path).blocking
@@ -199,6 +198,10 @@ class FileService:
         Raises:
             RequestError: why it cannot be written.
         """
+        from functools import partial
+
+        from anyio import to_thread
+
         from accord.machine.encoded_files import write_encoded
 
         files = self._files(session_id, path).blocking

@@ -27,11 +27,16 @@ AUDIT_BYTES_MAX = 8 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEntry:
-    """An agent that can be started by a name."""
+    """An agent that can be started by a name.
+
+    `api_key_env` is the name of the variable that has the key for an agent that wants one in a
+    login; keys are not written here.
+    """
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+    api_key_env: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +121,12 @@ def _agent(table: Table) -> AgentEntry:
     command = table.words("command")
     if command is None:
         raise table.wrong("command", "is missing; it is the command that starts the agent")
-    return AgentEntry(command=command, env=table.text_map("env"), cwd=table.text("cwd"))
+    return AgentEntry(
+        command=command,
+        env=table.text_map("env"),
+        cwd=table.text("cwd"),
+        api_key_env=table.text("api_key_env"),
+    )
 
 
 def mcp_entry(table: Table) -> McpEntry:

@@ -63,6 +63,11 @@ def audit_file() -> Path:
     return state_folder() / "audit.jsonl"
 
 
+def dialects_file() -> Path:
+    """Which dialect of the protocol each agent spoke."""
+    return state_folder() / "dialects.json"
+
+
 def make_private(folder: Path) -> Path:
     """The folder, made if it is not there, for the user alone."""
     if not folder.is_dir():
@@ -118,6 +123,7 @@ __all__ = [
     "config_file",
     "config_folder",
     "credentials_file",
+    "dialects_file",
     "grants_file",
     "make_private",
     "policy_file",

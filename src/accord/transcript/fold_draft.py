@@ -223,7 +223,10 @@ def _capabilities_setup(view: View, offered: draft.SessionCapabilities) -> None:
     names = [mode.mode_id for mode in modes]
     view.modes.current = "default" if "default" in names else next(iter(names), None)
     keys = offered.config_options or ()
-    view.options.replace(ConfigOption(key, key, "unknown") for key in keys)
+    view.options.replace(
+        ConfigOption(key, key, "unknown", category="model" if key == "model" else None)
+        for key in keys
+    )
 
 
 def _nothing(view: View, result: draft.NewSessionResponse) -> None:
