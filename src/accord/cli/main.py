@@ -24,6 +24,7 @@ COMMANDS = {
     "trace": "shows a recording: as a page, in the terminal, as figures, or judged",
     "replay": "plays one side of a recording to the other",
     "translate": "makes an agent of one version of the protocol speak another",
+    "proxy": "a chain of proxies before an agent; ready-made ones: context, guard, budget",
     "check": "judges an agent or a client, rule by rule",
     "demo": "a talk with the built-in agent about a small project that is thrown away",
 }
@@ -33,7 +34,7 @@ COMMANDS = {
 QUICK = frozenset({"agent"})
 
 # Commands that start another program, which is given after `--`.
-STARTERS = frozenset({"run", "record", "replay", "check", "translate"})
+STARTERS = frozenset({"run", "record", "replay", "check", "translate", "proxy"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ from accord.proxy.message import Message, Response
 
 
 class Letting:
-    """The functions that one notification goes through, in order."""
+    """The functions that one notification goes through: those for its update first, in order."""
 
     __slots__ = ("_handlers", "_message", "_name", "_updates")
 
@@ -34,11 +34,11 @@ class Letting:
     def run_now(self) -> bool:
         """Whether it is to be passed on."""
         try:
-            for one in self._handlers:
-                if one.call(self._message) is False:
-                    return False
             for one in self._updates:
                 if not self._took(one.call(*self._of_update(one))):
+                    return False
+            for one in self._handlers:
+                if one.call(self._message) is False:
                     return False
         except Exception as error:  # noqa: BLE001 - the conversation goes on
             self._failed(error)
@@ -48,11 +48,11 @@ class Letting:
     async def run(self) -> bool:
         """The same, where one of them may wait."""
         try:
-            for one in self._handlers:
-                if await finished(one, one.call(self._message)) is False:
-                    return False
             for one in self._updates:
                 if not self._took(await finished(one, one.call(*self._of_update(one)))):
+                    return False
+            for one in self._handlers:
+                if await finished(one, one.call(self._message)) is False:
                     return False
         except Exception as error:  # noqa: BLE001 - the conversation goes on
             self._failed(error)
