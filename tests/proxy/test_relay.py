@@ -137,8 +137,6 @@ async def test_an_agent_that_ends_at_once_is_reported_and_may_be_tried_again() -
     [
         ("v1", INITIALIZE["draft"], -32602),
         ("draft", INITIALIZE["v1"], -32602),
-        ("v2", INITIALIZE["v1"], -32022),
-        ("v2-early", INITIALIZE["v1"], -32022),
         (None, {"protocolVersion": "x"}, -32602),
         (None, {"protocolVersion": 2, "info": {"name": 5}}, -32602),
     ],
