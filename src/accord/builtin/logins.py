@@ -10,7 +10,8 @@ What always holds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from accord.builtin.models.credentials import Credentials
 from accord.errors import RequestError
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.builtin.models.choice import ModelChoice, Provider
     from accord.builtin.setup import Setup
+
+
+KEY_NAMES = {"api_key": "apiKey", "custom": "key"}
+"""What a key is called among the credentials of a login."""
 
 
 def add_logins(agent: Agent, setup: Setup) -> None:
@@ -42,7 +47,10 @@ def add_logins(agent: Agent, setup: Setup) -> None:
     )
 
     @agent.on_authenticate
-    async def look_for_the_key(method_id: str) -> None:
+    async def look_for_the_key(method: str, credentials: Mapping[str, Any]) -> None:
+        if credentials:
+            # Only clients of the 2026-02 draft send a key; it is kept where pasted ones are.
+            keep_key(provider.id, method, credentials)
         setup.look_for_models()
         if setup.default is None or not setup.default.is_usable:
             raise RequestError.invalid_params(
@@ -53,6 +61,16 @@ def add_logins(agent: Agent, setup: Setup) -> None:
     async def forget_the_key() -> None:
         Credentials().forget(provider.id)
         setup.look_for_models()
+
+
+def keep_key(provider: str, method: str, credentials: Mapping[str, Any]) -> None:
+    """Keep a key that came with a login, in the user's own file and nowhere else."""
+    name = KEY_NAMES.get(method)
+    key = None if name is None else credentials.get(name)
+    if not isinstance(key, str):
+        wanted = " or ".join(f"{one} with {method!r}" for method, one in KEY_NAMES.items())
+        raise RequestError.invalid_params(f"a login here has {wanted}", "$.credentials")
+    Credentials().keep(provider, key)
 
 
 def require_key(agent: Agent, choice: ModelChoice, *, terminals: bool) -> None:
@@ -77,4 +95,4 @@ def how_to_give(provider: Provider) -> str:
     )
 
 
-__all__ = ["add_logins", "how_to_give", "require_key"]
+__all__ = ["add_logins", "how_to_give", "keep_key", "require_key"]

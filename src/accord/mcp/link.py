@@ -140,9 +140,9 @@ class Link:
     async def _serve(self, settled: anyio.Event, stop: anyio.Event) -> None:
         # In a thread: it takes most of a second, and a client waits for an answer.
         await to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
-        seconds = self._around.connect_seconds
+        seconds = self.spec.seconds or self._around.connect_seconds
         with anyio.move_on_after(seconds) as within:
-            async with open_channel(self.spec, self._around.cwd) as channel:
+            async with open_channel(self.spec, self.spec.cwd or self._around.cwd) as channel:
                 try:
                     await self._converse(channel, within, settled, stop)
                 except Exception as error:
@@ -229,7 +229,8 @@ class Link:
         from mcp.shared.exceptions import MCPError
 
         session = await self.ready()
-        patience = Patience(self._around.call_seconds)
+        seconds = self.spec.seconds or self._around.call_seconds
+        patience = Patience(seconds)
         asker = (elicit or self._around.elicit, patience)
         self._askers.append(asker)
         try:
@@ -244,7 +245,7 @@ class Link:
             raise McpFault(self._redactor.clean(explain(error))) from error
         finally:
             self._askers.remove(asker)
-        raise McpFault(f"it did not answer within {self._around.call_seconds:g} seconds")
+        raise McpFault(f"it did not answer within {seconds:g} seconds")
 
     async def _fault(self, error: Any) -> McpFault:
         from mcp_types import CONNECTION_CLOSED

@@ -76,6 +76,9 @@ class ServerSpec:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # Where to start it, and how long an answer may take, where the client said so.
+    cwd: str | None = None
+    seconds: float | None = None
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -114,10 +117,16 @@ def spec_of(server: Any) -> ServerSpec | None:
             command=server.command,
             args=tuple(server.args or ()),
             env=_pairs(server.env),
+            # Only clients of the 2026-02 draft say this.
+            cwd=getattr(server, "cwd", None),
         )
     if isinstance(server, v2.McpServerHttp):
         return ServerSpec(
-            name=server.name, transport="http", url=server.url, headers=_pairs(server.headers)
+            name=server.name,
+            transport="http",
+            url=server.url,
+            headers=_pairs(server.headers),
+            seconds=getattr(server, "timeout", None),
         )
     if isinstance(server, UnknownVariant) and server.tag == "sse":
         members = to_python(Raw(server.raw))
