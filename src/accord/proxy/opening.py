@@ -140,6 +140,18 @@ class _RefusedHere(Exception):
         self.failure = failure
 
 
+def alone(params: Json, spoken: Spoken) -> Json:
+    """An `initialize` without the keys that it has for agents of other versions."""
+    foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
+    if spoken == "v1" and "clientCapabilities" in params:
+        foreign = ("info", "capabilities")
+    kept = {name: value for name, value in params.items() if name not in foreign}
+    if spoken == "v2" and "info" not in kept:
+        # A client of a newer version may introduce itself otherwise.
+        kept["info"] = {"name": "unknown", "version": "unknown"}
+    return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
+
+
 def _together(v1: Json, v2: Json) -> Json:
     """One `initialize` for agents of either version; v1's and v2's keys do not meet."""
     both = {**v1, **v2}

@@ -21,12 +21,13 @@ from typing import Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
+from accord.connection.faults import unforeseen
 from accord.errors import SpawnFailed
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
-from accord.proxy.opening import Opening
+from accord.proxy.opening import Opening, alone
 from accord.proxy.port import Port
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
@@ -167,33 +168,32 @@ class Relay:
             self.client.refuse(message.key, INVALID_REQUEST, said)
             return
         outside = self._outside(message)
-        if outside is not None:
-            assert self.client.spoken is not None
-            self._opening = message._replace(params=_alone(message.params, self.client.spoken))
+        if outside is not None and self._opening is not None:
             self._tasks.start_soon(self._open, self._opening, outside, name="initialize")
 
     def _outside(self, request: Request) -> Outside | None:
         """The client's version; None when it has been refused."""
-        served = {None: (1, 2), "v1": (1,), "draft": (1,)}.get(self._to, (2,))
-        chosen = judge_request(request.params, served)
+        only = self._to if self._to in ("v1", "draft") else None
+        chosen = judge_request(request.params, (1, 2) if only is None else (1,))
         if isinstance(chosen, Refused):
             self.client.refuse(request.key, chosen.code, chosen.message, chosen.data)
             return None
-        wanted = "v2" if self._to == "v2-early" else self._to
-        if wanted is not None and chosen.dialect != wanted:
-            said = f"this speaks {wanted} alone, and the client asked in {chosen.dialect}"
+        if only is not None and chosen.dialect != only:
+            said = f"this speaks {only} alone, and the client asked in {chosen.dialect}"
             self.client.refuse(request.key, INVALID_PARAMS, said)
             return None
+        own = alone(request.params, chosen.dialect)
         try:
-            method = methods_of(chosen.dialect)[INITIALIZE]
-            read_params(method, encode(request.params))
+            read = read_params(methods_of(chosen.dialect)[INITIALIZE], encode(own))
         except Invalid as error:
             data = {"path": error.path, "reason": error.reason}
             said = f"Invalid params: {error.reason} at {error.path}"
             self.client.refuse(request.key, INVALID_PARAMS, said, data)
             return None
         self.client.speak(chosen.dialect)
-        return "v2-early" if self._to == "v2-early" else chosen.dialect
+        self._opening = request._replace(params=read)
+        early = self._to == "v2-early" and chosen.dialect == "v2"
+        return "v2-early" if early else chosen.dialect
 
     # ---- opening
 
@@ -203,6 +203,8 @@ class Relay:
         except SpawnFailed as error:
             self.unstarted = error
             self.client.refuse(request.key, INTERNAL_ERROR, f"the agent did not start: {error}")
+        except Exception as error:  # noqa: BLE001 - the client is answered whatever it was
+            self.client.refuse(request.key, *unforeseen(error, INITIALIZE))
         self._opening = None
         while self._early:
             message = self._early.popleft()
@@ -295,7 +297,15 @@ class Relay:
         assert self.translator is not None
         if self._host is not None and side is AGENT:
             self._host.answered(message)
-        self._send(self.translator.receive(side, message))
+        try:
+            said = self.translator.receive(side, message)
+        except Exception as error:  # noqa: BLE001 - one message is lost, the conversation goes on
+            code, sentence, data = unforeseen(error, getattr(message, "method", "an answer"))
+            if isinstance(message, Request):
+                port = self.client if side is CLIENT else self.agent
+                port.refuse(message.key, code, sentence, data)
+            return
+        self._send(said)
 
     def _send(self, said: Iterable[Out]) -> None:
         assert self.translator is not None
@@ -372,15 +382,6 @@ class _FromAgent:
     def ended(self, why: Ended) -> None:
         if self.relay is not None:
             self.relay.agent_ended(why)
-
-
-def _alone(params: Json, spoken: Spoken) -> Json:
-    """An `initialize` without the keys that it has for agents of other versions."""
-    foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
-    if spoken == "v1" and "clientCapabilities" in params:
-        foreign = ("info", "capabilities")
-    kept = {name: value for name, value in params.items() if name not in foreign}
-    return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
 
 
 def _farewell(why: Ended) -> str:
