@@ -5,6 +5,7 @@ What always holds: a session is closed only when its turn has ended, and nothing
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
@@ -75,9 +76,10 @@ class Closing:
         """It is closed for the client; an agent that may still have it is asked all the same."""
         if not self._core.can.close or (session is not None and not session.alive):
             return [(CLIENT, Result(request.key, {}))]
+        session_id: str = request.params["sessionId"]
 
         def then(answer: Answer) -> Outs:
-            if isinstance(answer, Failure) and _is_missing(answer, request):
+            if isinstance(answer, Failure) and _is_missing(answer, session_id):
                 return [(CLIENT, Result(request.key, {}))]
             return [self._core.answer(CLIENT, request.key, answer)]
 
@@ -104,7 +106,7 @@ class Closing:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Result):
                 return self._closed(session, answer.result)
-            if _is_missing(answer, session.closing[0]):
+            if _is_missing(answer, session.id):
                 return self._closed(session, {})
             waiting, session.closing = session.closing, []
             return [core.fail(one.key, answer, session.id) for one in waiting]
@@ -119,7 +121,7 @@ class Closing:
         if not (session.alive or can.resume or can.load):
             # Nobody can open it again.
             self._core.sessions.pop(session.id, None)
-        return [(CLIENT, Result(one.key, dict(result))) for one in waiting]
+        return [(CLIENT, Result(one.key, deepcopy(result))) for one in waiting]
 
     # ---- the rest
 
@@ -182,9 +184,8 @@ class Closing:
         )
 
 
-def _is_missing(failure: Failure, request: Request) -> bool:
-    found = session_failure(failure, request.params["sessionId"])
-    return found.code == RESOURCE_NOT_FOUND
+def _is_missing(failure: Failure, session_id: str) -> bool:
+    return session_failure(failure, session_id).code == RESOURCE_NOT_FOUND
 
 
 __all__ = ["CLOSING_SECONDS", "Closing"]

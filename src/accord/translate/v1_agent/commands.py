@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from accord.translate.keeping import OFFICIAL, keep
 from accord.translate.message import Json
+from accord.translate.v1_agent.content import is_text, restore, taken
 
 RFC_3339: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?"
@@ -23,15 +24,35 @@ def commands_to_v2(holder: Json) -> list[Json]:
         if not plain or plain in found or any(char.isspace() for char in plain):
             dropped.append(command)
             continue
-        if plain != name:
-            keep(command, OFFICIAL, "name", name)
-        said: Json = {"type": "command", **command, "name": plain}
-        if said.get("input") is not None:
-            said["input"] = {"type": "text", **said["input"]}
-        found[plain] = said
+        found[plain] = _command_to_v2(command, plain)
     if dropped:
         keep(holder, OFFICIAL, "availableCommands", dropped)
     return list(found.values())
+
+
+def _command_to_v2(command: Json, plain: str) -> Json:
+    if "_meta" in command:
+        other = taken(command, "raw", _is_other)
+        if other is not None and other["name"] == plain:
+            return {**other}
+        restore(command, {"input": lambda value: isinstance(value, dict) and _is_tagged(value)})
+    if plain != command["name"]:
+        keep(command, OFFICIAL, "name", command["name"])
+    said: Json = {"type": "command", **command, "name": plain}
+    if said.get("input") is not None:
+        said["input"] = {"type": "text", **said["input"]}
+    return said
+
+
+def _is_tagged(value: Json) -> bool:
+    """Of a type that v1 does not have."""
+    return is_text(value.get("type")) and value["type"] not in ("command", "text")
+
+
+def _is_other(value: Any) -> bool:
+    if not isinstance(value, dict) or not _is_tagged(value):
+        return False
+    return is_text(value.get("name")) and is_text(value.get("description"))
 
 
 def time_to_v2(holder: Json) -> None:

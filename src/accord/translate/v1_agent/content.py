@@ -34,6 +34,17 @@ def restore(holder: Json, allowed: dict[str, Check]) -> None:
             keep(holder, OFFICIAL, name, value)
 
 
+def taken(holder: Json, name: str, check: Check) -> Any:
+    """One thing that was kept on an object, which has it no longer; None if it makes no sense."""
+    value = kept(holder, OFFICIAL).get(name)
+    if value is None or not check(value):
+        return None
+    for other, left in take(holder, OFFICIAL).items():
+        if other != name:
+            keep(holder, OFFICIAL, other, left)
+    return value
+
+
 def is_valid(wanted: Any, value: Any) -> bool:
     """Whether a value is of a wire type, to the letter."""
     try:
@@ -161,4 +172,5 @@ __all__ = [
     "is_text",
     "is_valid",
     "restore",
+    "taken",
 ]

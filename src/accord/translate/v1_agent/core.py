@@ -76,7 +76,7 @@ class Core(Adapter):
 
     # ---- sessions
 
-    def new_session(self, session_id: str, params: Json) -> Session:
+    def new_session(self, session_id: str, cwd: str, roots: list[str]) -> Session:
         """Begin to know a session; one of that id that was known is forgotten.
 
         Raises:
@@ -87,8 +87,8 @@ class Core(Adapter):
             self._forget_one()
         session = Session(
             id=session_id,
-            cwd=params["cwd"],
-            roots=params.get("additionalDirectories") or [],
+            cwd=cwd,
+            roots=roots,
             stamp=self.around.stamp(),
             tag=self.around.fresh(),
             log=None if self.can.load else Log(),
@@ -108,9 +108,7 @@ class Core(Adapter):
     def child_of(self, parent: Session, session_id: str) -> None:
         """A session that the agent has begun by itself, inside another one."""
         if session_id not in self.sessions:
-            child = self.new_session(
-                session_id, {"cwd": parent.cwd, "additionalDirectories": list(parent.roots)}
-            )
+            child = self.new_session(session_id, parent.cwd, list(parent.roots))
             child.open, child.child = False, True
 
     def unknown_session(self, params: Json) -> Outs:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from accord.translate.keeping import OFFICIAL, keep
 from accord.translate.message import Answer, Failure, Json, Result
+from accord.translate.v1_agent.content import is_text, restore
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Where the choices of a property stand.
@@ -26,6 +27,7 @@ def form_to_v2(params: Json) -> None:
     for name, wanted in list(properties.items()):
         kind = wanted["type"]
         if kind == "string":
+            restore(wanted, {"format": is_text})
             for choice in CHOICES:
                 if wanted.get(choice) == []:
                     # Nothing to choose from: v1 clients show a field for any text.

@@ -17,6 +17,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.v1_agent.content import is_valid, taken
 from accord.translate.v1_agent.core import Abilities, Core
 
 OUTSIDE: Final = 2
@@ -50,7 +51,7 @@ class Initialize:
         info = params.pop("info", None)
         if info is not None:
             params["clientInfo"] = info
-        params["clientCapabilities"] = self._client(params.pop("capabilities", None) or {})
+        params["clientCapabilities"] = self._client(params.pop("capabilities", None) or {}, params)
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
@@ -60,7 +61,7 @@ class Initialize:
 
         return [self._core.ask(AGENT, "initialize", params, then, instead_of=request, of=CLIENT)]
 
-    def _client(self, said: Json) -> Json:
+    def _client(self, said: Json, params: Json) -> Json:
         """What v2 takes for granted is said in v1; files and terminals are the host's."""
         capabilities: Json = dict(said)
         auth: Any = said.get("auth")
@@ -79,6 +80,11 @@ class Initialize:
         capabilities["plan"] = {}
         if self._core.unstable:
             capabilities["subagents"] = {}
+        for name in ("session", "plan", "subagents"):
+            # What a client of v1 said of itself, if there is one outside of all.
+            told = taken(params, name, lambda value: isinstance(value, dict))
+            if told is not None:
+                capabilities[name] = told
         return capabilities
 
     def _login(self, request: Request) -> Outs:
@@ -129,9 +135,11 @@ def result_to_v2(result: Json) -> Json:
     if prompt:
         session["prompt"] = prompt
     mcp = _markers(capabilities.pop("mcpCapabilities", None))
+    if taken(said, "mcpCapabilities", lambda value: value == {"stdio": False}) is None:
+        mcp = {"stdio": {}, **mcp}
     if mcp.pop("sse", None) is not None:
         keep(said, OFFICIAL, "mcpCapabilities", {"sse": True})
-    session["mcp"] = {"stdio": {}, **mcp}
+    session["mcp"] = mcp
     capabilities["session"] = session
     auth: Any = capabilities.pop("auth", None)
     if auth:
@@ -139,7 +147,20 @@ def result_to_v2(result: Json) -> Json:
     said["capabilities"] = capabilities
     if "authMethods" in said:
         said["authMethods"] = [_method_to_v2(method) for method in said["authMethods"]]
+        said["authMethods"] += taken(said, "authMethods", _are_other_methods) or []
     return said
+
+
+def _are_other_methods(value: Any) -> bool:
+    """Ways to log in that v1 has no word for."""
+    from accord.schema import v2
+
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and one.get("type") not in ("agent", "terminal")
+        and is_valid(v2.AuthMethodAgent, {**one, "type": "agent"})
+        for one in value
+    )
 
 
 def _markers(said: Any) -> Json:

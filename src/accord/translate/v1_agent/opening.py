@@ -55,17 +55,18 @@ class Opening:
     def _new(self, request: Request) -> Outs:
         params = request.params
         self._complete(params)
-        opened: Json = {name: params.get(name) for name in ("cwd", "additionalDirectories")}
-        source = self._core.sessions.get(params.get("sessionId", ""))
+        cwd, roots = params["cwd"], list(params.get("additionalDirectories") or [])
+        source_id: str | None = params.get("sessionId")
         self._unnamed += 1
 
         def then(answer: Answer) -> Outs:
             self._unnamed -= 1
             if isinstance(answer, Failure):
                 self._forget_early()
-                return [self._core.fail(request.key, answer, params.get("sessionId"))]
+                return [self._core.fail(request.key, answer, source_id)]
             result: Json = answer.result
-            session = self._core.new_session(result["sessionId"], opened)
+            source = self._core.sessions.get(source_id or "")
+            session = self._core.new_session(result["sessionId"], cwd, roots)
             if source is not None and source.log is not None:
                 session.log = source.log.copy()
             return self._announce(session, request, result)
@@ -140,12 +141,12 @@ class Opening:
         core, params = self._core, request.params
         session = core.sessions.get(params["sessionId"])
         is_new = session is None
+        cwd, roots = params["cwd"], list(params.get("additionalDirectories") or [])
         if session is None:
-            session = core.new_session(params["sessionId"], params)
+            session = core.new_session(params["sessionId"], cwd, roots)
             session.open = session.alive = False
         else:
-            session.cwd = params["cwd"]
-            session.roots = list(params.get("additionalDirectories") or [])
+            session.cwd, session.roots = cwd, roots
         session.begin_past(past)
         opened = session
 

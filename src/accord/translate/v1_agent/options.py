@@ -23,6 +23,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.v1_agent.content import is_text, taken
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session import Session
 
@@ -97,9 +98,10 @@ class Options:
         for option in said:
             into = options if _has_values(option) else dropped
             into.append(option)
+        session.options = [_to_v2(option) for option in options]
+        session.options += taken(holder, "configOptions", _are_others) or []
         if dropped:
             keep(holder, OFFICIAL, "configOptions", dropped)
-        session.options = [_to_v2(option) for option in options]
 
     # ---- what is made up
 
@@ -118,7 +120,7 @@ class Options:
         current: str = state[CURRENT[category]]
         if not any(value["value"] == current for value in values):
             values.append({"value": current, "name": current})
-        return {
+        made: Json = {
             "configId": self._config_id(session, category),
             "name": NAMES[category],
             "type": "select",
@@ -126,6 +128,9 @@ class Options:
             "currentValue": current,
             "options": values,
         }
+        # An adapter back to v1 has the modes or models themselves.
+        keep(made, OFFICIAL, "made", True)
+        return made
 
     def _config_id(self, session: Session, category: str) -> str:
         taken = {option["configId"] for option in session.options}
@@ -193,6 +198,17 @@ def _has_values(option: Json) -> bool:
     if any("group" in entry for entry in entries):
         return all(entry.get("options") for entry in entries)
     return bool(entries)
+
+
+def _are_others(value: Any) -> bool:
+    """Options of types that v1 does not have, kept beside the list."""
+    return isinstance(value, list) and all(map(_is_other, value))
+
+
+def _is_other(option: Any) -> bool:
+    if not isinstance(option, dict) or option.get("type") in ("select", "boolean"):
+        return False
+    return all(is_text(option.get(name)) for name in ("type", "configId", "name"))
 
 
 def _to_v2(option: Json) -> Json:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.adapter import CANCEL_REQUEST, Outs
+from accord.translate.keeping import OFFICIAL, kept
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -72,6 +73,10 @@ class Questions:
         session.message_kind = None
         params["title"] = call.get("title") or known.title or UNTITLED
         restore(params, {"title": is_text, "description": is_text})
+        content: list[Json] = call.get("content", [])
+        if len(content) == 1 and kept(content[0], OFFICIAL).get("prompt") is True:
+            # The title and description of the question, which stand beside it again.
+            del call["content"]
         params["subject"] = {"type": "tool_call", "toolCall": call}
         params["options"] = options
         if session.log is not None:

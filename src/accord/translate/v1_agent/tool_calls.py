@@ -68,7 +68,7 @@ class ToolCalls:
             keep(call, OFFICIAL, "capabilities", call.pop("capabilities"))
         content = call.get("content")
         if content:
-            call["content"] = [self._content(session, item) for item in content]
+            call["content"] = self._contents(session, content)
         locations = call.get("locations")
         if locations:
             for location in locations:
@@ -78,12 +78,25 @@ class ToolCalls:
         if "_meta" in call:
             restore(call, KEPT)
 
+    def _contents(self, session: Session, content: list[Json]) -> list[Json]:
+        said: list[Json] = []
+        is_whole = False
+        for item in content:
+            told = kept(item, OFFICIAL) if "_meta" in item else {}
+            if is_whole and told.get("continues") is True:
+                # The diff before it says it as well.
+                continue
+            raw = told.get("raw")
+            if isinstance(raw, dict) and self._may_stand(session, raw):
+                is_whole = raw["type"] == "diff"
+                said.append(raw)
+            else:
+                said.append(self._content(session, item))
+                is_whole = "changes" in told and "newText" not in kept(said[-1], OFFICIAL)
+        return said
+
     def _content(self, session: Session, item: Json) -> Json:
         kind = item["type"]
-        if "_meta" in item:
-            raw = kept(item, OFFICIAL).get("raw")
-            if isinstance(raw, dict) and self._may_stand(session, raw):
-                return raw
         if kind == "content":
             item["content"] = block_to_v2(item["content"])
         elif kind == "diff":

@@ -16,7 +16,14 @@ from accord.translate.adapter import NOTHING, Outs
 from accord.translate.keeping import OFFICIAL, keep
 from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
-from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2, is_text, restore
+from accord.translate.v1_agent.content import (
+    Check,
+    block_to_v2,
+    blocks_to_v2,
+    is_text,
+    restore,
+    taken,
+)
 from accord.translate.v1_agent.core import NOT_HISTORY, UPDATE, Core
 from accord.translate.v1_agent.options import Options
 from accord.translate.v1_agent.session import Past, Session
@@ -35,6 +42,9 @@ PRESENT: Final = frozenset(
         "usage_update",
     }
 )
+
+ENTRY: Final[dict[str, Check]] = {"status": is_text, "priority": is_text}
+PLANS: Final = frozenset({"items", "file", "markdown"})
 
 Handler = Callable[[Session, Json], Json | None]
 
@@ -153,17 +163,23 @@ class Updates:
         restore(update, {"planId": is_text})
         plan["planId"] = update.pop("planId", MAIN_PLAN)
         for entry in plan["entries"]:
-            restore(entry, {"status": is_text, "priority": is_text})
+            restore(entry, ENTRY)
         update["plan"] = plan
         return update
 
     def _plan_update(self, session: Session, update: Json) -> Json:
         plan: Json = update["plan"]
+        other = taken(plan, "raw", _is_other_plan)
+        if other is not None:
+            update["plan"] = other
+            return update
+        for entry in plan.get("entries", ()):
+            restore(entry, ENTRY)
         if plan["type"] == "items" or self._core.unstable:
             return update
         text = plan.get("content") or plan.get("uri") or plan["type"]
-        entry: Json = {"content": text, "priority": "medium", "status": "in_progress"}
-        shown: Json = {"type": "items", "planId": plan["planId"], "entries": [entry]}
+        task: Json = {"content": text, "priority": "medium", "status": "in_progress"}
+        shown: Json = {"type": "items", "planId": plan["planId"], "entries": [task]}
         keep(shown, OFFICIAL, "raw", plan)
         update["plan"] = shown
         return update
@@ -221,7 +237,17 @@ class Updates:
 
     def _subagent(self, session: Session, update: Json) -> Json:
         self._core.child_of(session, update["sessionId"])
+        state = update.get("state")
+        if state is not None:
+            restore(state, {"state": is_text})
         return update
+
+
+def _is_other_plan(value: Any) -> bool:
+    """A plan of a type that v1 does not have."""
+    if not isinstance(value, dict) or value.get("type") in PLANS:
+        return False
+    return is_text(value.get("type")) and is_text(value.get("planId"))
 
 
 __all__ = ["Updates"]
