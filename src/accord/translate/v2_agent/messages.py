@@ -184,6 +184,13 @@ def _part(block: Json) -> Part:
     return block["text"] if len(block) == 2 and block["type"] == "text" else block
 
 
+def _block(part: Part) -> Json:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    block: Json = copied(part)
+    return block
+
+
 def _joined(parts: Sequence[Part]) -> list[Part]:
     """Texts that follow each other as one: where one chunk ends and the next begins is no news."""
     found: list[Part] = []
@@ -215,7 +222,7 @@ def _rest(old: Sequence[Part], new: Sequence[Part]) -> list[Json] | None:
         rest[0] = first[len(last) :]
     else:
         return None
-    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in rest]
+    return [_block(part) for part in rest]
 
 
 __all__ = ["CHUNKS", "MESSAGES_KEPT", "MESSAGE_CHARS_KEPT", "Messages"]

@@ -66,7 +66,7 @@ class ToolCalls:
         self._ended: deque[str] = deque()
         self._terminals = Terminals()
         # The calls that have shown a terminal.
-        self._showing: dict[str, set[str]] = {}
+        self._showing: dict[str, dict[str, None]] = {}
 
     # ---- what the agent says
 
@@ -235,7 +235,7 @@ class ToolCalls:
             self._voice.lost("content of a long tool call")
         call.terminals = frozenset(item for item in call.content if isinstance(item, str))
         for terminal_id in call.terminals:
-            self._showing.setdefault(terminal_id, set()).add(call_id)
+            self._showing.setdefault(terminal_id, {})[call_id] = None
             if len(self._showing) > TERMINALS_KEPT:
                 del self._showing[next(iter(self._showing))]
 
@@ -267,7 +267,7 @@ class ToolCalls:
             if call is not None and terminal_id in call.terminals:
                 said += self._soon(call_id, call, seconds)
             else:
-                self._showing[terminal_id].discard(call_id)
+                del self._showing[terminal_id][call_id]
         return said
 
     def _soon(self, call_id: str, call: _Call, seconds: float) -> Sequence[Json]:
