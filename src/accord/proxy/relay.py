@@ -167,12 +167,13 @@ class Relay:
             said = f"{message.method} came before initialize"
             self.client.refuse(message.key, INVALID_REQUEST, said)
             return
-        outside = self._outside(message)
-        if outside is not None and self._opening is not None:
-            self._tasks.start_soon(self._open, self._opening, outside, name="initialize")
+        asked = self._asked(message)
+        if asked is not None:
+            self._opening = asked[0]
+            self._tasks.start_soon(self._open, *asked, name="initialize")
 
-    def _outside(self, request: Request) -> Outside | None:
-        """The client's version; None when it has been refused."""
+    def _asked(self, request: Request) -> tuple[Request, Outside] | None:
+        """The client's `initialize` in its version alone; None when it has been refused."""
         only = self._to if self._to in ("v1", "draft") else None
         chosen = judge_request(request.params, (1, 2) if only is None else (1,))
         if isinstance(chosen, Refused):
@@ -191,9 +192,8 @@ class Relay:
             self.client.refuse(request.key, INVALID_PARAMS, said, data)
             return None
         self.client.speak(chosen.dialect)
-        self._opening = request._replace(params=read)
         early = self._to == "v2-early" and chosen.dialect == "v2"
-        return "v2-early" if early else chosen.dialect
+        return request._replace(params=read), "v2-early" if early else chosen.dialect
 
     # ---- opening
 
