@@ -1,0 +1,90 @@
+"""A draft agent asks for permission: an operation on a resource, as options of v1.
+
+What always holds
+    * Only an option that was offered grants anything, and only the one that was chosen.
+    * Nothing of the request or the grant comes out of `_meta`.
+"""
+
+from __future__ import annotations
+
+from accord.translate.adapter import Outs
+from accord.translate.draft_agent.state import State
+from accord.translate.draft_pieces.bridge import DraftBridge
+from accord.translate.draft_pieces.fitting import keep_all, taken
+from accord.translate.draft_pieces.outputs import text_content
+from accord.translate.draft_pieces.paths import resolved
+from accord.translate.draft_tables import (
+    FILE_OPERATIONS,
+    PERMISSION_OPTIONS,
+    grant_of,
+    kind_of_operation,
+)
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    Failure,
+    Json,
+    Request,
+    Result,
+)
+
+
+class Permissions:
+    """Asks the v1 client."""
+
+    def __init__(self, bridge: DraftBridge, state: State) -> None:
+        self._bridge = bridge
+        self._state = state
+        bridge.on_request[AGENT, "session/request_permission"] = self._asked
+
+    def _asked(self, request: Request) -> Outs:
+        params = dict(request.params)
+        session = self._state.session(params["sessionId"])
+        if session.muted:
+            return [(AGENT, Result(request.key, grant_of(None)))]
+        call_id = params.pop("toolCallId", None)
+        operation, resource = params.pop("operation"), params.pop("resource")
+        call = session.calls.get(call_id) if call_id is not None else None
+        tool_call: Json = {
+            "toolCallId": call_id or self._state.permission_id(),
+            "title": f"{operation}: {resource}",
+            "kind": kind_of_operation(operation),
+            "status": "pending",
+        }
+        if operation in FILE_OPERATIONS:
+            tool_call["locations"] = [{"path": resolved(resource, session.folder)}]
+        if operation not in FILE_OPERATIONS or call is None:
+            given = call.given if call is not None and isinstance(call.given, dict) else {}
+            tool_call["rawInput"] = {**given, "resource": resource}
+        if "reason" in params:
+            tool_call["content"] = [text_content(params.pop("reason"))]
+        keep_all(tool_call, {"status": "awaiting_permission", "operation": operation})
+        had = taken(params)
+        # Options of a client that this request may have come from: for the eye, never offered.
+        asked: Json = {
+            **params,
+            "toolCall": tool_call,
+            "options": [
+                {"optionId": row.option_id, "kind": row.kind, "name": row.name}
+                for row in PERMISSION_OPTIONS
+            ],
+        }
+        keep_all(asked, had)
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer, session.id)]
+            return [(AGENT, Result(request.key, _grant(answer.result)))]
+
+        ask = self._bridge.ask
+        return [
+            ask(CLIENT, "session/request_permission", asked, then, instead_of=request, of=AGENT)
+        ]
+
+
+def _grant(result: Json) -> Json:
+    made = {name: value for name, value in result.items() if name != "outcome"}
+    outcome = result["outcome"]
+    chosen = outcome.get("optionId") if outcome["outcome"] == "selected" else None
+    return {**made, **grant_of(chosen)}
