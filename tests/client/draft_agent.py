@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
@@ -120,7 +121,7 @@ class Agent:
                 self.send({"id": message["id"], "result": result})
 
     def serve(self, method: str, params: Json) -> Json:
-        serving = {
+        serving: dict[str, Callable[[Json], Json]] = {
             "initialize": self.initialize,
             "authenticate": self.authenticate,
             "session/new": self.new,

@@ -39,12 +39,21 @@ def prompt_items(content: Iterable[Any]) -> list[Any]:
     return items
 
 
-def check_blocks(items: Sequence[Any], capabilities: AgentCapabilities) -> None:
+def check_blocks(
+    items: Sequence[Any], capabilities: AgentCapabilities, *, is_draft: bool = False
+) -> None:
     """A prompt says something, and only what the agent takes."""
     if not items:
         raise LocalProtocolError("an empty prompt cannot be sent")
     for item in items:
         if isinstance(item, str):
+            continue
+        if type(item).__module__.startswith("accord.schema.draft"):
+            # Whether such an agent takes it, its wire form knows.
+            if not is_draft:
+                raise LocalProtocolError(
+                    f"{type(item).__name__} of the 2026-02 draft is for agents that speak it"
+                )
             continue
         tag = tag_of(item)
         if tag is None:

@@ -35,9 +35,9 @@ from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.client.unstable import Unstable
-    from accord.schema import v1, v2
+    from accord.schema import draft, v1, v2
 
-    McpServer: TypeAlias = v2.McpServer | v1.McpServer
+    McpServer: TypeAlias = v2.McpServer | v1.McpServer | draft.McpServer
 
 FilePath: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")

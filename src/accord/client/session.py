@@ -18,10 +18,12 @@ from accord.transcript import ConfigOption, Transcript, Update
 
 if TYPE_CHECKING:
     from accord.client.client import Client
-    from accord.schema import v1, v2
+    from accord.schema import draft, v1, v2
 
-    # What a prompt is made of: text, blocks, or lists of them.
-    ContentBlock: TypeAlias = v2.ContentBlock | v1.ContentBlock
+    # What a prompt is made of: text, blocks, or lists of them; those of the draft are for its
+    # agents alone.
+    OfDraft: TypeAlias = draft.ContentBlock | draft.Attachment
+    ContentBlock: TypeAlias = v2.ContentBlock | v1.ContentBlock | OfDraft
     Prompted: TypeAlias = str | ContentBlock | Sequence[str | ContentBlock]
 
 
@@ -92,7 +94,7 @@ class Session:
         conversation.require_open("prompt")
         items = prompt_items(content)
         link = conversation.link
-        check_blocks(items, link.facts.capabilities)
+        check_blocks(items, link.facts.capabilities, is_draft=link.wire.dialect == "draft")
         with blaming_caller():
             blocks = link.wire.blocks(items)
         # Encoded here, so that what cannot be sent is told to whoever wrote it.
