@@ -4,8 +4,8 @@ Inside they are v2's structs with two fields more: the folder that a program is 
 long a server behind an address may take.
 
 The draft's `session/load` names no servers, so a session remembers its own: those without secrets
-(no variables, no headers, no login or query in the address) beside its log, all others no longer
-than the process.
+(no variables, no headers, no login or query in the address) beside its log, all others while it
+is open.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ class DraftServing:
     def _servers_of_live(self, session_id: str) -> tuple[Any, ...] | None:
         for service in list(self._agent.services):
             session = service.sessions.get(session_id)
-            if session is not None:
+            if session is not None and not session.closed:
                 return session.mcp_servers
         return None
 

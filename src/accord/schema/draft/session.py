@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from accord.schema.draft.mcp import McpServer
 from accord.schema.struct import UNSET, AbsolutePath, Omit, Raw, Uint64, WireStruct, Z
 
-# Names that agents share; any other is as good.
+# Names that agents share; any other is as good, so fields that hold one are plain texts.
 SessionMode: TypeAlias = Literal["default", "plan", "code", "architect", "ask"] | str
 
 
@@ -18,7 +18,7 @@ class NewSessionRequest(WireStruct, frozen=True, kw_only=True):
     working_directory: AbsolutePath
     mcp_servers: Z[Omit[list[McpServer]]] = UNSET
     system_prompt: Z[Omit[str]] = UNSET
-    initial_mode: Z[Omit[SessionMode]] = UNSET
+    initial_mode: Z[Omit[str]] = UNSET
     config_options: Z[Omit[dict[str, Raw]]] = UNSET
 
 
@@ -40,7 +40,7 @@ class LoadSessionResponse(WireStruct, frozen=True, kw_only=True):
 
     session_id: str
     working_directory: str
-    mode: SessionMode
+    mode: str
     config_options: dict[str, Raw]
     message_count: Uint64
 
@@ -49,14 +49,14 @@ class SetSessionModeRequest(WireStruct, frozen=True, kw_only=True):
     """Changes the mode of a session."""
 
     session_id: str
-    mode: SessionMode
+    mode: str
 
 
 class SetSessionModeResponse(WireStruct, frozen=True, kw_only=True):
     """The mode that was left and the one that holds now."""
 
-    previous_mode: SessionMode
-    current_mode: SessionMode
+    previous_mode: str
+    current_mode: str
 
 
 class SetSessionConfigOptionRequest(WireStruct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ not know is kept whole rather than refused, as everywhere in this folder.
 from typing import Literal, TypeAlias
 
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.draft.session import SessionMode
 from accord.schema.draft.tool_calls import ToolCall, ToolCallUpdate
 from accord.schema.struct import UNSET, Omit, Raw, Uint64, UnknownVariant, WireStruct, Z
 
@@ -26,7 +25,7 @@ UpdateType: TypeAlias = (
     ]
     | str
 )
-# Other words than these three are met, and mean what they say.
+# Other words than these are met, and mean what they say: fields that hold one are plain texts.
 PlanStepStatus: TypeAlias = Literal["pending", "in_progress", "completed"] | str
 ConfigOptionSource: TypeAlias = Literal["user", "agent"] | str
 
@@ -45,7 +44,7 @@ class PlanStep(WireStruct, frozen=True, kw_only=True):
 
     id: str
     description: str
-    status: PlanStepStatus
+    status: str
 
 
 class Plan(WireStruct, frozen=True, kw_only=True):
@@ -95,8 +94,8 @@ class AvailableCommands(WireStruct, frozen=True, kw_only=True):
 class CurrentModeUpdate(WireStruct, frozen=True, kw_only=True):
     """The mode changed, whoever wanted it."""
 
-    previous_mode: SessionMode
-    current_mode: SessionMode
+    previous_mode: str
+    current_mode: str
     reason: Z[Omit[str]] = UNSET
 
 
@@ -106,7 +105,7 @@ class ConfigOptionUpdate(WireStruct, frozen=True, kw_only=True):
     key: str
     current_value: Raw
     previous_value: Omit[Raw] = UNSET
-    source: Z[Omit[ConfigOptionSource]] = UNSET
+    source: Z[Omit[str]] = UNSET
 
 
 UpdateData: TypeAlias = (
