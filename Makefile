@@ -80,6 +80,8 @@ rules: setup
 bench: setup
 	@sh scripts/setup.sh acp-0.12 acp-1.0rc
 	$(PYTHON) benchmarks/run.py
+	$(PYTHON) -m benchmarks.proxy
+	$(PYTHON) -m benchmarks.translate
 
 format: setup
 	$(PYTHON) -m ruff format .

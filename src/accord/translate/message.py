@@ -96,8 +96,10 @@ class Translator(Protocol):
     Each call says what is to be sent now, in order.
     """
 
-    losses: dict[str, int]
-    """How often something could not be said in the other version, by kind."""
+    @property
+    def losses(self) -> dict[str, int]:
+        """How often something could not be said in the other version, by kind."""
+        ...
 
     @property
     def wake_at(self) -> float | None:
