@@ -6,6 +6,7 @@ import pytest
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, REQUEST_CANCELLED
 from accord.translate.message import CLIENT, Notification, Request
+from accord.translate.v1_agent.closing import CLOSING_SECONDS
 from accord.translate.v1_agent.turns import SILENCE
 from tests.translate.v1_agent.pieces import SELECTED, chunk, permission, tool
 from tests.translate.v1_agent.stage import Stage
@@ -17,6 +18,7 @@ from tests.translate.v1_agent.stage import Stage
 def test_cancel_stops_the_turn_the_held_prompts_and_the_questions() -> None:
     stage = Stage()
     stage.working()
+    stage.update({**tool(title="Done", status="completed"), "toolCallId": "t0"})
     stage.update(tool(title="Run", status="pending"))
     asked = permission(stage)
     request = stage.opened("session/request_permission", CLIENT)
@@ -90,6 +92,20 @@ def test_cancelling_another_request_follows_it_to_the_agent() -> None:
     asked = stage.opened("session/new")
     stage.tell("$/cancel_request", {"requestId": key})
     assert stage.told_agent("$/cancel_request") == [{"requestId": asked.key}]
+
+
+def test_a_turn_that_ends_with_the_session_leaves_no_timer_behind() -> None:
+    """Two timers fall due at once, and what the first does takes the second away."""
+    stage = Stage()
+    stage.start()
+    stage.new("s2")
+    stage.new("s1")
+    stage.update(chunk("hm"), "s2")
+    stage.prompt()
+    stage.ask("session/close", {"sessionId": "s1"})
+    stage.around.time += CLOSING_SECONDS + SILENCE
+    stage.adapter.wake()
+    assert stage.adapter.wake_at is None
 
 
 # ---- states

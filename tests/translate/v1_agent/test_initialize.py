@@ -108,6 +108,14 @@ def test_an_agent_that_says_nothing_can_do_what_we_make_up() -> None:
     assert "authMethods" not in said
 
 
+def test_what_is_attached_to_capabilities_stays_there() -> None:
+    said = Stage().start({"promptCapabilities": {"_meta": {"k": 1}}, "_meta": {"j": 2}})
+    assert said["capabilities"] == {
+        "session": {"prompt": {"_meta": {"k": 1}}, "mcp": {"stdio": {}}},
+        "_meta": {"j": 2},
+    }
+
+
 def test_what_an_adapter_kept_of_a_v2_agent_is_said_again() -> None:
     stage = Stage()
     other = {"type": "_key", "methodId": "k", "name": "Key"}

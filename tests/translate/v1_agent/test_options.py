@@ -19,13 +19,14 @@ MODES = {
 }
 MODELS = {"currentModelId": "big", "availableModels": [{"modelId": "small", "name": "Small"}]}
 SWITCH = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": True}
+GROUP = {"name": "G", "options": [{"value": "low", "name": "Low"}]}
 LEVEL = {
     "id": "level",
     "name": "Level",
     "type": "select",
     "category": "thought_level",
     "currentValue": "low",
-    "options": [{"group": "g", "name": "G", "options": [{"value": "low", "name": "Low"}]}],
+    "options": [{"group": "g", **GROUP}],
 }
 MODE_OPTION = {
     "id": "how",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from accord.jsonrpc.codes import (
@@ -15,6 +17,8 @@ from accord.translate.v1_agent.session import HELD_PROMPTS_MAX
 from accord.translate.v1_agent.turns import INSERTED_AFTER
 from tests.translate.v1_agent.pieces import SELECTED, chunk, permission, tool
 from tests.translate.v1_agent.stage import Stage
+
+X = "acp.translate"
 
 
 @pytest.mark.rule("V2-PROMPT-04", "V2-PROMPT-05", "V2-PROMPT-09", "V2-PROMPT-10", "XL-02")
@@ -149,6 +153,68 @@ def test_a_prompt_for_a_session_that_is_not_open_names_it() -> None:
     stage.start()
     error = stage.error(stage.prompt(session_id="nope"))
     assert (error.code, error.data) == (RESOURCE_NOT_FOUND, {"sessionId": "nope"})
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        (
+            {"type": "resource_link", "name": "a", "uri": "u", "icons": [{"src": "s"}]},
+            {"name": "a", "uri": "u", "_meta": {X: {"icons": [{"src": "s"}]}}},
+        ),
+        (
+            {"type": "resource_link", "name": "a", "uri": "u", "size": 2**63},
+            {"name": "a", "uri": "u", "_meta": {X: {"size": 2**63}}},
+        ),
+        (
+            {"type": "resource_link", "name": "a", "uri": "u", "_meta": {X: {"size": -1}}},
+            {"name": "a", "uri": "u", "size": -1},
+        ),
+        (
+            {"type": "resource_link", "name": "a", "uri": "u", "size": 3},
+            {"name": "a", "uri": "u", "size": 3},
+        ),
+        (
+            {"type": "text", "text": "a", "annotations": {"audience": ["user", "_x"]}},
+            {
+                "text": "a",
+                "annotations": {"audience": ["user"], "_meta": {X: {"audience": ["user", "_x"]}}},
+            },
+        ),
+        (
+            {
+                "type": "text",
+                "text": "a",
+                "annotations": {"priority": 1, "_meta": {X: {"priority": 5}}},
+            },
+            {"text": "a", "annotations": {"priority": 5}},
+        ),
+        (
+            {"type": "text", "text": "a", "annotations": {"audience": ["user"]}},
+            {"text": "a", "annotations": {"audience": ["user"]}},
+        ),
+        ({"type": "text", "text": "a", "annotations": None}, {"text": "a", "annotations": None}),
+    ],
+)
+def test_blocks_of_a_prompt_say_only_what_v1_has(block: Any, expected: Any) -> None:
+    """Lossy point 13: icons; the client's own echo has them."""
+    stage = Stage()
+    stage.start()
+    stage.new()
+    stage.ask("session/prompt", {"sessionId": "s1", "prompt": [block]})
+    assert stage.opened("session/prompt").params["prompt"] == [{"type": block["type"], **expected}]
+    stage.wait(1)
+    assert stage.updates()[0]["content"] == [block]
+
+
+def test_in_strict_mode_a_prompt_that_loses_something_is_refused() -> None:
+    stage = Stage(strict=True)
+    stage.start()
+    stage.new()
+    link = {"type": "resource_link", "name": "a", "uri": "u", "icons": []}
+    key = stage.ask("session/prompt", {"sessionId": "s1", "prompt": [link]})
+    assert stage.error(key).data == {"loss": "icons"}
+    assert stage.to_agent == []
 
 
 def test_an_agent_that_echoes_its_prompt_is_not_heard_twice() -> None:

@@ -177,7 +177,8 @@ def test_a_plan_that_was_kept_has_its_id_and_words_again() -> None:
     )
     assert said["plan"] == {"type": "items", "planId": "two", "entries": [{**entry, **kept}]}
     other = {"type": "_tree", "planId": "p"}
-    plan = {"type": "items", "planId": "p", "entries": [], "_meta": {X: {"raw": other}}}
+    plan: dict[str, Any] = {"type": "items", "planId": "p", "entries": []}
+    plan["_meta"] = {X: {"raw": other}}
     assert told({"sessionUpdate": "plan_update", "plan": plan})["plan"] == other
     for odd in (5, {"type": "items", "planId": "p"}, {"type": "_x"}):
         plan["_meta"] = {X: {"raw": odd}}

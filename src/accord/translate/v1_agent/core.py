@@ -15,7 +15,7 @@ from accord.jsonrpc.codes import (
     RESOURCE_NOT_FOUND,
     text_of,
 )
-from accord.translate.adapter import Adapter, Outs
+from accord.translate.adapter import NOTHING, Adapter, Outs
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -71,6 +71,8 @@ class Core(Adapter):
     ) -> None:
         super().__init__(surroundings, strict=strict, unstable=unstable)
         self.can = Abilities()
+        # What becomes of an update of a session that is not known.
+        self.on_unknown: Callable[[Json], Outs] = lambda _: NOTHING
         self.sessions: dict[str, Session] = {}
         self._timers: dict[tuple[str, str], tuple[float, Callable[[], Outs]]] = {}
 
@@ -110,10 +112,6 @@ class Core(Adapter):
         if session_id not in self.sessions:
             child = self.new_session(session_id, parent.cwd, list(parent.roots))
             child.open, child.child = False, True
-
-    def unknown_session(self, params: Json) -> Outs:
-        """An update of a session that is not known."""
-        raise NotImplementedError
 
     def open_session(self, session_id: str) -> Session:
         """The session that a request of the client names.
@@ -180,12 +178,8 @@ class Core(Adapter):
         """Do everything whose time has come."""
         now = self.around.now()
         ready = sorted((when, key) for key, (when, _) in self._timers.items() if when <= now)
-        outs: list[Out] = []
-        for _, key in ready:
-            found = self._timers.pop(key, None)
-            if found is not None:
-                outs += found[1]()
-        return outs
+        calls = [self._timers.pop(key)[1] for _, key in ready]
+        return [out for call in calls for out in call()]
 
 
 def not_found(session_id: Any) -> CannotTranslate:

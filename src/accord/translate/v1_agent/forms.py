@@ -24,6 +24,7 @@ def form_to_v2(params: Json) -> None:
         return
     schema["type"] = "object"
     properties: Json = schema.setdefault("properties", {})
+    dropped: Json = {}
     for name, wanted in list(properties.items()):
         kind = wanted["type"]
         if kind == "string":
@@ -33,10 +34,13 @@ def form_to_v2(params: Json) -> None:
                     # Nothing to choose from: v1 clients show a field for any text.
                     keep(wanted, OFFICIAL, choice, wanted.pop(choice))
         elif kind == "array" and _is_empty(wanted["items"]):
-            keep(schema, OFFICIAL, "properties", {name: properties.pop(name)})
-            required = schema.get("required") or []
-            if name in required:
-                schema["required"] = [one for one in required if one != name]
+            dropped[name] = properties.pop(name)
+    if dropped:
+        keep(schema, OFFICIAL, "properties", dropped)
+        required = schema.get("required") or []
+        if not dropped.keys().isdisjoint(required):
+            schema["required"] = [name for name in required if name not in dropped]
+            keep(schema, OFFICIAL, "required", required)
 
 
 def _is_empty(items: Json) -> bool:

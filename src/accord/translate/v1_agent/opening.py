@@ -45,6 +45,7 @@ class Opening:
         self._updates = updates
         self._unnamed = 0
         self._early: list[Json] = []
+        core.on_unknown = self._unknown
         core.on_request[CLIENT, "session/new"] = self._new
         core.on_request[CLIENT, "session/fork"] = self._new
         core.on_request[CLIENT, "session/resume"] = self._resume
@@ -91,7 +92,7 @@ class Opening:
             outs += self._updates.receive(params)
         return outs
 
-    def unknown(self, params: Json) -> Outs:
+    def _unknown(self, params: Json) -> Outs:
         """An update of a session that nobody has named yet, or nobody knows."""
         if not self._unnamed:
             self._core.around.log("an update of a session that is not open is dropped")

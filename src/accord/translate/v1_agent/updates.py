@@ -88,7 +88,7 @@ class Updates:
         """The next update of the agent."""
         session = self._sessions.get(params["sessionId"])
         if session is None:
-            return self._core.unknown_session(params)
+            return self._core.on_unknown(params)
         update: Json = params["update"]
         kind: str = update["sessionUpdate"]
         turn = session.turn

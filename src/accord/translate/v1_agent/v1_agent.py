@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from accord.translate.adapter import Outs
-from accord.translate.message import AGENT, CLIENT, Json, Notification, Out, Side, Surroundings
+from accord.translate.message import AGENT, CLIENT, Notification, Out, Side, Surroundings
 from accord.translate.v1_agent.closing import Closing
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.initialize import Initialize
@@ -45,7 +45,7 @@ class V1Agent(Core):
         options = Options(self)
         tool_calls = ToolCalls(self)
         updates = Updates(self, self._turns, options, tool_calls)
-        self._opening = Opening(self, options, updates)
+        Opening(self, options, updates)
         Questions(self, self._turns, tool_calls)
         Initialize(self, host)
         self.on_request[AGENT, MCP_MESSAGE] = lambda request: self.pass_on(AGENT, request, CLIENT)
@@ -56,10 +56,6 @@ class V1Agent(Core):
         self.on_notification[came_from, method] = lambda params: [
             (goes_to, Notification(method, params))
         ]
-
-    def unknown_session(self, params: Json) -> Outs:
-        """An update of a session that is not known; see `Core`."""
-        return self._opening.unknown(params)
 
     def ended(self, why: str) -> Outs:
         """The agent is gone: what it worked on has failed."""
