@@ -62,6 +62,10 @@ class Owner(Protocol):
         """The asker does not want the answer any more: it said so, or it is gone."""
         ...
 
+    def answered(self, asked: Asked) -> None:
+        """A request was answered, whoever did it."""
+        ...
+
     def gone(self, hop: Hop, why: Ended) -> None:
         """Nothing more comes on this hop."""
         ...

@@ -27,8 +27,8 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOU
 from accord.proxy.asked import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.link import INITIALIZE, INITIALIZE_PROXY, LAST_ANSWERS_SECONDS_MAX
-from accord.proxy.passing import farewell, pass_on, pass_on_cancel
-from accord.proxy.seat import Answering, Behind, Component, Initializing, Restarting, Seat
+from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel
+from accord.proxy.seat import Behind, Component, Initializing, Restarting, Seat
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
@@ -179,7 +179,7 @@ class Conductor:
             elif asked.method == INITIALIZE and to is self._front.far:
                 pass_on(asked, params, to, Behind(self, asked))
             else:
-                pass_on(asked, params, to, Answering(self, asked))
+                pass_on(asked, params, to, Passed(asked))
 
         def nowhere() -> None:
             asked.refuse(METHOD_NOT_FOUND, "the last component of a chain has no successor")
@@ -305,8 +305,8 @@ class Conductor:
             self._failed = sentence
         self._over.set()
 
-    def answered(self) -> None:
-        """A request was answered."""
+    def answered(self, asked: Asked) -> None:
+        """Somebody may wait for the last answer."""
         self._quiet.set()
 
 

@@ -313,6 +313,7 @@ class Hop:
             del self.asked[asked.id]
         if self.why is None or self.why.writable:
             self.send(frame)
+        self.owner.answered(asked)
 
     # ---- slow neighbours
 

@@ -29,7 +29,6 @@ from accord.proxy.passing import Passed, pass_on, pass_on_cancel
 from accord.proxy.running import Letting, show, show_now
 from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import UNSET, BareStruct, Omit, Raw
-from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
@@ -40,7 +39,7 @@ INITIALIZE_PROXY: Final = {
     "_proxy/initialize": "_proxy/successor",
 }
 """How a component is told that it has a successor, and how it then speaks to it."""
-LAST_ANSWERS_SECONDS_MAX: Final = 1.0
+LAST_ANSWERS_SECONDS_MAX: Final = 2.0
 """How long what is under way may go on when one side has gone."""
 
 
@@ -151,11 +150,11 @@ class Link:
         who, why = self.ended_first
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             if who == "client" and why.writable and not self._is_member:
-                # What the client asked is answered yet; a process is told by its stdin's end.
-                if isinstance(self._back.transport, SubprocessTransport):
-                    await self._back.transport.aclose()
-                else:
-                    await self._settled(lambda: not self._front.asked)
+                await self._settled(lambda: not self._front.asked)
+        if who == "client" and why.writable and not self._is_member:
+            # A process that still works is told by the end of its stdin, and may answer then.
+            await self._back.transport.aclose()
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._settled(self._is_idle)
 
     async def _settled(self, is_so: Callable[[], bool]) -> None:
@@ -377,6 +376,10 @@ class Link:
         _, _, data = unforeseen(error, message.method)
         said = f"the proxy {self.name!r} failed at the answer to {message.method}"
         asked.refuse(INTERNAL_ERROR, said, encode({"proxy": self.name, **data}))
+
+    def answered(self, asked: Asked) -> None:
+        """Somebody may wait for the last answer."""
+        self._quiet.set()
 
     def withdrawn(self, asked: Asked, params: Raw) -> None:
         """The asker wants no answer any more."""

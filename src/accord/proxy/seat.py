@@ -59,10 +59,6 @@ class Seat:
 class Chain(Protocol):
     """The conductor, as far as answers concern it."""
 
-    def answered(self) -> None:
-        """A request was answered."""
-        ...
-
     def remember(self, result: bytes) -> None:
         """What the component behind the whole chain can do."""
         ...
@@ -80,8 +76,8 @@ class Chain(Protocol):
         ...
 
 
-class Answering(Passed):
-    """Hands an answer back, and says that it did."""
+class Behind(Passed):
+    """Waits for the answer to `initialize` of the component behind the whole chain."""
 
     __slots__ = ("_chain",)
 
@@ -90,34 +86,19 @@ class Answering(Passed):
         self._chain = chain
 
     def answered(self, result: Raw) -> None:
-        """Hand the result back, byte for byte."""
-        super().answered(result)
-        self._chain.answered()
-
-    def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Hand the error back as it is."""
-        super().failed(code, message, data)
-        self._chain.answered()
-
-
-class Behind(Answering):
-    """Waits for the answer to `initialize` of the component behind the whole chain."""
-
-    __slots__ = ()
-
-    def answered(self, result: Raw) -> None:
         """Keep it for a component that is started again."""
         self._chain.remember(bytes(result))
         super().answered(result)
 
 
-class Initializing(Answering):
+class Initializing(Passed):
     """Waits for a component's answer to `initialize`, and asks again by the older name."""
 
-    __slots__ = ("_again", "_seat")
+    __slots__ = ("_again", "_chain", "_seat")
 
     def __init__(self, chain: Chain, seat: Seat, asked: Asked, again: bool = False) -> None:
-        super().__init__(chain, asked)
+        super().__init__(asked)
+        self._chain = chain
         self._seat = seat
         self._again = again
 
@@ -174,4 +155,4 @@ def encode_component(seat: Seat) -> Raw:
     return Raw(encode({"component": seat.component.name}))
 
 
-__all__ = ["Answering", "Behind", "Component", "Initializing", "Restarting", "Seat"]
+__all__ = ["Behind", "Component", "Initializing", "Restarting", "Seat"]
