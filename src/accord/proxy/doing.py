@@ -17,6 +17,7 @@ import anyio
 from accord.connection.faults import unforeseen
 from accord.errors import ConnectionLost, RequestError, RequestFailed, request_failed
 from accord.jsonrpc.codes import INTERNAL_ERROR, REQUEST_CANCELLED, text_of
+from accord.jsonrpc.envelope import NO_PARAMS
 from accord.proxy.asked import Asked
 from accord.proxy.handlers import Handler
 from accord.proxy.hop import Hop
@@ -181,7 +182,9 @@ class Doing:
             self._scope.cancel()
 
     def abort(self) -> None:
-        """The asker is gone."""
+        """The asker is gone: nobody needs to wait for anything."""
+        if self.is_forwarding:
+            pass_on_cancel(self.asked, NO_PARAMS)
         self._scope.cancel()
 
     def _result(self, value: Any) -> Raw | bytes | None:

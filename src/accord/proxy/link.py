@@ -387,7 +387,9 @@ class Link:
         doing: Doing | None = asked.doing
         if lane.withdraw(asked):
             asked.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-        elif doing is not None:
+        elif doing is not None and asked.is_open:
             doing.withdraw(params)
+        elif doing is not None:
+            doing.abort()
         else:
             lane.put(lambda: pass_on_cancel(asked, params))
