@@ -43,7 +43,7 @@ class DraftLogins:
 
     def require(self) -> None:
         """Refuse until the client has logged in, where the agent wants that, and again later."""
-        if self._expires is not None and datetime.now(UTC) >= self._expires:
+        if self._expires is not None and now() >= self._expires:
             self._expires = None
             self._service.authenticated = False
         self._service.require_login()
@@ -98,6 +98,11 @@ class DraftLogins:
             login.finish()
 
 
+def now() -> datetime:
+    """The time by which logins end."""
+    return datetime.now(UTC)
+
+
 def expiry(value: Any) -> datetime | None:
     """When a login ends, from what the program's function returned.
 
@@ -107,7 +112,7 @@ def expiry(value: Any) -> datetime | None:
     if value is None:
         return None
     if isinstance(value, timedelta):
-        return datetime.now(UTC) + value
+        return now() + value
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
