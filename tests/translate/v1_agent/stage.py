@@ -6,6 +6,7 @@ request must be answered exactly once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -33,6 +34,7 @@ from tests.translate.around import Around
 
 V1 = {"agent": v1_methods.AGENT_METHODS, "client": v1_methods.CLIENT_METHODS}
 V2 = {"agent": v2_methods.AGENT_METHODS, "client": v2_methods.CLIENT_METHODS}
+Judge = Callable[[str, Method, bool, Any], None]
 ABLE: Json = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
@@ -45,7 +47,19 @@ ABLE: Json = {
 class Stage:
     """`to_client` and `to_agent` are what the adapter has said and nobody has looked at."""
 
-    def __init__(self, *, check: bool = True, **how: Any) -> None:
+    def __init__(
+        self,
+        *,
+        check: bool = True,
+        open_words: bool = False,
+        judge: Judge | None = None,
+        **how: Any,
+    ) -> None:
+        """`judge` is told of everything that is said by a method that the versions know.
+
+        With `open_words`, words and variants that nobody knows are right, because the peers
+        themselves use them.
+        """
         self.around = Around()
         self.adapter = V1Agent(self.around.surroundings, **how)
         self.to_client: list[Message] = []
@@ -53,6 +67,8 @@ class Stage:
         self.to_host: list[Message] = []
         self.answers: dict[Key, list[Result | Failure]] = {}
         self._check = check
+        self._open_words = open_words
+        self._judged = judge or _nobody
         self._keys = 1000
         # What was asked, by whom it was asked of us: the method, for checking the answer.
         self._asked: dict[tuple[Side, Key], str] = {}
@@ -204,32 +220,40 @@ class Stage:
             assert (side, message.key) not in self._open
             self._open[side, message.key] = message.method
             handler = "agent" if side is AGENT else "client"
-            self._params(book[handler].get(message.method), message)
+            self._params(side, book[handler].get(message.method), message)
         elif isinstance(message, Notification):
             handler = "agent" if side is AGENT else "client"
-            self._params(book[handler].get(message.method), message)
+            self._params(side, book[handler].get(message.method), message)
         else:
             asked = self._asked.pop((side, message.key))
             handler = "agent" if side is CLIENT else "client"
             method = book[handler].get(asked)
-            if isinstance(message, Result) and method is not None and self._check:
-                _check(method.result, message.result)
+            if isinstance(message, Result) and method is not None:
+                self._judged("v2" if side is CLIENT else "v1", method, True, message.result)
+                if self._check:
+                    _check(method.result, message.result, self._open_words)
 
-    def _params(self, method: Method | None, message: Request | Notification) -> None:
+    def _params(self, side: Side, method: Method | None, message: Request | Notification) -> None:
         if method is None:
             assert message.method.startswith("_"), message.method
-        elif self._check:
-            _check(method.params, message.params)
+            return
+        self._judged("v2" if side is CLIENT else "v1", method, False, message.params)
+        if self._check:
+            _check(method.params, message.params, self._open_words)
 
 
-def _check(wanted: Any, value: Any) -> None:
+def _check(wanted: Any, value: Any, is_open: bool) -> None:
     try:
-        decode(wanted, encode(value), strict=True)
+        decode(wanted, encode(value), strict=not is_open)
     except Invalid as error:
         # Variants of an implementation's own are a choice.
         if "unknown variant '_" not in str(error):
             raise
         conform(wanted, value)
+    if is_open:
+        notes: list[str] = []
+        decode(wanted, encode(value), notes=notes)
+        assert all(note.startswith("unknown variant") for note in notes), notes
 
 
 def shorten(update: Json) -> Any:
@@ -242,6 +266,10 @@ def shorten(update: Json) -> Any:
     if kind == "tool_call_update":
         return f"tool {update['toolCallId']} {update.get('status')}"
     return kind
+
+
+def _nobody(version: str, method: Method, is_result: bool, value: Any) -> None:
+    pass
 
 
 def _is_update(message: Message) -> bool:
