@@ -7,7 +7,7 @@ The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
 Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
-In between    Proxy
+In between    Proxy, Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
 Bounds        Limits
 Errors        AccordError
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         StoreError,
         VersionMismatch,
     )
-    from accord.proxy import Proxy
+    from accord.proxy import Proxy, Translated
     from accord.schema.v2 import (
         AudioContent,
         EmbeddedResource,
@@ -130,6 +130,7 @@ _PLACES = {
         "VersionMismatch",
     ),
     "accord.proxy.proxy": ("Proxy",),
+    "accord.proxy.translated": ("Translated",),
     "accord.schema.v2": (
         "AudioContent",
         "EmbeddedResource",
@@ -221,6 +222,7 @@ __all__ = [
     "TextContent",
     "ToolCall",
     "Transcript",
+    "Translated",
     "Turn",
     "Update",
     "UrlRequest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
+from accord import Client
+from accord.errors import LocalProtocolError
 from accord.proxy.candidates import Settings
 from accord.proxy.translated import Translated, carry
 from accord.transport.memory import memory_pair
@@ -432,3 +435,21 @@ async def test_an_agent_that_floods_waits_for_its_client() -> None:
             for _ in range(40):
                 await client.method("_x/n")
         tasks.cancel_scope.cancel()
+
+
+# ---- as a library
+
+
+async def test_a_program_is_wrapped_in_one_line_and_driven_by_a_client() -> None:
+    """Issue 5: as a library, one class that wraps a transport."""
+    hello = str(Path(__file__).parents[2] / "examples" / "hello_agent.py")
+    agent = Translated.spawn(sys.executable, hello, to=2, speaks=1)
+    async with Client.connect(agent) as client:
+        session = await client.new_session(cwd=".")
+        assert (await session.ask("hi")).text == "You said: hi"
+    assert agent.losses == {}
+
+
+def test_a_version_that_nobody_has_is_named_at_once() -> None:
+    with pytest.raises(LocalProtocolError, match="there is no version 3"):
+        Translated.spawn("x", to=3)  # type: ignore[arg-type]

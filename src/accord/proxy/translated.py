@@ -7,24 +7,44 @@ other side takes it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import SpawnFailed
+from accord.errors import LocalProtocolError, SpawnFailed
 from accord.jsonrpc.framing import FrameTooLong
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, surroundings
 from accord.proxy.host import LocalHost
 from accord.proxy.relay import Connect, Relay
 from accord.translate.message import Json
 from accord.translate.reading import Spoken
+from accord.transport.subprocess import StderrListener, SubprocessTransport
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Receiver, Transport
 
 _log = logging.getLogger("accord.proxy")
 
 # How long an agent may take for what its client still waits for when the client has said its last.
 LAST_ANSWERS_SECONDS_MAX = 10.0
+
+
+Version = Literal[1, 2, "draft", "2-early"]
+"""A version of the protocol, as people name it."""
+
+_OUTSIDE: dict[Version, Outside] = {1: "v1", 2: "v2", "draft": "draft", "2-early": "v2-early"}
+_INSIDE: dict[Version, Spoken] = {1: "v1", 2: "v2", "draft": "draft"}
+Known = TypeVar("Known")
+
+
+def _known(version: Version | None, names: Mapping[Version, Known]) -> Known | None:
+    if version is None:
+        return None
+    if version not in names:
+        known = ", ".join(map(repr, names))
+        raise LocalProtocolError(f"there is no version {version!r} here; there are {known}")
+    return names[version]
 
 
 class Translated:
@@ -62,6 +82,34 @@ class Translated:
         self._inside = False
         self._paused = False
         self._over: Ended | None = None
+
+    @classmethod
+    def spawn(
+        cls,
+        *command: str,
+        to: Version | None = None,
+        speaks: Version | None = None,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stderr: StderrListener | None = None,
+        strict: bool = False,
+        unstable: bool = False,
+        host: bool = True,
+    ) -> Translated:
+        """An agent's program, given word by word; it is started by the client's `initialize`.
+
+        `to` is the version to serve, None for whichever the client asks for; `speaks` the agent's
+        own, None to find out.  With `strict` what cannot be said is an error.  With `host` an
+        agent of v1 whose client has no files and terminals gets those of this machine.
+        """
+        outside, inside = _known(to, _OUTSIDE), _known(speaks, _INSIDE)
+        parts = frozenset(("fs", "terminal")) if host else frozenset[str]()
+        return cls(
+            lambda: SubprocessTransport(command, cwd=cwd, env=env, stderr=stderr),
+            to=outside,
+            speaks=inside,
+            settings=Settings(strict, unstable, parts),
+        )
 
     @property
     def losses(self) -> dict[str, int]:
