@@ -103,6 +103,7 @@ class Connected:
         await shake_hands(link)
 
     async def _shake_hands(self, link: Link) -> None:
+        link.connection.agree_on(None)
         await link.shake_hands(make_offer(self.options))
 
     # ---- the dialect that an agent speaks, from one start to the next

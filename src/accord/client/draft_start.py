@@ -89,10 +89,13 @@ def _version_of(connected: "Connected") -> str:
 
 
 async def _shake_hands_in_v1(link: Link) -> None:
+    link.connection.agree_on(None)
     await link.shake_hands(make_offer(link.options), (1,))
 
 
 async def _shake_hands(link: Link) -> None:
+    # From here on: a refusal has the draft's numbers, and nothing can be taken back.
+    link.connection.agree_on(Manners(_error_out, _error_in))
     await link.first_exchange(draft_initialize(link.options), partial(_agree, link))
 
 
@@ -106,7 +109,6 @@ def _agree(link: Link, result: Raw) -> None:
     wire = WireDraft(strict=link.options.strict, report=link.connection.tolerate)
     facts = wire.agent(answer)
     check_required(answer.get("requiredClientCapabilities"), draft_capabilities(link.options))
-    link.connection.agree_on(Manners(_error_out, _error_in))
     link.settle(wire, facts)
 
 

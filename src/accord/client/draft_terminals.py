@@ -127,6 +127,9 @@ class TerminalRequests:
             return
         finally:
             sent.over.set()
+            if sent.session.is_closed:
+                # Nobody can release it any more.
+                self._running.pop(terminal_id, None)
         sent.end(ended)
 
     def wait_for_exit(self, request: IncomingRequest) -> Outcome:
