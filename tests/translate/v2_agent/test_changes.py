@@ -142,7 +142,8 @@ def test_a_patch_in_another_format_is_no_patch() -> None:
 
 def test_a_deleted_file_is_an_empty_one() -> None:
     """translate 8: `newText` empty, with the old text from the patch or the file."""
-    patch = "diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-y\n"
+    head = "diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n"
+    patch = f"{head}@@ -1,2 +0,0 @@\n-x\n-y\n"
     gone = {"type": "diff", "changes": [{"operation": "delete", "path": "/a"}]}
     [said], world = _shown({**gone, "patch": {"format": "git_patch", "text": patch}})
     assert (said["oldText"], said["newText"]) == ("x\ny\n", "")
@@ -162,9 +163,7 @@ TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "x"]), max_size=30)
 @given(TEXTS, TEXTS, st.booleans())
 def test_with_the_file_at_hand_both_texts_are_exact(old: str, new: str, is_done: bool) -> None:
     """translate 8: whichever of the two the file is."""
-    diff = wire_diff(diff_of("/a", old, new))
-    patch = diff.patch.text  # type: ignore[union-attr]
-    hunks = hunks_of(patch, "/a", only=True)  # pyright: ignore
+    hunks = hunks_of(_diff("/a", old, new)["patch"]["text"], "/a", only=True)
     found = texts(hunks, "/a", {"/a": new if is_done else old}.get)
     if old == new:
         assert found is None

@@ -77,6 +77,15 @@ def _asks(method: str, params: dict[str, Any]) -> Callable[[World], Any]:
     return lambda world: world.ask(CLIENT, method, dict(params))
 
 
+def _asks_permission(world: World) -> Any:
+    return world.ask(AGENT, "session/request_permission", PERMISSION)
+
+
+def _allows(world: World) -> Any:
+    outcome = {"outcome": "selected", "optionId": "yes"}
+    return world.answer(CLIENT, world.last(CLIENT).key, {"outcome": outcome})
+
+
 PLAN = {
     "sessionUpdate": "plan_update",
     "plan": {
@@ -118,12 +127,8 @@ TURN = [
             "content": {"type": "content", "content": {"type": "text", "text": "2"}},
         }
     ),
-    lambda world: world.ask(AGENT, "session/request_permission", PERMISSION),
-    lambda world: world.answer(
-        CLIENT,
-        world.last(CLIENT).key,
-        {"outcome": {"outcome": "selected", "optionId": "yes"}},
-    ),
+    _asks_permission,
+    _allows,
     _tells(_call(status="completed")),
     _asks("session/prompt", PROMPT),
     _tells({"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}),

@@ -97,10 +97,14 @@ def test_what_is_not_stable_is_offered_only_where_it_is_wanted() -> None:
         "providers": {},
     }
     shy = World().initialize(agent=agent)
-    assert shy["agentCapabilities"]["sessionCapabilities"] == {"list": {}, "resume": {}, "close": {}}
+    assert shy["agentCapabilities"]["sessionCapabilities"] == {
+        "list": {},
+        "resume": {},
+        "close": {},
+    }
     assert "auth" not in shy["agentCapabilities"]
     assert "acp" not in shy["agentCapabilities"]["mcpCapabilities"]
-    assert set(shy["_meta"][X]) == {"fork", "archive", "status", "title", "providers"} | set()
+    assert set(shy["_meta"][X]) == {"fork", "archive", "status", "title", "providers"}
     bold = World(unstable=True).initialize(agent=agent)["agentCapabilities"]
     assert bold["mcpCapabilities"] == {"http": False, "sse": False, "acp": True, "_meta": {"m": 1}}
     assert bold["sessionCapabilities"].keys() > {"fork", "archive", "status", "title"}
@@ -134,6 +138,9 @@ def test_ways_to_log_in_have_v1s_names_and_promise_logout() -> None:
     assert result["_meta"][X]["authMethods"] == [{"type": "_odd", "methodId": "o", "name": "O"}]
     assert result["agentCapabilities"]["auth"] == {"logout": {}}
     assert world.losses == {"auth method": 1}
+    world = World()
+    world.initialize(auth=[{"type": "agent", "methodId": "a", "name": "A"}])
+    assert world.losses == {}
 
 
 def test_an_agent_without_sessions_has_none_in_v1() -> None:
@@ -162,25 +169,25 @@ def test_a_refused_version_is_an_internal_error_in_v1(code: int, told: int) -> N
 
 def _introduced(version: int) -> tuple[World, Any]:
     world = World()
-    key = world.ask(CLIENT, "initialize", {"protocolVersion": 1})
+    world.ask(CLIENT, "initialize", {"protocolVersion": 1})
     result = {"protocolVersion": version, "info": {"name": "a", "version": "1"}}
     request = world.last(AGENT)
     outs = world.translator.receive(AGENT, Result(request.key, result))
-    return world, (key, outs)
+    return world, outs
 
 
 def test_an_agent_of_a_version_that_nobody_knows_cannot_be_served() -> None:
     """Ours: neither v1 nor v2."""
-    _, (key, outs) = _introduced(3)
+    _, outs = _introduced(3)
     [(side, answer)] = outs
     assert (side, answer.code, answer.data) == (CLIENT, -32603, {"protocolVersion": 3})
 
 
 def test_an_agent_that_answers_version_1_is_spoken_to_directly() -> None:
     """translate 2: the adapter steps aside."""
-    world, (key, outs) = _introduced(1)
+    world, outs = _introduced(1)
     assert outs[0][1].result["protocolVersion"] == 1
-    translator = world.translator
+    translator: Any = world.translator
     [(to, asked)] = translator.receive(CLIENT, Request(7, "session/load", {"any": "thing"}))
     assert (to, asked.method, asked.params) == (AGENT, "session/load", {"any": "thing"})
     [out] = translator.receive(CLIENT, Notification("$/cancel_request", {"requestId": 7}))

@@ -206,7 +206,7 @@ def test_a_block_that_v1_has_not_is_a_line_of_text_and_is_kept_whole() -> None:
 def _prompted(block: dict[str, Any]) -> dict[str, Any]:
     world = started(is_exact=False)
     world.ask(CLIENT, "session/prompt", {"sessionId": SESSION, "prompt": [block]})
-    [found] = world.agent[-1].params["prompt"]  # type: ignore[union-attr]
+    [found] = world.agent[-1].params["prompt"]
     return dict(found)
 
 
@@ -224,7 +224,10 @@ def test_what_a_prompt_brings_is_made_v2s() -> None:
     assert _prompted({"type": "text", "text": "[_chart]", "_meta": {X: {"raw": odd}}}) == odd
     text = {"type": "text", "text": "t"}
     for raw in ({"type": "image"}, 3, {"type": 3}):
-        assert _prompted({**text, "_meta": {X: {"raw": raw}}}) == {**text, "_meta": {X: {"raw": raw}}}
+        assert _prompted({**text, "_meta": {X: {"raw": raw}}}) == {
+            **text,
+            "_meta": {X: {"raw": raw}},
+        }
 
 
 def test_annotations_of_a_prompt_are_made_v2s() -> None:

@@ -54,8 +54,9 @@ def _changed(option: dict[str, Any], value: Any) -> dict[str, Any]:
 
 def test_options_have_v1s_names_and_the_mode_is_told_twice() -> None:
     """translate 9: the first option of category `mode` also becomes `modes`."""
-    _, result = _opened(MODE, MODEL)
-    assert result["configOptions"] == [_v1(MODE), V1_MODEL]
+    plain = {**MODE, "configId": "p", "category": None}
+    _, result = _opened(plain, MODE, MODEL)
+    assert result["configOptions"] == [_v1(plain), _v1(MODE), V1_MODEL]
     assert result["modes"] == {
         "currentModeId": "ask",
         "availableModes": [

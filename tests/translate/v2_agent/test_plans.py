@@ -103,7 +103,12 @@ def test_v1s_own_words_for_plans_come_back() -> None:
     assert world.update(kept) == [{"sessionUpdate": "plan_update", "plan": raw}]
     gone = {"sessionUpdate": "plan_removed", "planId": "p"}
     assert world.update(_plan("p", _meta={X: {"raw": gone}})) == [gone]
-    for odd in ({"type": "markdown", "planId": "p"}, {"planId": "x"}, 5, {"planId": "p", "type": 1}):
+    for odd in (
+        {"type": "markdown", "planId": "p"},
+        {"planId": "x"},
+        5,
+        {"planId": "p", "type": 1},
+    ):
         update = _plan("p", _meta={X: {"raw": odd}})
         update["plan"]["_meta"] = {X: {"raw": odd}}
         assert world.update(update) == [update]

@@ -150,7 +150,11 @@ def test_a_withdrawn_question_is_cancelled_and_a_failure_is_a_failure(code: int)
 
 def _form(world: World, **fields: Any) -> Any:
     properties = fields.pop("properties", {"a": {"type": "string"}})
-    schema: dict[str, Any] = {"type": "object", "properties": properties, **fields.pop("schema", {})}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        **fields.pop("schema", {}),
+    }
     params = {"mode": "form", "message": "m", "requestedSchema": schema, **fields}
     if "requestId" not in params:
         params["sessionId"] = SESSION

@@ -40,9 +40,7 @@ def test_commands_of_the_answer_follow_it_as_an_update() -> None:
     assert world.updates() == [
         {
             "sessionUpdate": "available_commands_update",
-            "availableCommands": [
-                {"name": "go", "description": "d", "input": {"hint": "where"}}
-            ],
+            "availableCommands": [{"name": "go", "description": "d", "input": {"hint": "where"}}],
         }
     ]
 
@@ -51,9 +49,7 @@ def test_a_session_is_loaded_by_resuming_it_from_the_start() -> None:
     """translate 4: the past is told, the closing state is not, then comes the answer."""
     world = started()
     world.update(CHUNK)
-    key = world.ask(
-        CLIENT, "session/load", {"sessionId": SESSION, "cwd": CWD, "mcpServers": []}
-    )
+    key = world.ask(CLIENT, "session/load", {"sessionId": SESSION, "cwd": CWD, "mcpServers": []})
     request = world.last(AGENT)
     assert request.method == "session/resume"
     assert request.params["replayFrom"] == {"type": "start"}
@@ -274,6 +270,12 @@ def test_of_sessions_that_rest_only_so_many_are_known(monkeypatch: pytest.Monkey
     for name in ("a", "b", "c"):
         world.ask(CLIENT, "session/resume", {"sessionId": name, "cwd": CWD})
         world.answer(AGENT, world.last(AGENT).key, {})
+    world.idle()
+    assert world.answer_to(key).result == {"stopReason": "end_turn"}
+    monkeypatch.setattr(core_module, "SESSIONS_KEPT", 1)
+    world = started()
+    key = world.prompt()
+    world.ask(CLIENT, "session/resume", {"sessionId": "a", "cwd": CWD})
     world.idle()
     assert world.answer_to(key).result == {"stopReason": "end_turn"}
 

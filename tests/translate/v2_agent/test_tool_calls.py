@@ -66,9 +66,7 @@ def test_everything_that_both_know_is_copied() -> None:
 def test_nulls_say_the_default_or_are_kept() -> None:
     """translate 8: v1 reads null as no change."""
     world = _with_call()
-    [said] = world.update(
-        _call(title=None, kind=None, status=None, content=None, locations=None)
-    )
+    [said] = world.update(_call(title=None, kind=None, status=None, content=None, locations=None))
     assert said == _call(
         title="t",
         kind="other",
@@ -179,11 +177,27 @@ def test_of_calls_that_ended_long_ago_only_the_id_is_kept(monkeypatch: pytest.Mo
     world.update({**_call(status="failed"), "toolCallId": "u"})
     world.pass_time(1)
     assert world.update(_more("y")) == [_call(content=[_text("y")])]
-    monkeypatch.setattr(tool_calls_module, "CALLS_KEPT", 1)
+    # What still has to be told is not let go.
+    assert world.update(_more("z")) == []
     world.update({**_call(status="failed"), "toolCallId": "v"})
+    world.update(_call(status="completed"))
+    assert world.update(_more("!")) == []
     world.update({**_call(status="failed"), "toolCallId": "w"})
-    world.update({**_call(status="failed"), "toolCallId": "x"})
-    world.update({**_call(status="failed"), "toolCallId": "y"})
+    [(_, told)] = world.pass_time(1)
+    assert isinstance(told, Notification)
+    assert told.params["update"]["content"] == [_text("y"), _text("z"), _text("!")]
+
+
+def test_a_call_that_is_forgotten_is_new_when_it_is_heard_of_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: memory is bounded."""
+    monkeypatch.setattr(tool_calls_module, "ENDED_KEPT", 1)
+    monkeypatch.setattr(tool_calls_module, "CALLS_KEPT", 1)
+    world = _with_call()
+    for name in ("u", "v", "w"):
+        world.update({**_call(status="failed"), "toolCallId": name})
+    assert world.update(_call(status="completed"))[0]["sessionUpdate"] == "tool_call"
 
 
 def test_of_the_content_of_one_call_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

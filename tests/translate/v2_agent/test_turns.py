@@ -15,7 +15,9 @@ HELLO = [{"type": "text", "text": "hello"}]
 
 def _ask(world: World, blocks: list[dict[str, Any]] | None = None) -> int:
     return world.ask(
-        CLIENT, "session/prompt", {"sessionId": SESSION, "prompt": HELLO if blocks is None else blocks}
+        CLIENT,
+        "session/prompt",
+        {"sessionId": SESSION, "prompt": HELLO if blocks is None else blocks},
     )
 
 
@@ -200,9 +202,10 @@ def test_a_prompt_that_the_agent_gives_back_unread_is_cancelled() -> None:
 def test_taking_back_a_prompt_cancels_the_session_or_takes_it_out_of_the_line() -> None:
     """translate 6."""
     world = started()
-    first, second = world.prompt(), world.prompt()
-    world.tell(CLIENT, "$/cancel_request", {"requestId": second})
-    assert world.answer_to(second) == Result(second, {"stopReason": "cancelled"})
+    first, second, third = world.prompt(), world.prompt(), world.prompt()
+    for key in (third, second):
+        world.tell(CLIENT, "$/cancel_request", {"requestId": key})
+        assert world.answer_to(key) == Result(key, {"stopReason": "cancelled"})
     world.tell(CLIENT, "$/cancel_request", {"requestId": first})
     assert world.agent[-1] == Notification("session/cancel", {"sessionId": SESSION})
     world.idle("cancelled")
@@ -232,7 +235,6 @@ def test_the_echo_of_the_clients_own_prompt_is_not_told(first: str) -> None:
     world.answer(AGENT, request.key, {"messageId": "u"})
     if first == "answer":
         assert world.update(_user("u", "hello, expanded by the agent")) == []
-    assert world.client[-1:] != [Notification]
     assert world.updates() == []
     [said] = world.update(_user("u", "something else"))
     assert said["sessionUpdate"] == "user_message_chunk"
@@ -274,7 +276,7 @@ def test_words_that_may_be_the_prompts_wait_for_its_answer() -> None:
     assert world.update(_user("u", "HELLO")) == []
     assert world.update(_user_chunk("x", "hi")) == []
     outs = world.answer(AGENT, world.last(AGENT).key, {"messageId": "u"})
-    assert [out[1].params["update"] for out in outs] == [_user_chunk("x", "hi")]  # type: ignore[union-attr]
+    assert [out[1].params["update"] for out in outs] == [_user_chunk("x", "hi")]
 
 
 def test_of_words_that_wait_there_are_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:

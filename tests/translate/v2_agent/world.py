@@ -22,7 +22,6 @@ from accord.translate.message import (
     Key,
     Message,
     Notification,
-    Out,
     Request,
     Result,
     Side,
@@ -46,6 +45,8 @@ SPOKEN: dict[Side, dict[tuple[Side, str], Method]] = {
         **{(CLIENT, name): one for name, one in v2_methods.CLIENT_METHODS.items()},
     },
 }
+# A message beside whom it went to.
+Sent = tuple[Side, Any]
 OTHER = {CLIENT: AGENT, AGENT: CLIENT}
 
 
@@ -64,9 +65,9 @@ class World:
         self.count = 0
         self.logged: list[str] = []
         self.is_exact = is_exact
-        self.sent: list[Out] = []
-        self.client: list[Message] = []
-        self.agent: list[Message] = []
+        self.sent: list[Sent] = []
+        self.client: list[Any] = []
+        self.agent: list[Any] = []
         # Requests that a peer made and that are not answered, with their methods.
         self.open: dict[tuple[Side, Key], str] = {}
         self.asked: dict[tuple[Side, Key], str] = {}
@@ -101,37 +102,37 @@ class World:
         self._take(self.translator.receive(side, Request(key, method, params)))
         return key
 
-    def tell(self, side: Side, method: str, params: Json) -> list[Out]:
+    def tell(self, side: Side, method: str, params: Json) -> list[Sent]:
         """A notification of a peer; answers what came out of it."""
         row = SPOKEN[side].get((OTHER[side], method))
         message = Notification(method, read_params(row, encode(params)))
         return self._take(self.translator.receive(side, message))
 
-    def answer(self, side: Side, key: Key, result: Json) -> list[Out]:
+    def answer(self, side: Side, key: Key, result: Json) -> list[Sent]:
         """A peer answers a request that it was sent."""
         row = SPOKEN[side].get((side, self.asked.pop((side, key))))
         message = Result(key, read_result(row, encode(result)))
         return self._take(self.translator.receive(side, message))
 
-    def fail(self, side: Side, key: Key, code: int, data: Any = None) -> list[Out]:
+    def fail(self, side: Side, key: Key, code: int, data: Any = None) -> list[Sent]:
         """A peer refuses a request that it was sent."""
         self.asked.pop((side, key), None)
         return self._take(self.translator.receive(side, Failure(key, code, "no", data)))
 
-    def pass_time(self, seconds: float) -> list[Out]:
+    def pass_time(self, seconds: float) -> list[Sent]:
         """Time passes, and whatever is due by then is done."""
         self.now += seconds
         at = self.translator.wake_at
         return self._take(self.translator.wake()) if at is not None and at <= self.now else []
 
-    def die(self) -> list[Out]:
+    def die(self) -> list[Sent]:
         """The agent is gone."""
         return self._take(self.translator.agent_gone("the agent is gone"))
 
     # ---- what comes out
 
-    def _take(self, outs: Any) -> list[Out]:
-        taken: list[Out] = []
+    def _take(self, outs: Any) -> list[Sent]:
+        taken: list[Sent] = []
         for side, message in outs:
             copy = deepcopy(message)
             _spoil(message[-1] if not isinstance(message, Failure) else message.data)
@@ -150,7 +151,11 @@ class World:
                 row = None
             else:
                 assert row is not None, message
-                row.decode_params(encode(message.params), strict=self.is_exact)
+                notes: list[str] = []
+                row.decode_params(encode(message.params), notes=notes, strict=self.is_exact)
+                # Of v1, forms may hold what is of a later version; nothing else may.
+                is_open = side is AGENT or message.method == "elicitation/create"
+                assert is_open or not notes, notes
             if isinstance(message, Request):
                 assert (side, message.key) not in self.asked
                 self.asked[side, message.key] = message.method

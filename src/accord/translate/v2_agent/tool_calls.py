@@ -221,8 +221,9 @@ class ToolCalls:
         """Of calls that ended long ago, only that there were any is kept."""
         self._ended.append(call_id)
         if len(self._ended) > ENDED_KEPT:
-            call = self._calls.get(self._ended.popleft())
-            if call is not None:
+            oldest = self._ended.popleft()
+            call = self._calls.get(oldest)
+            if call is not None and (self._session_id, oldest) not in self._voice.dues:
                 call.content, call.chars, call.terminals = [], 0, frozenset()
 
     def _add(self, call_id: str, call: _Call, items: Sequence[Json]) -> None:
