@@ -5,7 +5,8 @@ from __future__ import annotations
 from accord.schema import draft
 from accord.schema.codec import decode, encode
 from accord.schema.struct import Raw
-from accord.transcript import Command, ConfigOption, ExitStatus, FileDiff, Location
+from accord.transcript import Command, ConfigOption, ExitStatus, FileDiff, Location, Transcript
+from accord.transcript.content import text_of
 from tests.transcript.wire import folding_draft
 
 CHUNK = "agent_message_chunk"
@@ -155,3 +156,59 @@ def test_an_unknown_update_is_kept() -> None:
     """Ours."""
     fold = folding_draft()
     assert fold("_x", a=1).kind == "unknown"
+
+
+def test_hunks_that_have_their_heads_already_keep_them() -> None:
+    """Draft 8.4: its own example of a diff repeats the numbers in the content."""
+    fold = folding_draft()
+    numbers = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1}
+    hunks = [
+        {**numbers, "content": "@@ -1,1 +1,1 @@\n-a\n+b"},
+        {**numbers, "content": "-c\n+d\n"},
+    ]
+    fold("tool_call_update", id="t", output={"type": "diff", "path": "/a", "hunks": hunks})
+    head = "@@ -1,1 +1,1 @@\n"
+    (call,) = fold.transcript.tool_calls
+    assert call.diffs == [FileDiff("/a", patch=f"{head}-a\n+b\n{head}-c\n+d\n")]
+
+
+def test_a_thought_that_is_not_for_the_user_is_kept_and_told_without_its_words() -> None:
+    """Draft 7.4: `visible`; its block stays apart from those that may be shown."""
+    fold = folding_draft()
+    assert fold("thought_message_chunk", content="a", visible=False).text == ""
+    assert fold("thought_message_chunk", content="b", visible=True).text == "b"
+    (thought,) = fold.transcript.thoughts
+    assert [text_of(block) for block in thought.blocks] == ["a", "b"]
+
+
+def test_modes_and_options_of_the_agent_are_those_of_every_session() -> None:
+    """Draft 10.1, 12.1: they are named in the capabilities; values come later."""
+    transcript = Transcript("draft")
+    named = draft.SessionCapabilities(
+        modes=["plan", "ask_questions"], config_options=["model", "fast", "deep"]
+    )
+    transcript.session_setup(named)
+    assert [mode.name for mode in transcript.modes.available] == ["plan", "Ask (questions only)"]
+    assert transcript.modes.current == "plan"
+    assert [one.category for one in transcript.config_options] == ["model", None, None]
+    loaded = draft.LoadSessionResponse(
+        session_id="s",
+        working_directory="/w",
+        mode="plan",
+        config_options={"fast": Raw(b"true")},
+        message_count=0,
+    )
+    transcript.session_setup(loaded)
+    found = {one.option_id: (one.type, one.value) for one in transcript.config_options}
+    assert found == {
+        "fast": ("boolean", True),
+        "model": ("unknown", None),
+        "deep": ("unknown", None),
+    }
+    change = draft.SetSessionConfigOptionResponse(key="deep", current_value=Raw(b"false"))
+    transcript.session_setup(change)
+    assert transcript.config_options[-1].type == "boolean"
+    transcript.session_setup(draft.SessionCapabilities(modes=["a", "default"]))
+    assert transcript.modes.current == "default"
+    transcript.session_setup(draft.SessionCapabilities())
+    assert transcript.modes.current is None

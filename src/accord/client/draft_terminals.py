@@ -114,11 +114,11 @@ class TerminalRequests:
         terminals, session_id = self._services.terminals, sent.session.id
         try:
             with anyio.move_on_after(None if timeout is None else timeout / 1000) as scope:
-                ended = await result_of(terminals.wait_for_exit(session_id, terminal_id))
+                await result_of(terminals.wait_for_exit(session_id, terminal_id))
             if scope.cancelled_caught:
                 sent.timed_out = True
                 await result_of(terminals.kill(session_id, terminal_id))
-                ended = await result_of(terminals.wait_for_exit(session_id, terminal_id))
+            ended = await result_of(terminals.wait_for_exit(session_id, terminal_id))
             if not self._streams:
                 shown = await result_of(terminals.output(session_id, terminal_id))
                 await sent.stdout(shown.text.encode("utf-8", "replace"))
