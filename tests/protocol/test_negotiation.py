@@ -15,6 +15,8 @@ from accord.protocol.negotiation import (
     asked_version,
     judge_answer,
     judge_request,
+    looks_like_draft,
+    may_be_draft,
 )
 
 INFO = {"name": "editor", "version": "1"}
@@ -289,3 +291,73 @@ def test_initialize_may_be_repeated_until_something_else_was_asked() -> None:
     assert late is not None
     assert late.code == -32600
     assert gate.chosen is second
+
+
+# ---- late fingerprints
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("session/new", {"workingDirectory": "/w"}),
+        ("session/prompt", {"sessionId": "s", "content": []}),
+        ("session/set_mode", {"sessionId": "s", "mode": "plan"}),
+        ("session/set_config_option", {"sessionId": "s", "key": "k", "value": 1}),
+        ("session/request_permission", {"sessionId": "s", "operation": "file_read"}),
+        ("authenticate", {"method": "api_key", "credentials": {}}),
+    ],
+)
+def test_a_request_of_the_draft_shows_itself(method: str, params: dict[str, Any]) -> None:
+    """dialect 1.3: by a key that only the draft has."""
+    assert may_be_draft(method)
+    assert looks_like_draft(method, params)
+    assert not looks_like_draft(method, {})
+    assert not looks_like_draft(method, [params])
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("session/new", {"cwd": "/w", "workingDirectory": "/w"}),
+        ("session/prompt", {"prompt": [], "content": []}),
+        ("session/load", {"sessionId": "s"}),
+        ("session/list", {"workingDirectory": "/w"}),
+    ],
+)
+def test_an_official_request_does_not(method: str, params: dict[str, Any]) -> None:
+    """dialect 1.3: what both have, or has the official key too, shows nothing."""
+    assert not looks_like_draft(method, params)
+    assert may_be_draft(method) == (method in ("session/new", "session/prompt"))
+
+
+def test_the_draft_can_show_itself_only_before_other_traffic() -> None:
+    """dialect 1.3: the choice is then fixed for the connection."""
+    started = Initialization()
+    started.admit_initialize(Chosen("v1", 1))
+    assert started.is_undecided
+    started.is_draft_after_all()
+    assert started.chosen == Chosen("draft", 1)
+    refused = started.forbids(Chosen("v1", 1))
+    assert refused is not None
+    assert not Initialization().is_undecided
+    begun = Initialization()
+    begun.admit_initialize(Chosen("v1", 1))
+    assert begun.admit("session/new") is None
+    assert not begun.is_undecided
+    second = Initialization()
+    second.admit_initialize(Chosen("v2", 2))
+    assert not second.is_undecided
+
+
+@pytest.mark.parametrize(("first", "then"), [("v1", "draft"), ("draft", "v1")])
+def test_a_repeated_initialize_keeps_the_dialect(first: Any, then: Any) -> None:
+    """Issue 5, bad input: who changes its dialect gets -32602, before and after other traffic."""
+    initialization = Initialization()
+    initialization.admit_initialize(Chosen(first, 1))
+    refused = initialization.forbids(Chosen(then, 1))
+    assert refused is not None
+    assert refused.code == -32602
+    initialization.admit("session/new")
+    refused = initialization.forbids(Chosen(then, 1))
+    assert refused is not None
+    assert refused.code == -32602
