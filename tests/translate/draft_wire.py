@@ -10,8 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from accord.schema.codec import encode
+from accord.schema.draft import methods as draft_methods
 from accord.schema.draft.updates import decode_update
 from accord.schema.method import Method
+from accord.schema.v1 import methods as v1_methods
+from accord.schema.v2 import methods as v2_methods
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -27,9 +30,14 @@ from accord.translate.message import (
     Surroundings,
     Translator,
 )
-from accord.translate.reading import Spoken, methods_of
+from accord.translate.reading import Spoken
 
 STAMP = "2026-02-04T10:30:00Z"
+
+
+def _tables(version: Spoken) -> tuple[dict[str, Method], dict[str, Method]]:
+    module = {"v1": v1_methods, "v2": v2_methods, "draft": draft_methods}[version]
+    return module.CLIENT_METHODS, module.AGENT_METHODS
 
 
 class Clock:
@@ -74,7 +82,9 @@ class Wire:
         self.translator = translator
         self.clock = clock
         self.said: list[Out] = []
-        self._methods = {side: methods_of(version) for side, version in spoken.items()}
+        # What a side handles, and what it may ask of the other, in the version that it speaks.
+        self._handles = {side: _tables(version)[side is AGENT] for side, version in spoken.items()}
+        self._asks = {side: _tables(version)[side is CLIENT] for side, version in spoken.items()}
         self._draft = {side for side, version in spoken.items() if version == "draft"}
         self._came: dict[tuple[Side, Key], str] = {}
         self.asked: dict[tuple[Side, Key], str] = {}
@@ -177,10 +187,9 @@ class Wire:
             self.said.append((side, message))
 
     def _judge(self, side: Side, message: Message) -> None:
-        methods = self._methods[side]
         if isinstance(message, Result | Failure):
             name = self._came.pop((side, message.key))
-            method = methods.get(name)
+            method = self._asks[side].get(name)
             if isinstance(message, Result) and method is not None:
                 method.decode_result(encode(self._calm(side, message.result)), strict=True)
                 self._official(side, message, name)
@@ -188,7 +197,7 @@ class Wire:
         if isinstance(message, Request):
             assert (side, message.key) not in self.asked
             self.asked[side, message.key] = message.method
-        method = methods.get(message.method)
+        method = self._handles[side].get(message.method)
         if method is None:
             assert message.method.startswith("_"), message
             return

@@ -26,7 +26,7 @@ from accord.translate.draft_pieces.capabilities import (
     program_from_draft,
     program_to_draft,
 )
-from accord.translate.draft_pieces.fitting import fits, keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, fits, keep_all, taken
 from accord.translate.draft_pieces.mcp_calls import McpCallsOfAgent
 from accord.translate.draft_tables import (
     DRAFT_CAPABILITY_NOT_SUPPORTED,
@@ -78,7 +78,7 @@ class DraftAgent(DraftBridge):
     def _initialize(self, request: Request) -> Outs:
         params = request.params
         capabilities: Json = params.get("clientCapabilities") or {}
-        self.state.client = capabilities
+        self.state.client = copied(capabilities)
         asked = {
             name: value
             for name, value in params.items()
@@ -86,7 +86,8 @@ class DraftAgent(DraftBridge):
         }
         asked["protocolVersion"] = PROTOCOL_VERSION
         asked["clientInfo"] = program_to_draft(params.get("clientInfo"))
-        asked["capabilities"] = self.state.offered = client_to_draft(capabilities)
+        asked["capabilities"] = client_to_draft(capabilities)
+        self.state.offered = copied(asked["capabilities"])
         if "capabilities" in params:
             keep_all(asked, {"capabilities": params["capabilities"]})
 

@@ -70,9 +70,10 @@ class Files:
         first, last = params.pop("startLine", None), params.pop("endLine", None)
         asked = self._begin(params, "read")
         if first is not None:
-            asked["line"] = first
+            asked["line"] = max(first, 1)
+        skipped, count = max(first or 1, 1) - 1, None
         if last is not None:
-            count = last - (first or 1) + 1
+            count = last - skipped
             if count <= 0:
                 return [(AGENT, Result(request.key, {"content": "", "encoding": UTF_8}))]
             asked["limit"] = count
@@ -80,7 +81,7 @@ class Files:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._bridge.fail(AGENT, request.key, answer)]
-            return [(AGENT, Result(request.key, _read_result(answer.result, asked)))]
+            return [(AGENT, Result(request.key, _read_result(answer.result, skipped, count)))]
 
         ask = self._bridge.ask
         return [ask(CLIENT, "fs/read_text_file", asked, then, instead_of=request, of=AGENT)]
@@ -132,15 +133,14 @@ class Files:
         return [ask(CLIENT, "fs/write_text_file", asked, then, instead_of=request, of=AGENT)]
 
 
-def _read_result(answer: Json, asked: Json) -> Json:
+def _read_result(answer: Json, skipped: int, limit: int | None) -> Json:
     result = {**answer, "encoding": UTF_8}
     had = taken(result)
     text = result["content"]
     count = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
-    before, limit = max(asked.get("line") or 1, 1) - 1, asked.get("limit")
-    if (limit is None or count < limit) and (count or not before):
+    if (limit is None or count < limit) and (count or not skipped):
         # The end of the file was seen.
-        result["totalLines"], result["truncated"] = before + count, False
+        result["totalLines"], result["truncated"] = skipped + count, False
     names = ("totalLines", "truncated", "encoding")
     result = restore(result, had, names, draft.ReadTextFileResponse)
     keep_all(result, had)

@@ -12,7 +12,7 @@ from accord.translate.draft_agent.turns import Turns
 from accord.translate.draft_modes import ModeNames
 from accord.translate.draft_pieces.bridge import DraftBridge
 from accord.translate.draft_pieces.content import placeholder
-from accord.translate.draft_pieces.fitting import fits, keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, fits, keep_all, taken
 from accord.translate.draft_pieces.options import (
     chosen_value,
     find,
@@ -117,9 +117,9 @@ class Sessions:
             session.options = options
         state = session.mode_state()
         if state is not None:
-            result["modes"] = state
+            result["modes"] = copied(state)
         if session.options or options == []:
-            result["configOptions"] = session.options
+            result["configOptions"] = copied(session.options)
 
     def _load(self, request: Request) -> Outs:
         if not self._state.loads:
@@ -201,7 +201,7 @@ class Sessions:
         params.pop("type", None)
         option = find(session.options, key)
         if is_untold(option, value):
-            return [(CLIENT, Result(request.key, {"configOptions": session.options}))]
+            return [(CLIENT, Result(request.key, {"configOptions": copied(session.options)}))]
         params["key"], params["value"] = key, chosen_value(option, value)
 
         def then(answer: Answer) -> Outs:
@@ -226,7 +226,7 @@ class Sessions:
                 )
             for name in ("key", "previousValue", "currentValue"):
                 result.pop(name, None)
-            result["configOptions"] = session.options
+            result["configOptions"] = copied(session.options)
             keep_all(result, had)
             return [(CLIENT, Result(request.key, result))]
 

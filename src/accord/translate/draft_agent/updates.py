@@ -14,6 +14,7 @@ from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft_agent.state import Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
 from accord.translate.draft_pieces.fitting import (
+    copied,
     fits,
     keep_all,
     read_update,
@@ -156,7 +157,7 @@ class Updates:
             return None
         made = {
             "sessionUpdate": "config_option_update",
-            "configOptions": session.options,
+            "configOptions": copied(session.options),
             **made,
         }
         keep_all(made, had)

@@ -28,7 +28,7 @@ from accord.translate.draft_pieces.capabilities import (
     program_from_draft,
     program_to_draft,
 )
-from accord.translate.draft_pieces.fitting import keep_all, restore, taken
+from accord.translate.draft_pieces.fitting import copied, keep_all, restore, taken
 from accord.translate.draft_pieces.mcp_calls import McpCallsOfClient
 from accord.translate.draft_tables import DRAFT_CAPABILITY_NOT_SUPPORTED
 from accord.translate.message import (
@@ -86,7 +86,7 @@ class DraftClient(DraftBridge):
     def _initialize(self, request: Request) -> Outs:
         params = dict(request.params)
         capabilities = params.pop("capabilities")
-        self.state.client = capabilities
+        self.state.client = copied(capabilities)
         custom = capabilities.get("_custom") or {}
         self.state.official_updates = custom.get(ACP_UPDATES) is True
         params["protocolVersion"] = PROTOCOL_VERSION
@@ -108,10 +108,12 @@ class DraftClient(DraftBridge):
             )
         made = dict(result)
         had = taken(made)
-        self.state.agent = made.pop("agentCapabilities", None) or {}
-        self.state.logins = logins = made.pop("authMethods", None) or []
+        capabilities = made.pop("agentCapabilities", None) or {}
+        self.state.agent = copied(capabilities)
+        logins = made.pop("authMethods", None) or []
+        self.state.logins = copied(logins)
         made["agentInfo"] = program_to_draft(made.pop("agentInfo", None))
-        made["capabilities"] = agent_to_draft(self.state.agent)
+        made["capabilities"] = agent_to_draft(capabilities)
         if logins:
             had["authMethods"] = logins
         made = restore(made, had, ("requiredClientCapabilities",), draft.InitializeResponse)

@@ -16,7 +16,7 @@ from accord.translate.draft_client.calls import Calls
 from accord.translate.draft_client.state import Call, Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge
 from accord.translate.draft_pieces.content import placeholder
-from accord.translate.draft_pieces.fitting import keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, keep_all, taken
 from accord.translate.draft_tables import (
     FILE_OPERATIONS,
     choose_option,
@@ -68,7 +68,7 @@ class Permissions:
         if reason not in ("", f"{operation}: {asked['resource']}"):
             asked["reason"] = reason
         # For the eye: what is offered there is not what the draft can say.
-        keep_all(asked, {"options": options})
+        keep_all(asked, {"options": copied(options)})
 
         def then(answer: Answer) -> Outs:
             return self._answered(session, request, options, answer)

@@ -15,7 +15,7 @@ from accord.translate.draft_client.settings import Settings
 from accord.translate.draft_client.state import Session, State
 from accord.translate.draft_modes import DEFAULT_MODE
 from accord.translate.draft_pieces.bridge import DraftBridge
-from accord.translate.draft_pieces.fitting import keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, keep_all, taken
 from accord.translate.draft_pieces.paths import is_absolute
 from accord.translate.draft_pieces.servers import server_from_draft, transport_of
 from accord.translate.draft_tables import (
@@ -56,7 +56,7 @@ class Sessions:
         mode, wishes = asked.pop("initialMode", DEFAULT_MODE), asked.pop("configOptions", {})
         servers = [self._server(one) for one in asked.pop("mcpServers", ())]
         self._system_prompt(asked)
-        asked.update(cwd=folder, mcpServers=servers)
+        asked.update(cwd=folder, mcpServers=copied(servers))
         had = taken(asked)
         # Paths never come out of `_meta`.
         keep_all(asked, had)
@@ -69,7 +69,7 @@ class Sessions:
             session = self._state.session(answer.result["sessionId"])
             session.opening = True
             session.folder, session.servers = folder, servers
-            session.describe(answer.result)
+            session.describe(copied(answer.result))
             return _Opening(self._bridge, self._settings, session, request, answer.result).follow(
                 mode, wishes
             )
@@ -140,7 +140,7 @@ class Sessions:
         return [ask(AGENT, "session/list", params, then, instead_of=request, of=CLIENT)]
 
     def _load_in(self, request: Request, folder: str, servers: list[Json]) -> Outs:
-        asked: Json = {**request.params, "cwd": folder, "mcpServers": servers}
+        asked: Json = {**request.params, "cwd": folder, "mcpServers": copied(servers)}
         session = self._state.session(asked["sessionId"])
         session.folder, session.servers = folder, servers
         session.counted, session.counting = 0, None
@@ -148,7 +148,7 @@ class Sessions:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
-            session.describe(answer.result)
+            session.describe(copied(answer.result))
             return [(CLIENT, Result(request.key, _loaded(session, answer.result)))]
 
         ask = self._bridge.ask
@@ -262,7 +262,7 @@ class _Opening:
             current = session.names.official(session.mode)
             had["modes"] = {**modes, "currentModeId": current}
         if options is not None:
-            had["configOptions"] = session.options
+            had["configOptions"] = copied(session.options)
         if "initialMode" in self._rejected:
             had["rejectedInitialMode"] = self._rejected.pop("initialMode")
         if self._rejected:

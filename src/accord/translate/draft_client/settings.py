@@ -13,7 +13,7 @@ from accord.translate.adapter import Outs
 from accord.translate.draft_client.calls import told
 from accord.translate.draft_client.state import Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
-from accord.translate.draft_pieces.fitting import keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, keep_all, taken
 from accord.translate.draft_pieces.options import changes, find, setting_for, value_of
 from accord.translate.draft_tables import DRAFT_CAPABILITY_NOT_SUPPORTED
 from accord.translate.message import (
@@ -152,7 +152,7 @@ class Settings:
             now = find(options, key)
             current = value if now is None else value_of(now)
             result.update(key=key, previousValue=before, currentValue=current)
-            keep_all(result, {"configOptions": options})
+            keep_all(result, {"configOptions": copied(options)})
             updates = self._tell(session, options, USER, made=said is None, first=key)
             return [(CLIENT, Result(request.key, result)), *updates]
 
@@ -184,7 +184,7 @@ class Settings:
             data: Json = {"key": change.key, "currentValue": change.after, "source": source}
             if change.had_value:
                 data["previousValue"] = change.before
-            keep_all(data, {"made": True} if updates else {"configOptions": options})
+            keep_all(data, {"made": True} if updates else {"configOptions": copied(options)})
             updates.append((_OPTION, data))
         session.options = options
         return updates

@@ -1,0 +1,416 @@
+"""Sessions of a draft agent for a v1 client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accord.translate.draft_agent import sessions as session_bounds
+from accord.translate.draft_agent import state as bounds
+from accord.translate.keeping import DRAFT
+from accord.translate.message import AGENT, CLIENT, Notification, Result
+from tests.translate.draft_openings import DRAFT_AGENT, MODES, Behind, behind, options
+
+MODE_LIST = [
+    {"id": "default", "name": "Default"},
+    {"id": "plan", "name": "Plan"},
+    {
+        "id": "ask_questions",
+        "name": "Ask (questions only)",
+        "description": "Answers questions and takes no action",
+    },
+]
+
+
+@pytest.mark.rule("D26-06")
+def test_a_new_session_has_the_modes_and_options_that_the_agent_announced() -> None:
+    """dialect.md 3.3, 7."""
+    scene = Behind()
+    scene.initialize()
+    result = scene.open()
+    assert result["sessionId"] == "s"
+    assert result["modes"] == {"currentModeId": "default", "availableModes": MODE_LIST}
+    (option,) = result["configOptions"]
+    assert (option["id"], option["type"], option["currentValue"]) == ("depth", "select", "default")
+    assert result["_meta"] == {DRAFT: {"createdAt": "then"}}
+
+
+def test_everything_that_a_v1_client_gives_a_new_session() -> None:
+    """dialect.md 3.3, 8."""
+    scene = Behind(unstable=True)
+    scene.initialize()
+    scene.wire.ask(
+        CLIENT,
+        "session/new",
+        {
+            "cwd": "/a",
+            "additionalDirectories": ["/b"],
+            "mcpServers": [
+                {
+                    "name": "one",
+                    "command": "/bin/one",
+                    "args": ["-v"],
+                    "env": [{"name": "K", "value": "secret"}],
+                    "_meta": {DRAFT: {"cwd": "/c"}},
+                },
+                {"name": "two", "command": "/bin/two", "args": [], "env": []},
+                {
+                    "name": "three",
+                    "type": "http",
+                    "url": "https://three.example",
+                    "headers": [{"name": "Authorization", "value": "secret"}],
+                    "_meta": {"x": 1},
+                },
+                {"name": "four", "type": "acp", "serverId": "4"},
+            ],
+            "systemPrompt": {
+                "mode": "override",
+                "content": [
+                    {"type": "text", "text": "Rhyme."},
+                    {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+                ],
+            },
+        },
+    )
+    params = scene.wire.one(AGENT, "session/new").params
+    assert params == {
+        "workingDirectory": "/a",
+        "systemPrompt": "Rhyme.\n\n[image image/png]",
+        "mcpServers": [
+            {
+                "name": "one",
+                "transport": {
+                    "type": "stdio",
+                    "command": "/bin/one",
+                    "args": ["-v"],
+                    "env": {"K": "secret"},
+                    "cwd": "/c",
+                },
+            },
+            {"name": "two", "transport": {"type": "stdio", "command": "/bin/two"}},
+            {
+                "name": "three",
+                "transport": {
+                    "type": "http",
+                    "url": "https://three.example",
+                    "headers": {"Authorization": "secret"},
+                },
+                "_meta": {"x": 1},
+            },
+            {
+                "name": "four",
+                "transport": {"type": "acp", "agentUrl": "acp://client", "mcpServerName": "4"},
+            },
+        ],
+        "_meta": {DRAFT: {"additionalDirectories": ["/b"], "systemPromptMode": "override"}},
+    }
+    assert "secret" not in repr(params["_meta"])
+    assert scene.bridge.losses == {"additionalDirectories": 1}
+
+
+@pytest.mark.parametrize(
+    ("agent", "server"),
+    [
+        ({"mcpCapabilities": {"servers": False}}, {"command": "/x", "args": [], "env": []}),
+        ({}, {"type": "http", "url": "u", "headers": []}),
+        (DRAFT_AGENT, {"type": "sse", "url": "u", "headers": []}),
+        (DRAFT_AGENT, {"type": "acp", "serverId": "4"}),
+    ],
+)
+def test_a_server_that_the_agent_cannot_reach_is_refused(agent: Any, server: Any) -> None:
+    """dialect.md 7, 8."""
+    scene = Behind(agent=agent)
+    scene.initialize()
+    params = {"cwd": "/a", "mcpServers": [{"name": "m", **server}]}
+    key = scene.wire.ask(CLIENT, "session/new", params)
+    error = scene.wire.error(CLIENT, key)
+    assert error.code == -32602
+    assert error.data == {"reason": "capability_not_supported", "server": "m"}
+
+
+def test_a_session_that_is_refused_is_refused_in_official_numbers() -> None:
+    """dialect.md 9: a login is needed."""
+    scene = Behind()
+    scene.initialize()
+    key = scene.wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []})
+    scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/new").key, -32001, "log in")
+    assert scene.wire.error(CLIENT, key).code == -32000
+
+
+def test_modes_and_options_that_were_kept_come_back() -> None:
+    """dialect.md 3.3: what a v1 agent behind the draft had said."""
+    scene = Behind()
+    scene.initialize()
+    key = scene.wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []})
+    kept = {"modes": MODES, "configOptions": options(), "madeCreatedAt": True}
+    result = {"sessionId": "s", "createdAt": "now", "_meta": {DRAFT: kept}}
+    scene.wire.answer(AGENT, scene.wire.one(AGENT, "session/new").key, result)
+    made = scene.wire.result(CLIENT, key)
+    assert made == {"sessionId": "s", "modes": MODES, "configOptions": options()}
+    scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "ask"})
+    assert scene.wire.one(AGENT, "session/set_mode").params["mode"] == "ask_permission"
+
+
+# ---- loading
+
+
+def _load(scene: Behind, result: Any = None, told: Any = ()) -> Any:
+    params = {"sessionId": "old", "cwd": "/a", "mcpServers": []}
+    key = scene.wire.ask(CLIENT, "session/load", params)
+    asked = scene.wire.one(AGENT, "session/load")
+    for kind, data in told:
+        scene.update(kind, data, "old")
+    default = {
+        "sessionId": "old",
+        "workingDirectory": "/b",
+        "mode": "ask",
+        "configOptions": {"depth": 3, "new": True},
+        "messageCount": 4,
+    }
+    scene.wire.answer(AGENT, asked.key, result or default)
+    return scene.wire.result(CLIENT, key)
+
+
+@pytest.mark.rule("D26-07")
+def test_a_loaded_session_says_what_it_is_and_that_nothing_was_replayed() -> None:
+    """dialect.md 3.4."""
+    scene = behind()
+    result = _load(scene)
+    assert result["modes"]["currentModeId"] == "ask_questions"
+    depth, new = result["configOptions"]
+    assert (depth["currentValue"], depth["options"]) == (
+        "3",
+        [{"value": "3", "name": "3", "_meta": {DRAFT: {"value": 3}}}],
+    )
+    assert (new["type"], new["currentValue"]) == ("boolean", True)
+    assert result["_meta"] == {
+        DRAFT: {"workingDirectory": "/b", "messageCount": 4, "replayed": False}
+    }
+
+
+def test_a_replay_of_the_agent_is_passed_on() -> None:
+    """dialect.md 3.4."""
+    scene = behind()
+    result = _load(scene, told=[("agent_message_chunk", {"content": "hi"})])
+    assert "replayed" not in result["_meta"][DRAFT]
+
+
+def test_a_mode_that_nobody_announced_is_offered_when_the_session_is_in_it() -> None:
+    """Ours: v1 wants the current mode among those on offer."""
+    scene = behind()
+    result = _load(
+        scene,
+        {
+            "sessionId": "old",
+            "workingDirectory": "/b",
+            "mode": "architect",
+            "configOptions": {},
+            "messageCount": 0,
+        },
+    )
+    assert result["modes"]["availableModes"][-1] == {"id": "architect", "name": "Architect"}
+
+
+def test_loading_asks_for_the_session_alone() -> None:
+    """dialect.md 3.4: the folder is kept for the eye, servers with their secrets are not."""
+    scene = behind(unstable=True)
+    server = {"name": "m", "command": "/m", "args": [], "env": [{"name": "K", "value": "secret"}]}
+    prompt = {"mode": "append", "content": []}
+    scene.wire.ask(
+        CLIENT,
+        "session/load",
+        {
+            "sessionId": "old",
+            "cwd": "/a",
+            "mcpServers": [server],
+            "additionalDirectories": ["/c"],
+            "systemPrompt": prompt,
+        },
+    )
+    assert scene.wire.one(AGENT, "session/load").params == {
+        "sessionId": "old",
+        "_meta": {DRAFT: {"cwd": "/a", "additionalDirectories": ["/c"]}},
+    }
+    assert scene.bridge.losses == {"mcpServers": 1, "systemPrompt": 1}
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "official", "back"),
+    [
+        (-32000, None, -32002, {"sessionId": "old"}),
+        (-32006, {"reason": "expired"}, -32056, {"reason": "expired"}),
+        (-32006, {"reason": "corrupted"}, -32056, {"reason": "corrupted"}),
+    ],
+)
+def test_a_session_that_cannot_be_loaded(code: int, data: Any, official: int, back: Any) -> None:
+    """dialect.md 3.4, 9."""
+    scene = behind()
+    params = {"sessionId": "old", "cwd": "/a", "mcpServers": []}
+    key = scene.wire.ask(CLIENT, "session/load", params)
+    scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/load").key, code, "no", data)
+    error = scene.wire.error(CLIENT, key)
+    assert (error.code, error.data) == (official, back)
+    assert "old" not in scene.bridge.state.sessions
+
+
+def test_an_agent_that_cannot_load_is_not_asked() -> None:
+    """dialect.md 7."""
+    scene = behind(agent={})
+    params = {"sessionId": "old", "cwd": "/a", "mcpServers": []}
+    key = scene.wire.ask(CLIENT, "session/load", params)
+    assert scene.wire.error(CLIENT, key).code == -32601
+
+
+# ---- closing
+
+
+def test_the_bridge_closes_sessions_itself() -> None:
+    """dialect.md 3.8: cancel and forget."""
+    scene = behind()
+    prompt, asked = scene.prompt()
+    key = scene.wire.ask(CLIENT, "session/close", {"sessionId": "s"})
+    said = scene.wire.take()
+    assert said == [
+        (AGENT, Notification("session/cancel", {"sessionId": "s"})),
+        (CLIENT, Result(key, {})),
+    ]
+    scene.wire.answer(AGENT, asked, {"stopReason": "cancelled"})
+    assert scene.wire.result(CLIENT, prompt) == {"stopReason": "cancelled"}
+    key = scene.wire.ask(CLIENT, "session/close", {"sessionId": "s"})
+    assert scene.wire.error(CLIENT, key).code == -32002
+
+
+# ---- modes and options
+
+
+@pytest.mark.rule("D26-09", "D26-35")
+def test_a_mode_is_set_by_the_drafts_name_and_announced_as_the_agent_does() -> None:
+    """dialect.md 3.6, 7."""
+    scene = behind()
+    key = scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "ask_questions"})
+    asked = scene.wire.one(AGENT, "session/set_mode")
+    assert asked.params == {"sessionId": "s", "mode": "ask"}
+    change = {"previousMode": "default", "currentMode": "ask"}
+    (update,) = scene.update("current_mode_update", {**change, "reason": "asked"})
+    assert update == {
+        "sessionUpdate": "current_mode_update",
+        "currentModeId": "ask_questions",
+        "_meta": {DRAFT: {"previousMode": "default", "reason": "asked"}},
+    }
+    scene.wire.answer(AGENT, asked.key, change)
+    assert scene.wire.result(CLIENT, key) == {"_meta": {DRAFT: change}}
+
+
+def test_a_mode_that_is_refused() -> None:
+    """dialect.md 9."""
+    scene = behind()
+    key = scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"})
+    scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/set_mode").key, -32000)
+    error = scene.wire.error(CLIENT, key)
+    assert (error.code, error.data) == (-32002, {"sessionId": "s"})
+
+
+def test_an_option_is_set_and_answered_with_the_whole_list() -> None:
+    """dialect.md 3.7."""
+    scene = behind()
+    params = {"sessionId": "s", "configId": "depth", "value": True, "type": "boolean"}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    assert asked.params == {"sessionId": "s", "key": "depth", "value": True}
+    change = {"key": "depth", "previousValue": None, "currentValue": {"max": 4}}
+    scene.wire.answer(AGENT, asked.key, change)
+    result = scene.wire.result(CLIENT, key)
+    (option,) = result["configOptions"]
+    assert option["currentValue"] == '{"max":4}'
+    assert result["_meta"] == {DRAFT: change}
+    params = {"sessionId": "s", "configId": "depth", "value": '{"max":4}'}
+    scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    assert asked.params["value"] == {"max": 4}
+    scene.wire.answer(AGENT, asked.key, {"key": "depth", "currentValue": "deep"})
+    values = [
+        one["value"] for one in scene.wire.took(CLIENT)[0].result["configOptions"][0]["options"]
+    ]
+    assert values == ['{"max":4}', "deep"]
+
+
+def test_the_value_that_nobody_told_is_not_set() -> None:
+    """Ours: it only stands for the agent's own."""
+    scene = behind()
+    params = {"sessionId": "s", "configId": "depth", "value": "default"}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    assert scene.wire.result(CLIENT, key)["configOptions"][0]["currentValue"] == "default"
+
+
+def test_an_option_that_is_refused_or_unknown() -> None:
+    """dialect.md 9: the agent judges."""
+    scene = behind()
+    params = {"sessionId": "s", "configId": "odd", "value": "x"}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    scene.wire.fail(AGENT, asked.key, -32602)
+    assert scene.wire.error(CLIENT, key).code == -32602
+
+
+def test_a_list_that_was_kept_is_the_answer() -> None:
+    """dialect.md 3.7."""
+    scene = behind()
+    params = {"sessionId": "s", "configId": "model", "value": "7"}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    result = {
+        "key": "model",
+        "currentValue": "7",
+        "_meta": {DRAFT: {"configOptions": options("7")}},
+    }
+    scene.wire.answer(AGENT, asked.key, result)
+    assert scene.wire.result(CLIENT, key) == {"configOptions": options("7")}
+
+
+# ---- bounds
+
+
+def test_sessions_and_calls_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: no peer can fill our memory."""
+    monkeypatch.setattr(bounds, "SESSIONS_MAX", 2)
+    monkeypatch.setattr(bounds, "CALLS_MAX", 2)
+    scene = behind()
+    scene.prompt()
+    scene.open("t")
+    scene.open("u")
+    assert list(scene.bridge.state.sessions) == ["s", "u"]
+    scene.prompt(session_id="u")
+    scene.open("v")
+    assert list(scene.bridge.state.sessions) == ["u", "v"]
+    for call in "abc":
+        scene.update("tool_call", {"id": call, "tool": "t", "input": {}}, "u")
+    assert list(scene.bridge.state.sessions["u"].calls) == ["b", "c"]
+
+
+def test_servers_reached_over_acp_are_remembered_within_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: no peer can fill our memory."""
+    monkeypatch.setattr(session_bounds, "MCP_SERVERS_MAX", 1)
+    scene = Behind(unstable=True)
+    scene.initialize()
+    servers = [{"name": one, "type": "acp", "serverId": one} for one in "ab"]
+    scene.wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": servers})
+    assert scene.bridge.state.mcp_servers == {"a": "a"}
+
+
+def test_an_agent_without_modes_has_none_in_v1() -> None:
+    """dialect.md 7."""
+    scene = Behind(agent={})
+    scene.initialize()
+    result = scene.open()
+    assert "modes" not in result
+    assert "configOptions" not in result
+
+
+def test_an_agent_without_a_default_mode_begins_in_its_first() -> None:
+    """dialect.md 7."""
+    scene = Behind(agent={"sessionCapabilities": {"modes": ["code", "plan"]}})
+    scene.initialize()
+    assert scene.open()["modes"]["currentModeId"] == "code"
