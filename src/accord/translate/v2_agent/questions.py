@@ -119,8 +119,10 @@ def form_to_v1(params: Json, voice: Voice) -> Json:
     properties: Json = schema.get("properties") or {}
     dropped = kept(schema, OFFICIAL).get("properties")
     if isinstance(dropped, dict) and all(map(_is_field, dropped.values())):
-        take(schema, OFFICIAL)
-        properties |= dropped
+        names = take(schema, OFFICIAL).get("required")
+        schema["properties"] = properties = {**properties, **dropped}
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            schema["required"] = names
     for field in properties.values():
         restore(field, {"enum": _is_empty, "oneOf": _is_empty})
         shape = field.get("format") if field.get("type") == "string" else None
