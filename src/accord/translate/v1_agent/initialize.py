@@ -77,8 +77,8 @@ class Initialize:
             "compaction": {},
             "notices": {},
         }
-        capabilities["plan"] = {}
         if self._core.unstable:
+            capabilities["plan"] = {}
             capabilities["subagents"] = {}
         for name in ("session", "plan", "subagents"):
             # What a client of v1 said of itself, if there is one outside of all.

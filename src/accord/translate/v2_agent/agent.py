@@ -268,7 +268,8 @@ class V2Agent(Core):
             update = {"sessionUpdate": "config_option_update", **answer.result}
             update.pop("_meta", None)
             said = self._told(session, session.options.update(update))
-            return [(CLIENT, Result(request.key, {})), *said]
+            # Before the answer, which in v1 does not say what has changed.
+            return [*said, (CLIENT, Result(request.key, {}))]
 
         return [self._instead(request, SET_OPTION, params, then)]
 
