@@ -26,10 +26,16 @@ from anyio.abc import TaskGroup
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from accord.proxy.asked import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
 from accord.proxy.hop import Hop, Outbox
-from accord.proxy.link import INITIALIZE, INITIALIZE_PROXY, LAST_ANSWERS_SECONDS_MAX
+from accord.proxy.link import (
+    INITIALIZE,
+    INITIALIZE_PROXY,
+    LAST_ANSWERS_SECONDS_MAX,
+    LAST_WORDS_SECONDS_MAX,
+)
 from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel
 from accord.proxy.seat import Behind, Component, Initializing, Restarting, Seat
 from accord.schema.struct import Raw
+from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
@@ -105,7 +111,17 @@ class Conductor:
         """As long as the client reads, what it asked is answered, for a moment."""
         if self._front.why is not None and not self._front.why.writable:
             return
-        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+        await self._settled(LAST_ANSWERS_SECONDS_MAX)
+        last = self._seats[-1].hop if self._seats and self._failed is None else None
+        transport = None if last is None else last.transport
+        if self._front.asked and isinstance(transport, SubprocessTransport):
+            # It learns that there is no client any more, and may answer then.
+            transport.close_write()
+            await self._settled(LAST_WORDS_SECONDS_MAX)
+
+    async def _settled(self, seconds: float) -> None:
+        """Wait until no request of the client is open, but not longer than that."""
+        with anyio.move_on_after(seconds):
             while self._front.asked:
                 self._quiet = anyio.Event()
                 await self._quiet.wait()

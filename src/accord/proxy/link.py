@@ -26,9 +26,10 @@ from accord.proxy.hop import Hop, Outbox
 from accord.proxy.lane import Lane
 from accord.proxy.message import Message, Response, Sender
 from accord.proxy.passing import Passed, pass_on, pass_on_cancel
-from accord.proxy.running import Letting, show, show_now
-from accord.schema.codec import Invalid, decode, encode, to_python
-from accord.schema.struct import UNSET, BareStruct, Omit, Raw
+from accord.proxy.running import Letting, kind_of_update, show, show_now
+from accord.schema.codec import encode, to_python
+from accord.schema.struct import Raw
+from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
@@ -41,16 +42,8 @@ INITIALIZE_PROXY: Final = {
 """How a component is told that it has a successor, and how it then speaks to it."""
 LAST_ANSWERS_SECONDS_MAX: Final = 2.0
 """How long what is under way may go on when one side has gone."""
-
-
-class _Tag(BareStruct, frozen=True, kw_only=True):
-    session_update: Omit[str] = UNSET
-
-
-class _Tagged(BareStruct, frozen=True, kw_only=True):
-    """As much of a `session/update` as says what kind it is."""
-
-    update: _Tag
+LAST_WORDS_SECONDS_MAX: Final = 10.0
+"""How long an agent may take to end by itself when its client has said its last word."""
 
 
 class Returned(Passed):
@@ -148,12 +141,15 @@ class Link:
         """One side has said its last; what that leaves under way ends in its own way."""
         assert self.ended_first is not None
         who, why = self.ended_first
-        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
-            if who == "client" and why.writable and not self._is_member:
+        back = self._back.transport
+        if who == "client" and why.writable and isinstance(back, SubprocessTransport):
+            # It learns it as it would from the client itself, and ends in its own time.
+            back.close_write()
+            with anyio.move_on_after(LAST_WORDS_SECONDS_MAX):
+                await self._settled(lambda: self._back.why is not None)
+        elif who == "client" and why.writable and not self._is_member:
+            with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
                 await self._settled(lambda: not self._front.asked)
-        if who == "client" and why.writable and not self._is_member:
-            # A process that still works is told by the end of its stdin, and may answer then.
-            await self._back.transport.aclose()
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._settled(self._is_idle)
 
@@ -250,7 +246,10 @@ class Link:
     def _notify(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
         sender = self._sender(end)
         chosen = self._handlers.for_notification(sender, method)
-        for_update = self._for_update(params) if self._is_update(sender, method) else []
+        for_update: list[Handler] = []
+        if sender == "agent" and method == UPDATE and self._handlers.has_updates:
+            kind = kind_of_update(params)
+            for_update = [] if kind is None else self._handlers.for_update(kind)
         target = self.lane_to(sender).end
         if not chosen and not for_update:
             self._pass(target, method, params, frame)
@@ -273,16 +272,6 @@ class Link:
 
         lane.hold(letting)
         self.tasks.start_soon(run, name=f"proxy {method}")
-
-    def _is_update(self, sender: Sender, method: str) -> bool:
-        return sender == "agent" and method == UPDATE and self._handlers.has_updates
-
-    def _for_update(self, params: Raw) -> list[Handler]:
-        try:
-            kind = decode(_Tagged, params).update.session_update
-        except Invalid:
-            return []
-        return self._handlers.for_update("" if kind is UNSET else kind)
 
     def _pass_message(self, to: End, message: Message, params: Raw, frame: bytes | None) -> None:
         try:

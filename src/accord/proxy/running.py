@@ -11,6 +11,26 @@ from typing import Any
 from accord.connection.faults import report
 from accord.proxy.handlers import Handler
 from accord.proxy.message import Message, Response
+from accord.schema.codec import Invalid, decode
+from accord.schema.struct import BareStruct, Raw
+
+
+class _Tag(BareStruct, frozen=True, kw_only=True):
+    session_update: str
+
+
+class _Tagged(BareStruct, frozen=True, kw_only=True):
+    """As much of a `session/update` as says what kind it is."""
+
+    update: _Tag
+
+
+def kind_of_update(params: Raw) -> str | None:
+    """The kind of a session's update; None where it has none."""
+    try:
+        return decode(_Tagged, params).update.session_update
+    except Invalid:
+        return None
 
 
 class Letting:
@@ -89,4 +109,4 @@ def show_now(handlers: list[Handler], response: Response) -> None:
         one.call(response)
 
 
-__all__ = ["Letting", "show", "show_now"]
+__all__ = ["Letting", "kind_of_update", "show", "show_now"]

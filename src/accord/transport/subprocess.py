@@ -160,6 +160,11 @@ class SubprocessTransport:
         if self._pipes is not None:
             self._pipes.resume()
 
+    def close_write(self) -> None:
+        """Tell the process that no more comes; what it still says is read until it ends."""
+        if self._pipes is not None:
+            self._pipes.close_write()
+
     async def _watch_exit(self) -> None:
         """The process may be gone while a child of it keeps stdout open."""
         assert self._process is not None
