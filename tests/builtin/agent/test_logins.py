@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from accord.cli.main import main
+from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import raw_client
 from tests.builtin.agent.play import begin, made, option, say
 
@@ -105,3 +106,31 @@ def test_an_unknown_provider_is_a_sentence(
     """Ours: it names those there are."""
     assert main(["agent", *arguments]) == 1
     assert "there is no provider 'nobody'; there are anthropic" in capsys.readouterr().err
+
+
+async def test_a_key_that_comes_with_a_login_of_the_draft_is_kept_in_its_file_alone(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 5: credentials go to the credential store and nowhere else."""
+    environ = configure(home, '[model]\nname = "claude-sonnet-4-5"\n')
+    key = "sk-ant-secret-1234"
+    async with draft_client(made(environ)) as client:
+        for method, credentials in (
+            ("api_key", {"token": key}),
+            ("api_key", {"apiKey": f"{key} and more"}),
+            ("oauth2", {"apiKey": key}),
+        ):
+            params = {"method": method, "credentials": credentials}
+            result = await client.result("authenticate", params)
+            assert result["success"] is False
+            assert key not in result["error"]
+        params = {"method": "api_key", "credentials": {"apiKey": key}}
+        assert await client.result("authenticate", params) == {"success": True}
+        kept = home / "config" / "credentials.json"
+        assert json.loads(kept.read_text()) == {"anthropic": key}
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert key not in json.dumps(client.frames)
+    shown = capfd.readouterr()
+    assert key not in shown.out + shown.err
+    others = [path for path in home.rglob("*") if path.is_file() and path != kept]
+    assert not any(key.encode() in path.read_bytes() for path in others)
