@@ -13,6 +13,7 @@ from accord.client import Client, Extensions
 from accord.client.draft_offer import draft_capabilities
 from accord.client.options import make_options
 from accord.client.permissions import Permissions
+from accord.client.policy import Rule
 from accord.client.terminals import TerminalService
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.transport.memory import MemoryTransport, memory_pair
@@ -283,6 +284,16 @@ def test_our_capabilities_tell_the_truth() -> None:
             }
         )
     )
+    allowing = Permissions.policy([Rule(effect="allow", kind="edit")])
+    for permissions, expected in (
+        (Permissions(), False),
+        (Permissions.deny_all(), False),
+        (Permissions.policy([Rule(effect="reject", kind="edit")]), False),
+        (Permissions.allow_all(), True),
+        (allowing, True),
+    ):
+        made = make_options({"permissions": permissions})
+        assert draft_capabilities(made)["ui"]["permissionDialogs"] is expected
     assert found["fs"] == {"read": True, "write": True, "watch": False}
     assert found["terminal"] == {"create": True, "interactive": False, "maxConcurrent": 7}
     assert all(found["ui"].values())

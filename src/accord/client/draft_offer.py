@@ -32,8 +32,9 @@ def draft_capabilities(options: Options) -> dict[str, Any]:
         },
         "terminal": {"create": terminals is not None, "interactive": False},
         "ui": {
-            # An object of the program's own decides in ways that we cannot know.
-            "permissionDialogs": getattr(options.permissions, "can_ask", True),
+            # Whether it is of use to ask.  An object of the program's own decides in ways that we
+            # cannot know.
+            "permissionDialogs": getattr(options.permissions, "can_allow", True),
             "diffViewer": "diff_viewer" in options.ui,
             "codeNavigation": "code_navigation" in options.ui,
         },

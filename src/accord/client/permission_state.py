@@ -45,6 +45,14 @@ class Shared:
     queue: Queue = field(default_factory=Queue)
     connections: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
+    @property
+    def can_allow(self) -> bool:
+        """Whether anything at all may be allowed."""
+        if self.callback is not None or self.otherwise == "allow":
+            return True
+        rules = (*(read.rule for read in self.rules), *(grant.rule for grant in self.grants))
+        return any(rule.effect == "allow" for rule in rules)
+
 
 @dataclass(slots=True)
 class SessionState:

@@ -113,9 +113,9 @@ class Permissions:
         return cls(rules, otherwise=otherwise, ask=ask, grants=grants)
 
     @property
-    def can_ask(self) -> bool:
-        """Whether there is a user to ask."""
-        return self._shared.callback is not None
+    def can_allow(self) -> bool:
+        """Whether asking can come to anything but a no: by a user, a rule or an old answer."""
+        return self._shared.can_allow
 
     # ---- what the user sees and takes back
 
