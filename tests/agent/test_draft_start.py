@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -101,6 +103,8 @@ async def test_a_client_that_lacks_what_the_agent_requires_is_refused_clearly() 
         assert error["code"] == -32007
         assert error["data"]["missing"] == ["terminal.create"]
         result = await client.result("initialize", hello(OFFER | {"_custom": {"pairing": {}}}))
+        # Also when it is said a second time.
+        assert (await client.error("initialize", hello(offer)))["code"] == -32007
     assert result["requiredClientCapabilities"] == {
         "fs": {"read": True},
         "terminal": {"create": True},
@@ -263,3 +267,52 @@ async def test_a_client_that_offers_v1_names_is_one_of_v1() -> None:
         offer = {"fs": {"readTextFile": True}, "terminal": True}
         result = await client.result("initialize", hello(offer))
     assert "agentCapabilities" in result
+
+
+async def test_a_refused_client_may_go_on_in_another_dialect() -> None:
+    """No dialect was chosen: the next `initialize` decides, with official numbers."""
+    async with raw_client(talker(requires="fs.readTextFile"), initialize=False) as client:
+        assert (await client.error("initialize", hello({})))["code"] == -32007
+        await client.result("initialize", initialize_params(1, {"fs": {"readTextFile": True}}))
+        blocks = [{"type": "text", "text": "x"}]
+        error = await client.error("session/prompt", {"sessionId": "no", "prompt": blocks})
+        assert error["code"] == -32002
+
+
+async def test_a_strict_agent_serves_a_client_that_keeps_the_draft() -> None:
+    """Strict is for mistakes, and the draft is none."""
+    agent = with_settings()
+    agent.strict = True
+    async with draft_client(agent, OFFER | {"_custom": {"x": 1}}) as client:
+        session = await client.new_session(
+            mcpServers=[], systemPrompt="x", initialMode="my_own", configOptions={"model": "small"}
+        )
+        await client.result("session/set_mode", {"sessionId": session, "mode": "plan"})
+        attachments = [{"path": "/a", "name": "a"}]
+        result = await client.prompt(session, attachments=attachments)
+        assert result["stopReason"] == "end_turn"
+
+
+def test_a_client_of_v1_loads_nothing_of_the_draft() -> None:
+    """Start-up time is the user's time: the draft is loaded where it is spoken."""
+    program = """
+import sys, anyio
+from accord import Agent
+from accord.transport.memory import memory_pair
+agent = Agent("a", version="1")
+class Receiver:
+    def data_received(self, data): print([m for m in sys.modules if "draft" in m or "manners" in m])
+    def ended(self, why): pass
+async def main():
+    ours, theirs = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.serve, theirs)
+        await ours.start(Receiver(), tasks)
+        ours.write(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\\n')
+        await anyio.wait_all_tasks_blocked()
+        await ours.aclose()
+anyio.run(main)
+"""
+    command = [sys.executable, "-c", program.replace("\\\\", "\\")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.splitlines()[0] == "[]"

@@ -14,7 +14,6 @@ from accord.schema.codec import to_raw
 from accord.schema.struct import UNSET
 from accord.store import MemoryStore
 from accord.translate.draft_modes import ModeNames
-from accord.translate.draft_tables import DRAFT_CAPABILITY_NOT_SUPPORTED
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -98,7 +97,7 @@ def require(agent: Agent, capabilities: Mapping[str, Any]) -> None:
     """Refuse a client that cannot do what the agent needs.
 
     Raises:
-        RequestError: -32007, with what is missing.
+        RequestError: what the draft calls -32007, with what is missing.
     """
     wanted = [
         f"_custom.{path.removeprefix('_meta.')}"
@@ -109,9 +108,13 @@ def require(agent: Agent, capabilities: Mapping[str, Any]) -> None:
     missing = lacking(capabilities, wanted, booleans=True)
     if missing:
         raise RequestError(
-            DRAFT_CAPABILITY_NOT_SUPPORTED,
+            -32601,
             f"this agent needs client capabilities that are missing: {', '.join(missing)}",
-            {"missing": missing, "suggestion": "offer them in `capabilities` of initialize"},
+            {
+                "reason": "capability_not_supported",
+                "missing": missing,
+                "suggestion": "offer them in `capabilities` of initialize",
+            },
         )
 
 

@@ -70,6 +70,8 @@ class DraftServing:
     def __init__(
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
+        # A refusal has the draft's numbers already.
+        connection.agree_on(MANNERS)
         self._agent = agent
         self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
         asked = self._read(draft.InitializeRequest, raw)
@@ -101,7 +103,6 @@ class DraftServing:
 
     def initialize(self) -> bytes:
         """The agent's offer, in the draft's names."""
-        self.service.connection.agree_on(MANNERS)
         return encode(draft_offer.answer(self._agent, self._modes))
 
     # ---- dispatch
@@ -366,9 +367,7 @@ def serving_after_all(
         "clientInfo": info if isinstance(info, Mapping) else {"name": "unknown", "version": "0"},
         "capabilities": capabilities,
     }
-    serving = DraftServing(agent, connection, Raw(encode(params)), params)
-    connection.agree_on(MANNERS)
-    return serving
+    return DraftServing(agent, connection, Raw(encode(params)), params)
 
 
 def _lost(error: StoreError, session_id: str) -> Exception:

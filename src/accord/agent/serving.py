@@ -148,6 +148,7 @@ class Serving:
             from accord.agent.draft_serving import DraftServing
 
             return DraftServing(self._agent, self.connection, raw, params)
+        self.connection.agree_on(None)
         if chosen.dialect == "v2" and self._agent.early_v2:
             from accord.agent.early_serving import EarlyServing
 
