@@ -133,6 +133,7 @@ class Expected:
     def __init__(self) -> None:
         self._calls: set[str] = set()
         self._mode = "a"
+        self._options: list[Json] = []
 
     def of(self, update: Json) -> list[Json]:
         """An update of the agent, as it may come back."""
@@ -142,6 +143,8 @@ class Expected:
             return self._mode_is(said)
         for differs in EXCEPTIONS:
             differs(said)
+        if kind == "config_option_update":
+            return self._options_are(said)
         if kind in ("tool_call", "tool_call_update"):
             self._announced(said)
         return [said]
@@ -151,6 +154,11 @@ class Expected:
         before, self._mode = self._mode, said["currentModeId"]
         said.pop("_meta", None)
         return [] if before == self._mode else [said]
+
+    def _options_are(self, said: Json) -> list[Json]:
+        """Options beside modes are told when they have changed."""
+        before, self._options = self._options, said["configOptions"]
+        return [] if before == self._options else [said]
 
     def _announced(self, said: Json) -> None:
         """The first that is heard of a call announces it, and needs a title."""

@@ -72,6 +72,19 @@ def test_an_option_without_values_is_left_out_and_kept() -> None:
     assert said["_meta"] == {X: {"configOptions": [empty, group]}}
 
 
+def test_options_that_cannot_be_listed_are_kept_beside_every_list() -> None:
+    stage = Stage()
+    empty = {**LEVEL, "id": "a", "options": []}
+    opened(stage, configOptions=[empty], modes=MODES)
+    stage.update({"sessionUpdate": "current_mode_update", "currentModeId": "ask"})
+    assert stage.updates() == []
+    stage.update({"sessionUpdate": "current_mode_update", "currentModeId": "code"})
+    assert stage.updates()[0]["_meta"] == {X: {"configOptions": [empty]}}
+    key = put(stage, "mode", "ask")
+    stage.reply("session/set_mode")
+    assert stage.answer(key)["_meta"] == {X: {"configOptions": [empty]}}
+
+
 def test_options_of_other_types_that_were_kept_come_back() -> None:
     other = {"type": "_slider", "configId": "s", "name": "S", "currentValue": 3}
     said = opened(Stage(), configOptions=[SWITCH], _meta={X: {"configOptions": [other]}})

@@ -79,7 +79,7 @@ def _is_large(value: Any) -> bool:
 
 
 def _is_negative(value: Any) -> bool:
-    return isinstance(value, int) and -INT64_MAX <= value < 0
+    return isinstance(value, int) and -INT64_MAX - 1 <= value < 0
 
 
 _LINK_TO_V2: Final[dict[str, Check]] = {"icons": _are_icons, "size": _is_large}

@@ -135,7 +135,7 @@ class Opening:
             raise not_found(params["sessionId"])
         result: Json = {}
         if session.options or session.modes is not None or session.models is not None:
-            result["configOptions"] = self._options.of(session)
+            self._options.tell(session, result)
         return self._resumed(session, request, result, wants_past=wants_past)
 
     def _ask(self, request: Request, method: str, past: Past, *, wants_past: bool = False) -> Outs:

@@ -58,18 +58,19 @@ class Options:
         if said is not None:
             self._take(session, said, result)
         if said is not None or session.modes is not None or session.models is not None:
-            result["configOptions"] = self.of(session)
+            self.tell(session, result)
 
     def updated(self, session: Session, update: Json) -> None:
         """`config_option_update`, in place."""
-        self._take(session, update["configOptions"], update)
-        update["configOptions"] = self.of(session)
+        self._take(session, update.pop("configOptions"), update)
+        self.tell(session, update)
 
     def mode_changed(self, session: Session, update: Json) -> Json | None:
         """`current_mode_update` as an update of the options; None where it changes none."""
         mode_id = update.pop("currentModeId")
+        before = None
         if session.modes is not None:
-            session.modes["currentModeId"] = mode_id
+            before, session.modes["currentModeId"] = session.modes["currentModeId"], mode_id
         listed = next((one for one in session.options if one.get("category") == MODE), None)
         if listed is not None:
             if listed["currentValue"] == mode_id or mode_id not in _values(listed):
@@ -79,9 +80,17 @@ class Options:
         elif session.modes is None:
             self._core.lost("current_mode_update")
             return None
+        elif before == mode_id:
+            return None
         update["sessionUpdate"] = "config_option_update"
-        update["configOptions"] = self.of(session)
+        self.tell(session, update)
         return update
+
+    def tell(self, session: Session, holder: Json) -> None:
+        """Put every option on a message, and beside them those that v2 cannot list."""
+        holder["configOptions"] = self.of(session)
+        if session.unlisted:
+            keep(holder, OFFICIAL, "configOptions", deepcopy(session.unlisted))
 
     def of(self, session: Session) -> list[Json]:
         """Every option, those included that are made up."""
@@ -93,15 +102,9 @@ class Options:
         return options
 
     def _take(self, session: Session, said: list[Json], holder: Json) -> None:
-        options: list[Json] = []
-        dropped: list[Json] = []
-        for option in said:
-            into = options if _has_values(option) else dropped
-            into.append(option)
-        session.options = [_to_v2(option) for option in options]
+        session.unlisted = [option for option in said if not _has_values(option)]
+        session.options = [_to_v2(option) for option in said if _has_values(option)]
         session.options += taken(holder, "configOptions", _are_others) or []
-        if dropped:
-            keep(holder, OFFICIAL, "configOptions", dropped)
 
     # ---- what is made up
 
@@ -183,7 +186,8 @@ class Options:
             if isinstance(answer, Failure):
                 return [self._core.fail(request.key, answer, session.id)]
             state[CURRENT[category]] = value
-            result: Json = {**(answer.result or {}), "configOptions": self.of(session)}
+            result: Json = answer.result
+            self.tell(session, result)
             return [(CLIENT, Result(request.key, result))]
 
         asked = {**params, name: value}

@@ -144,8 +144,10 @@ class Session:
     tool_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     running_tools: set[str] = field(default_factory=set[str])
     terminals: dict[str, None] = field(default_factory=dict[str, None])
-    # What can be set, in the form of v2 where the agent told it and in v1's where it is made up.
+    # What can be set, in the form of v2 where the agent told it and in v1's where it is made up
+    # or cannot be listed.
     options: list[Json] = field(default_factory=list[Json])
+    unlisted: list[Json] = field(default_factory=list[Json])
     modes: Json | None = None
     models: Json | None = None
     commands: bytes | None = None
