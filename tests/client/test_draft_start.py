@@ -216,6 +216,20 @@ async def test_a_capability_that_the_agent_requires_and_we_lack_ends_it_at_once(
     assert [one["method"] for one in agent.received] == ["initialize", "initialize"]
 
 
+@pytest.mark.rule("D26-18", "D26-33")
+async def test_an_agent_that_refuses_for_a_missing_capability_says_so() -> None:
+    """dialect.md 3.1: -32007; it has understood the form, so this counts, not the first error."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        agent.error(await agent.expect("initialize"), -32602, "unknown keys")
+        agent.error(await agent.expect("initialize"), -32007, "I need terminals")
+
+    async with playing(script) as (_, transport):
+        with pytest.raises(VersionMismatch, match="I need terminals"):
+            async with Client.connect(transport, **BARE):
+                pytest.fail("it was refused")
+
+
 async def test_required_capabilities_that_are_there_are_no_obstacle() -> None:
     """Draft 10.3; `_meta` and what is not wanted count for nothing."""
     required = {

@@ -146,6 +146,8 @@ async def test_a_wait_ends_when_its_time_is_over_and_the_command_goes_on(tmp_pat
         found.append((await console.ask("kill", terminalId=terminal))["result"])
         found.append((await console.ask("wait_for_exit", terminalId=terminal))["result"])
         found.append((await console.ask("kill", terminalId=terminal))["result"])
+        waited = await console.ask("wait_for_exit", terminalId=terminal, timeout=0)
+        found.append(waited["result"])
 
     await played(tmp_path, work)
     assert found == [
@@ -153,6 +155,7 @@ async def test_a_wait_ends_when_its_time_is_over_and_the_command_goes_on(tmp_pat
         {"killed": True},
         {"exitCode": 143, "signal": "SIGTERM"},
         {"killed": False},
+        {"exitCode": 143, "signal": "SIGTERM"},
     ]
 
 

@@ -23,7 +23,7 @@ from accord.client.draft_wire import WireDraft
 from accord.client.link import Link
 from accord.client.options import make_offer
 from accord.connection.manners import Manners
-from accord.errors import AccordError, RemoteProtocolError, VersionMismatch
+from accord.errors import AccordError, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.protocol.negotiation import Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
@@ -96,7 +96,13 @@ async def _shake_hands_in_v1(link: Link) -> None:
 async def _shake_hands(link: Link) -> None:
     # From here on: a refusal has the draft's numbers, and nothing can be taken back.
     link.connection.agree_on(Manners(_error_out, _error_in))
-    await link.first_exchange(draft_initialize(link.options), partial(_agree, link))
+    try:
+        await link.first_exchange(draft_initialize(link.options), partial(_agree, link))
+    except RequestFailed as error:
+        if error.reason == "capability_not_supported":
+            # It has understood us, and tells what it cannot do without.
+            raise Unfit(f"the agent cannot work with this client: {error.message}") from error
+        raise
 
 
 def _agree(link: Link, result: Raw) -> None:

@@ -63,7 +63,8 @@ class TerminalRequests:
             terminal_id = await self._started(session.id, wanted, args, env, cwd, sent)
             self._running[terminal_id] = sent
             sent.begin(terminal_id)
-            timeout = given(wanted.timeout)
+            # As elsewhere, 0 is no limit.
+            timeout = given(wanted.timeout) or None
             session.link.connection.run(lambda: self._watch(terminal_id, sent, timeout))
             return encode(
                 draft.CreateTerminalResponse(
@@ -140,7 +141,9 @@ class TerminalRequests:
 
         async def work() -> bytes:
             terminals = self._services.terminals
-            with anyio.move_on_after(None if timeout is None else timeout / 1000):
+            # Of a command that has ended the exit is known, however short the wait.
+            waits = timeout is not None and not sent.over.is_set()
+            with anyio.move_on_after(timeout / 1000 if timeout is not None and waits else None):
                 ended = await result_of(
                     terminals.wait_for_exit(sent.session.id, wanted.terminal_id)
                 )
