@@ -197,7 +197,8 @@ def test_child_sessions_are_nothing_to_others(monkeypatch: pytest.MonkeyPatch) -
 
 
 def _children(world: World) -> dict[str, None]:
-    return world.translator._voice.children  # pyright: ignore[reportPrivateUsage]
+    children: dict[str, None] = world.translator._voice.children
+    return children
 
 
 def test_an_update_that_nobody_knows_is_dropped_and_counted() -> None:

@@ -249,6 +249,8 @@ def test_choices_without_values_come_back() -> None:
             "z": many,
         },
     }
+    _form(world, schema={"_meta": {X: {"properties": {"z": many}, "required": ["z"]}}})
+    assert world.last(CLIENT).params["requestedSchema"]["required"] == ["z"]
     odd = {X: {"properties": {"z": 5}}}
     _form(world, schema={"_meta": odd})
     assert world.last(CLIENT).params["requestedSchema"]["_meta"] == odd

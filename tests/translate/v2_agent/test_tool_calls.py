@@ -145,10 +145,21 @@ def test_what_is_attached_is_told_as_a_whole() -> None:
     assert world.update(_call(_meta={"b": 2}))[0]["_meta"] == {"a": 1, "b": 2}
     assert "_meta" not in world.update(_call(status="pending"))[0]
     assert world.update(_call(_meta={"a": None}))[0]["_meta"] == {"a": None, "b": 2}
-    [said] = world.update({**_more("x"), "_meta": {"c": 3}})
-    assert said["_meta"] == {"b": 2, "c": 3}
-    assert world.update(_call(_meta=None))[0]["_meta"] == {"b": None, "c": None}
+    [said] = world.update(_more("x"))
+    assert said["_meta"] == {"b": 2}
+    assert world.update(_call(_meta=None))[0]["_meta"] == {"b": None}
     assert world.update(_call(_meta=None))[0]["_meta"] is None
+
+
+def test_what_is_attached_to_a_piece_of_content_is_kept_on_it() -> None:
+    """Ours: it is not the call's; a terminal has no place for it."""
+    world = _with_call()
+    [said] = world.update({**_more("x"), "_meta": {"c": 3}})
+    assert said == _call(content=[{**_text("x"), "_meta": {X: {"_meta": {"c": 3}}}}])
+    world.update(
+        {**_more(""), "content": {"type": "terminal", "terminalId": "x"}, "_meta": {"d": 4}}
+    )
+    assert world.losses == {"terminal": 1, "_meta of a piece of content": 1}
 
 
 def test_line_0_comes_back() -> None:

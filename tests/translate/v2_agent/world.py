@@ -8,7 +8,7 @@ translator that still counts on it shows.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 from accord.schema.codec import encode
 from accord.schema.method import Method
@@ -53,6 +53,10 @@ OTHER = {CLIENT: AGENT, AGENT: CLIENT}
 class World:
     """Both peers; `sent` has everything that came out, `client` and `agent` what each was sent."""
 
+    spoken: ClassVar = SPOKEN
+    # Whether what the client gets may hold variants that nobody knows.
+    is_open = False
+
     def __init__(
         self,
         *,
@@ -73,18 +77,19 @@ class World:
         self.asked: dict[tuple[Side, Key], str] = {}
         self._keys = 1000
         self.files = files or {}
-        self.translator = V2Agent(
-            Surroundings(
-                now=lambda: self.now,
-                stamp=lambda: "2026-01-01T00:00:00Z",
-                fresh=self._fresh,
-                read_text=self.files.get,
-                keep_secret=_keep_secret,
-                log=self.logged.append,
-            ),
-            strict=strict,
-            unstable=unstable,
+        surroundings = Surroundings(
+            now=lambda: self.now,
+            stamp=lambda: "2026-01-01T00:00:00Z",
+            fresh=self._fresh,
+            read_text=self.files.get,
+            keep_secret=_keep_secret,
+            log=self.logged.append,
         )
+        self.translator = self.between(surroundings, strict, unstable)
+
+    def between(self, surroundings: Surroundings, strict: bool, unstable: bool) -> Any:
+        """What stands between the two peers."""
+        return V2Agent(surroundings, strict=strict, unstable=unstable)
 
     def _fresh(self) -> str:
         self.count += 1
@@ -96,7 +101,7 @@ class World:
         """A request of a peer."""
         self._keys += 1
         key = self._keys
-        row = SPOKEN[side].get((OTHER[side], method))
+        row = self.spoken[side].get((OTHER[side], method))
         params = read_params(row, encode(params))
         self.open[side, key] = method
         self._take(self.translator.receive(side, Request(key, method, params)))
@@ -104,13 +109,13 @@ class World:
 
     def tell(self, side: Side, method: str, params: Json) -> list[Sent]:
         """A notification of a peer; answers what came out of it."""
-        row = SPOKEN[side].get((OTHER[side], method))
+        row = self.spoken[side].get((OTHER[side], method))
         message = Notification(method, read_params(row, encode(params)))
         return self._take(self.translator.receive(side, message))
 
     def answer(self, side: Side, key: Key, result: Json) -> list[Sent]:
         """A peer answers a request that it was sent."""
-        row = SPOKEN[side].get((side, self.asked.pop((side, key))))
+        row = self.spoken[side].get((side, self.asked.pop((side, key))))
         message = Result(key, read_result(row, encode(result)))
         return self._take(self.translator.receive(side, message))
 
@@ -144,7 +149,7 @@ class World:
 
     def _check(self, side: Side, message: Message) -> None:
         """A peer never gets what is invalid in its version, nor an answer that is not due."""
-        spoken = SPOKEN[side]
+        spoken = self.spoken[side]
         if isinstance(message, Request | Notification):
             row = spoken.get((side, message.method))
             if message.method.startswith("_"):
@@ -155,7 +160,7 @@ class World:
                 row.decode_params(encode(message.params), notes=notes, strict=self.is_exact)
                 # Of v1, forms may hold what is of a later version; nothing else may.
                 is_open = side is AGENT or message.method == "elicitation/create"
-                assert is_open or not notes, notes
+                assert is_open or self.is_open or not notes, notes
             if isinstance(message, Request):
                 assert (side, message.key) not in self.asked
                 self.asked[side, message.key] = message.method
@@ -175,7 +180,8 @@ class World:
     @property
     def losses(self) -> dict[str, int]:
         """What could not be said, by kind."""
-        return self.translator.losses
+        found: dict[str, int] = self.translator.losses
+        return found
 
     def updates(self) -> list[Json]:
         """Every update that the client was told."""

@@ -95,10 +95,19 @@ class ToolCalls:
         if call is None:
             said += self.patch({"sessionUpdate": "tool_call_update", "toolCallId": call_id})
             call = self._calls[call_id]
+        before = len(call.content)
         self._add(call_id, call, [update["content"]])
-        if "_meta" in update:
-            call.meta, _ = merged_meta(call.meta, update["_meta"])
+        if update.get("_meta"):
+            # It belongs to this piece, and not to the call as a whole.
+            self._attach(call.content[before:], update["_meta"])
         return [*said, *self._soon(call_id, call, CONTENT_SECONDS)]
+
+    def _attach(self, items: Sequence[Json | str], meta: Json) -> None:
+        first = next((item for item in items if not isinstance(item, str)), None)
+        if first is None:
+            self._voice.lost("_meta of a piece of content")
+        else:
+            keep(first, OFFICIAL, "_meta", meta)
 
     def terminal(self, update: Json) -> Sequence[Json]:
         """A terminal is new, has changed or has ended."""
