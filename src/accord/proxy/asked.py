@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from accord.proxy.hop import Hop
 
 CANCEL_REQUEST: Final = "$/cancel_request"
+_NULL: Final = memoryview(b"null")
 SUCCESSOR_METHODS: Final = frozenset({"proxy/successor", "_proxy/successor"})
 
 
@@ -28,7 +29,7 @@ class Wrapped(BareStruct, frozen=True, kw_only=True):
     def inner_params(self) -> Raw:
         """The params of the message inside; null stands for none."""
         params = self.params
-        return NO_PARAMS if params is UNSET or bytes(params) == b"null" else params
+        return NO_PARAMS if params is UNSET or is_null(params) else params
 
 
 class Then(Protocol):
@@ -94,9 +95,15 @@ class End:
             self.hop.notify(self.wrapper, wrapped(method, params))
 
 
+def is_null(params: bytes | Raw) -> bool:
+    """Whether these params are null, which stands for none."""
+    # Looked at without a copy: params may be large.
+    return memoryview(params) == _NULL
+
+
 def wrapped(method: str, params: bytes | Raw) -> bytes:
     """The params of the wrapper around a message; inner params are there only as they may be."""
-    if params is NO_PARAMS or bytes(params) == b"null":
+    if params is NO_PARAMS or is_null(params):
         return b'{"method":%b}' % json_text(method)
     return b'{"method":%b,"params":%b}' % (json_text(method), params)
 

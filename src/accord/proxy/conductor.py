@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 import anyio
@@ -76,6 +77,7 @@ class Conductor:
         # What the component behind the whole chain answered to `initialize`, in a larger chain.
         self._behind: bytes | None = None
         self._is_member = False
+        self._direct: dict[End, End] = {}
         self._over = anyio.Event()
         self._quiet = anyio.Event()
         self._failed: str | None = None
@@ -136,7 +138,10 @@ class Conductor:
     # ---- who is where
 
     def _rewire(self) -> None:
-        """What the client and the first component say plainly to each other passes as bytes."""
+        """Find out anew who speaks to whom.
+
+        What the client and the first component say plainly to each other passes as bytes.
+        """
         plain = frozenset((CANCEL_REQUEST, *SUCCESSOR_METHODS))
         first = self._seats[0] if self._seats and self._seats[0].is_ready else None
         self._front.watched = plain
@@ -145,6 +150,25 @@ class Conductor:
             assert seat.hop is not None
             seat.hop.watched = plain
             seat.hop.through = self._front if seat is first else None
+        self._direct = self._ways()
+
+    def _ways(self) -> dict[End, End]:
+        """Where what comes from each end goes, as far as nobody has to wait for it."""
+        front, seats, ways = self._front, self._seats, dict[End, End]()
+        for before, behind in pairwise(seats):
+            if behind.is_ready:
+                ways[before.far] = behind.near
+            if before.is_ready:
+                ways[behind.near] = before.far
+        if seats:
+            ways[seats[0].near] = front.near
+            if seats[0].is_ready:
+                ways[front.near] = seats[0].near
+        if seats and front.far is not None:
+            ways[seats[-1].far] = front.far
+            if seats[-1].is_ready:
+                ways[front.far] = seats[-1].far
+        return ways
 
     def _seat_of(self, hop: Hop) -> Seat | None:
         return next((seat for seat in self._seats if seat.hop is hop), None)
@@ -165,6 +189,10 @@ class Conductor:
 
     def notified(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
         """Pass a notification on."""
+        direct = self._direct.get(end)
+        if direct is not None and (direct.wrapper is not None or frame is None):
+            direct.notify(method, params)
+            return
 
         def send(to: End) -> None:
             if frame is not None and to.wrapper is None and to.hop.why is None:
@@ -180,6 +208,7 @@ class Conductor:
         if is_from_front and asked.method in INITIALIZE_PROXY:
             self._is_member = True
             self._front.far = End(self._front, INITIALIZE_PROXY[asked.method])
+            self._rewire()
             asked.method = INITIALIZE
         elif is_from_front and asked.method == INITIALIZE and not self._has_agent:
             said = (
@@ -208,6 +237,10 @@ class Conductor:
 
     def _route(self, end: End, send: Callable[[End], None], nowhere: Callable[[], None]) -> None:
         """Find whom a message is for; it may have to wait for a component that starts again."""
+        direct = self._direct.get(end)
+        if direct is not None:
+            send(direct)
+            return
         front = self._front
         if end is front.near and self._seats:
             self._to(self._seats[0], lambda seat: send(seat.near))

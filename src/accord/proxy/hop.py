@@ -38,16 +38,23 @@ from accord.proxy.asked import (
     Then,
     Wrapped,
 )
-from accord.schema.codec import Invalid, decode, to_python
+from accord.schema.codec import Invalid, reading, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
+_read_wrapped = reading(Wrapped)
 
 ENVELOPE_BYTES: Final = 64 * 1024
 """What every component on the way may add to a frame of the allowed length: an id, a wrapper."""
 OPEN_MAX: Final = 4096
 """Requests that may be open at once on one hop, per direction; each neighbour may have 1024."""
+
+SHARED_BYTES_MAX: Final = 16 * 1024 * 1024
+"""What may wait for a neighbour that is asked and told on the same wire.
+
+More than elsewhere: to pause that wire stops both directions, of which one may be free.
+"""
 
 
 class Outbox:
@@ -154,6 +161,8 @@ class Hop:
         for hop in crowded:
             if hop.transport.backlog > BACKLOG_BYTES_MAX:
                 hop.slow_down(self)
+        if self.far is not None and self.transport.backlog > SHARED_BYTES_MAX:
+            self.slow_down(self)
 
     def _way(self) -> tuple[Hop | None, Any]:
         through = self.through
@@ -204,7 +213,7 @@ class Hop:
             self.owner.notified(self.near, event.method, event.params, frame)
             return
         try:
-            inner = decode(Wrapped, event.params)
+            inner: Wrapped = _read_wrapped(event.params)
         except Invalid as error:
             _log.warning("%s: a wrapped message was dropped: %s", self.name, error)
             return
@@ -217,7 +226,7 @@ class Hop:
             self._ask_owner(Asked(self.near, event.id, event.method), event.params)
             return
         try:
-            inner = decode(Wrapped, event.params)
+            inner: Wrapped = _read_wrapped(event.params)
         except Invalid as error:
             self.asked[event.id] = asked = Asked(self.far, event.id, event.method)
             asked.refuse(INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}")

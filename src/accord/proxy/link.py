@@ -59,7 +59,8 @@ class Returned(Passed):
     def answered(self, result: Raw) -> None:
         """Hand the result back, by way of whoever wants to see it."""
         lane = self._link.lane_to(self._message.sender)
-        lane.put(lambda: self._link.give(self.asked, self._message, result), len(bytes(result)))
+        size = memoryview(result).nbytes
+        lane.put(lambda: self._link.give(self.asked, self._message, result), size)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
         """Hand the error back."""
@@ -239,12 +240,19 @@ class Link:
 
     def notified(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
         """A notification came that somebody may want, or that has to wait."""
-        lane = self._lanes[self._sender(end)]
-        size = len(frame) if frame is not None else len(bytes(params))
-        lane.put(lambda: self._notify(end, method, params, frame), size)
-
-    def _notify(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
         sender = self._sender(end)
+        lane = self._lanes[sender]
+        if lane.is_free:
+            self._notify(sender, method, params, frame)
+        else:
+            size = memoryview(params).nbytes
+            lane.put(lambda: self._notify(sender, method, params, frame), size)
+
+    def _notify(self, sender: Sender, method: str, params: Raw, frame: bytes | None) -> None:
+        watched = self._watched[sender]
+        if watched is not None and method not in watched:
+            self._pass(self.lane_to(sender).end, method, params, frame)
+            return
         chosen = self._handlers.for_notification(sender, method)
         for_update: list[Handler] = []
         if sender == "agent" and method == UPDATE and self._handlers.has_updates:
@@ -301,7 +309,7 @@ class Link:
             asked.refuse(INVALID_REQUEST, said, encode({"proxy": self.name}))
             return
         lane = self._lanes[self._sender(asked.end)]
-        lane.put(lambda: self._request(asked, params), len(bytes(params)), asked)
+        lane.put(lambda: self._request(asked, params), memoryview(params).nbytes, asked)
 
     def _request(self, asked: Asked, params: Raw) -> None:
         sender = self._sender(asked.end)
