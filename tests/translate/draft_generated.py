@@ -85,7 +85,10 @@ def with_kept(draw: Any, value: Any) -> Any:
         return [with_kept(draw, one) for one in value]
     if not isinstance(value, dict):
         return value
-    made = {name: one if name == "_meta" else with_kept(draw, one) for name, one in value.items()}
+    made = {
+        name: one if name in ("_meta", "env", "headers") else with_kept(draw, one)
+        for name, one in value.items()
+    }
     if draw(st.integers(0, 5)) == 0:
         meta = made.get("_meta")
         made["_meta"] = {**(meta if isinstance(meta, dict) else {}), DRAFT: draw(KEPT)}

@@ -15,14 +15,41 @@ from accord.translate.message import AGENT, CLIENT
 from tests.translate.draft_generated import SESSIONS, Talk, official_check
 from tests.translate.draft_openings import Before, Behind, before, behind
 
-OF_CLIENT = ["session/new", "session/load", "session/set_mode", "session/set_config_option",
-             "session/prompt", "session/prompt", "authenticate"]  # fmt: skip
-OF_AGENT = ["session/request_permission", "fs/read_text_file", "fs/write_text_file",
-            "terminal/create", "terminal/wait_for_exit", "terminal/kill", "terminal/release"]  # fmt: skip
+OF_CLIENT = [
+    "session/new",
+    "session/load",
+    "session/set_mode",
+    "session/set_config_option",
+    "session/prompt",
+    "session/prompt",
+    "authenticate",
+]
+OF_AGENT = [
+    "session/request_permission",
+    "fs/read_text_file",
+    "fs/write_text_file",
+    "terminal/create",
+    "terminal/wait_for_exit",
+    "terminal/kill",
+    "terminal/release",
+]
 STEPS = st.sampled_from(
-    ["client", "agent", "agent", "update", "update", "update", "answer", "answer", "answer",
-     "answer", "cancel", "wait", "push"]
-)  # fmt: skip
+    [
+        "client",
+        "agent",
+        "agent",
+        "update",
+        "update",
+        "update",
+        "answer",
+        "answer",
+        "answer",
+        "answer",
+        "cancel",
+        "wait",
+        "push",
+    ]
+)
 
 
 def _talk(talk: Talk, steps: list[str], clients: list[str], agents: list[str]) -> None:

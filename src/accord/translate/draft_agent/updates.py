@@ -13,12 +13,14 @@ from accord.schema.v1.methods import UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft_agent.state import Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
+from accord.translate.draft_pieces.content import is_block
 from accord.translate.draft_pieces.fitting import (
     copied,
     fits,
+    fits_openly,
     keep_all,
     read_update,
-    restore,
+    tags,
     taken,
 )
 from accord.translate.draft_pieces.options import with_value
@@ -36,6 +38,7 @@ _CHUNKS: Final = {
     "user_message_chunk": "user_message_chunk",
     "thought_message_chunk": "agent_thought_chunk",
 }
+_TAGS: Final = tags(v1.SessionUpdate)
 _ENVELOPE: Final = frozenset({"sessionId", "type", "data", "timestamp", "update"})
 # Only for the model: what the draft calls a thought that is not visible.
 _HIDDEN: Final = {"audience": ["assistant"]}
@@ -166,7 +169,9 @@ class Updates:
     # ---- what only the official versions have
 
     def _official(self, params: Json) -> Outs:
-        if not fits(v1.SessionNotification, params):
+        update = params.get("update")
+        known = fits_openly(v1.SessionUpdate, update, "sessionUpdate", _TAGS)
+        if not known or not isinstance(params.get("sessionId"), str):
             raise invalid("an official update that is none")
         kind = params["update"]["sessionUpdate"]
         gate = UPDATE_GATES.get(kind)
@@ -226,9 +231,9 @@ def _grouped(bridge: DraftBridge, session: Session, kind: str, data: Json, updat
     elif visible is True:
         had["visible"] = True
     update.update(made)
-    block = had.get("block")
-    if isinstance(block, dict) and fits(v1.ContentBlock, block):
+    if is_block(had.get("block")):
         update["content"] = had.pop("block")
-    update = restore(update, had, ("messageId",), v1.SessionUpdate)
+    if isinstance(had.get("messageId"), str):
+        update["messageId"] = had.pop("messageId")
     keep_all(update, had)
     return update

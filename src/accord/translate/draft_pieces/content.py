@@ -13,8 +13,10 @@ from typing import Any, Final
 from accord.schema import draft, v1
 from accord.translate.draft_pieces.fitting import (
     fits,
+    fits_openly,
     keep_all,
     restore,
+    tags,
     taken,
     without_nulls,
 )
@@ -22,6 +24,8 @@ from accord.translate.draft_pieces.paths import file_uri, last_part, resolved
 from accord.translate.keeping import DRAFT, kept
 from accord.translate.message import Json
 
+_TAGS: Final = tags(v1.ContentBlock)
+_INNER: Final = ("uri", "mimeType", "text", "blob")
 _MEDIA: Final = ("image", "audio")
 _LINK_EXTRAS: Final = ("name", "description", "size", "annotations")
 
@@ -37,6 +41,11 @@ def placeholder(block: Json) -> str:
     if kind == "resource_link":
         return f"[{block.get('title') or block.get('name')}]({block.get('uri')})"
     return f"[{kind} {block.get('mimeType')}]" if kind in _MEDIA else f"[{kind}]"
+
+
+def is_block(value: Any) -> bool:
+    """Whether a value is a block of v1, one that nobody knows yet included."""
+    return fits_openly(v1.ContentBlock, value, "type", _TAGS)
 
 
 # ---- from the draft
@@ -63,9 +72,9 @@ def _text_from_draft(block: Json) -> Json:
         return block
     plain = dict(block)
     had = taken(plain)
-    whole = had.get("block")
-    if isinstance(whole, dict) and fits(v1.ContentBlock, whole):
-        return whole
+    whole: Any = had.get("block")
+    if is_block(whole):
+        return dict(whole)
     made = restore(plain, had, ("annotations",), v1.TextContent)
     keep_all(made, had)
     return made
@@ -114,6 +123,9 @@ def _resource_from_draft(block: Json) -> Json:
         del had["encoding"]
     else:
         inner["text"] = block["content"]
+    rest = had.get("resource")
+    if isinstance(rest, dict) and fits(v1.EmbeddedResourceResource, {**rest, **inner}):
+        inner = {**had.pop("resource"), **inner}
     made["resource"] = inner
     made = restore(made, had, ("annotations",), v1.EmbeddedResource)
     keep_all(made, {**had, "title": block["title"]} if "title" in block else had)
@@ -250,6 +262,9 @@ def _resource_to_draft(block: Json) -> Json:
     else:
         made["content"] = inner["blob"]
         had["encoding"] = "base64"
+    rest = {name: value for name, value in inner.items() if name not in _INNER}
+    if rest:
+        had["resource"] = rest
     made = restore(made, had, ("title",), draft.EmbeddedResource)
     keep_all(made, had)
     _keep_annotations(made)

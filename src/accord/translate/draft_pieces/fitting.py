@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import deepcopy
-from typing import Any
+from typing import Any, get_args
 
 from accord.schema.codec import encode, native, to_python
 from accord.schema.draft.updates import UPDATE_TYPES
@@ -24,6 +24,19 @@ def fits(wanted: Any, value: object) -> bool:
     except (ValueError, TypeError, OverflowError, RecursionError):
         return False
     return True
+
+
+def tags(union: Any) -> frozenset[str]:
+    """The tags of the members of a union; any other is a variant that nobody knows yet."""
+    return frozenset(member.__struct_config__.tag for member in get_args(union))
+
+
+def fits_openly(wanted: Any, value: Any, tag_field: str, known: frozenset[str]) -> bool:
+    """Whether a value is of a union, a variant that nobody knows included."""
+    if not isinstance(value, dict):
+        return False
+    tag = value.get(tag_field)
+    return isinstance(tag, str) and (tag not in known or fits(wanted, value))
 
 
 def copied(value: Any) -> Any:

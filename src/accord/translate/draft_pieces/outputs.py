@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from accord.schema import draft, v1
-from accord.translate.draft_pieces.content import placeholder
-from accord.translate.draft_pieces.fitting import fits, keep_all
+from accord.translate.draft_pieces.content import is_block, placeholder
+from accord.translate.draft_pieces.fitting import fits, fits_openly, keep_all, tags
 from accord.translate.draft_pieces.hunks import applied, hunks_of, taken_back, unified
 from accord.translate.draft_pieces.paths import resolved
 from accord.translate.message import Json
+
+_TAGS = tags(v1.ToolCallContent)
 
 
 class Surfaces(NamedTuple):
@@ -121,4 +123,10 @@ def is_output(value: Any) -> bool:
 
 def are_contents(value: Any) -> bool:
     """Whether a value is a list of contents of v1."""
-    return isinstance(value, list) and fits(list[v1.ToolCallContent], value)
+    return isinstance(value, list) and all(_is_content(one) for one in value)
+
+
+def _is_content(value: Any) -> bool:
+    if isinstance(value, dict) and value.get("type") == "content":
+        return is_block(value.get("content"))
+    return fits_openly(v1.ToolCallContent, value, "type", _TAGS)
