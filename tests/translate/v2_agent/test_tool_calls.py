@@ -220,3 +220,17 @@ def test_of_the_content_of_one_call_only_so_much_is_kept(monkeypatch: pytest.Mon
     [said] = world.update(_call(content=[_text("c" * 2000)]))
     assert said["content"] == [_text("c" * 2000)]
     assert world.losses == {"content of a long tool call": 1}
+
+
+def test_of_the_content_of_all_calls_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: the calls that came first are let go, but for the one that is being told."""
+    monkeypatch.setattr(tool_calls_module, "SESSION_CHARS_KEPT", 2000)
+    world = _with_call()
+    for name in ("t", "u", "v"):
+        world.update({**_call(title="T", content=[_text("a" * 400)]), "toolCallId": name})
+    world.pass_time(1)
+    assert world.update(_more("x")) == [_call(content=[_text("x")])]
+    [said] = world.update(_more("x", "v"))
+    assert len(said["content"]) == 2
+    [said] = world.update(_call(content=[_text("b" * 3000)]))
+    assert said["content"] == [_text("b" * 3000)]

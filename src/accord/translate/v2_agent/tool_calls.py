@@ -7,7 +7,8 @@ more often than every `CONTENT_SECONDS` (`TERMINAL_SECONDS` for what a terminal 
 What always holds
     * v1 is told of a call before it is told anything about it.
     * Of each session at most `CALLS_KEPT` calls are known, the content of `ENDED_KEPT` ended ones
-      among them, and of each call's content at most `CONTENT_CHARS_KEPT` characters.
+      among them; of each call's content at most `CONTENT_CHARS_KEPT` characters, and of all of it
+      at most `SESSION_CHARS_KEPT`: over that, the calls that came first are let go.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from accord.translate.v2_agent.voice import Voice, copied, merged_meta, restore
 CALLS_KEPT: Final = 4096
 ENDED_KEPT: Final = 64
 CONTENT_CHARS_KEPT: Final = 1024 * 1024
+SESSION_CHARS_KEPT: Final = 8 * 1024 * 1024
 CONTENT_SECONDS: Final = 0.1
 TERMINAL_SECONDS: Final = 0.2
 
@@ -65,6 +67,7 @@ class ToolCalls:
         self._calls: dict[str, _Call] = {}
         self._ended: deque[str] = deque()
         self._terminals = Terminals()
+        self._chars = 0
         # The calls that have shown a terminal.
         self._showing: dict[str, dict[str, None]] = {}
 
@@ -164,7 +167,7 @@ class ToolCalls:
         call = self._calls[call_id] = _Call()
         if len(self._calls) > CALLS_KEPT:
             oldest = next(iter(self._calls))
-            del self._calls[oldest]
+            self._chars -= self._calls.pop(oldest).chars
         return call
 
     def _first(self, update: Json, call: _Call) -> None:
@@ -207,6 +210,7 @@ class ToolCalls:
         if "locations" in update:
             _restore_lines(update["locations"])
         if "content" in update:
+            self._chars -= call.chars
             call.content, call.chars = [], 0
             self._add(update["toolCallId"], call, update["content"])
             update["content"] = self._shown(call)
@@ -232,10 +236,17 @@ class ToolCalls:
         if len(self._ended) > ENDED_KEPT:
             oldest = self._ended.popleft()
             call = self._calls.get(oldest)
-            if call is not None and (self._session_id, oldest) not in self._voice.dues:
-                call.content, call.chars, call.terminals = [], 0, frozenset()
+            if call is not None:
+                self._let_go(oldest, call)
+
+    def _let_go(self, call_id: str, call: _Call) -> None:
+        """Keep of a call only that it was told, unless it has still to be told."""
+        if (self._session_id, call_id) not in self._voice.dues:
+            self._chars -= call.chars
+            call.content, call.chars, call.terminals = [], 0, frozenset()
 
     def _add(self, call_id: str, call: _Call, items: Sequence[Json]) -> None:
+        before = call.chars
         for item in items:
             said = self._item(item)
             call.content += said
@@ -243,11 +254,21 @@ class ToolCalls:
         while call.chars > CONTENT_CHARS_KEPT and len(call.content) > 1:
             call.chars -= size_of(call.content.pop(0))
             self._voice.lost("content of a long tool call")
+        self._chars += call.chars - before
+        if self._chars > SESSION_CHARS_KEPT:
+            self._let_some_go(call)
         call.terminals = frozenset(item for item in call.content if isinstance(item, str))
         for terminal_id in call.terminals:
             self._showing.setdefault(terminal_id, {})[call_id] = None
             if len(self._showing) > TERMINALS_KEPT:
                 del self._showing[next(iter(self._showing))]
+
+    def _let_some_go(self, current: _Call) -> None:
+        for call_id, call in self._calls.items():
+            if self._chars <= SESSION_CHARS_KEPT // 2:
+                return
+            if call is not current:
+                self._let_go(call_id, call)
 
     def _item(self, item: Json) -> list[Json | str]:
         kind = item["type"]
