@@ -27,10 +27,12 @@ from accord.translate.v1_agent.content import (
 from accord.translate.v1_agent.core import NOT_HISTORY, UPDATE, Core
 from accord.translate.v1_agent.options import Options
 from accord.translate.v1_agent.session import Past, Session
+from accord.translate.v1_agent.shown_terminals import shown_terminals
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.turns import Turns
 
 MAIN_PLAN: Final = "main"
+TOOL_CALLS: Final = ("tool_call", "tool_call_update")
 # What a session is like now, which also whoever does not want its past has to know.
 PRESENT: Final = frozenset(
     {
@@ -104,6 +106,10 @@ class Updates:
             before = self._turns.noticed(session, kind, update)
         else:
             return NOTHING
+        if "_meta" in update and kind in TOOL_CALLS:
+            terminals = shown_terminals(session, update)
+            if terminals:
+                before = [*before, *(self._core.tell(session, one) for one in terminals)]
         try:
             said = self._handlers.get(kind, self._unknown)(session, update)
         except CannotTranslate as error:
