@@ -222,3 +222,13 @@ async def test_a_failed_login_ends_the_one_before() -> None:
 
         assert (await client.result("authenticate", GOOD))["success"] is False
         assert (await client.error("session/new", {"workingDirectory": "/tmp"}))["code"] == -32001
+
+
+async def test_a_client_of_the_draft_hears_nothing_of_unstable_logins() -> None:
+    """dialect.md 3.8: what the draft has no method for is not sent to its clients."""
+    agent, _ = guarded(unstable=True)
+    async with draft_client(agent) as client:
+        await client.result("authenticate", GOOD)
+        await agent.auth_status_changed()
+        await client.new_session()
+        assert client.methods() == []

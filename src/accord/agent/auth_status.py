@@ -66,7 +66,8 @@ class AuthStatusReporter:
 
     async def announce(self) -> None:
         """Tell the client if the status is another one now."""
-        if not self._service.agent.unstable or self._service.connection.error is not None:
+        wanted = self._service.agent.unstable and self._service.wire.features.auth_status
+        if not wanted or self._service.connection.error is not None:
             return
         status = await self._current()
         if status == self._told or self._service.connection.error is not None:

@@ -138,6 +138,7 @@ def offered_by(capabilities: Mapping[str, Any]) -> Offered:
             compaction=False,
             plans=False,
             subagents=False,
+            auth_status=False,
             extensions=read_advertised({"_meta": custom}),
         ),
         most,

@@ -62,6 +62,7 @@ class Features(NamedTuple):
     compaction: bool = True
     plans: bool = True
     subagents: bool = True
+    auth_status: bool = True
     # Methods beyond the protocol that the client says it has.
     extensions: frozenset[str] = frozenset()
 
