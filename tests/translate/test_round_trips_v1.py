@@ -99,6 +99,19 @@ def test_chunks_without_ids_get_some_and_are_otherwise_the_same() -> None:
     assert [one["sessionUpdate"] for one in heard] == kinds
 
 
+@pytest.mark.parametrize("size", [-(2**63), -1, 0, 2**63 - 1])
+def test_every_size_of_v1_goes_to_v2_and_back(size: int) -> None:
+    """v2 has no sizes below zero (translate.md 7)."""
+    line = Line()
+    line.start()
+    line.new()
+    link = {"type": "resource_link", "name": "a", "uri": "u", "size": size}
+    line.prompt(link)
+    assert line.asked(AGENT, "session/prompt").params["prompt"] == [link]
+    chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": link}
+    assert line.update(chunk) == [chunk]
+
+
 # ---- what is asked
 
 

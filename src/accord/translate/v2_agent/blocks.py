@@ -57,7 +57,7 @@ def _annotations_to_v1(annotations: Json, voice: Voice) -> None:
 
 
 def _is_negative(value: Any) -> bool:
-    return isinstance(value, int) and -INT64_MAX <= value < 0
+    return isinstance(value, int) and -INT64_MAX - 1 <= value < 0
 
 
 def blocks_to_v1(blocks: list[Json], voice: Voice) -> list[Json]:
