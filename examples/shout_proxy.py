@@ -1,6 +1,7 @@
 """A proxy: everything the agent says is in capital letters.  Usage: shout_proxy.py COMMAND..."""
 
 import sys
+from typing import Any
 
 from accord import Proxy
 
@@ -8,7 +9,7 @@ proxy = Proxy("shout")
 
 
 @proxy.on_update()
-def louder(update):
+def louder(update: dict[str, Any]) -> None:
     if update["sessionUpdate"] in ("agent_message", "agent_message_chunk"):
         content = update.get("content")
         for block in content if isinstance(content, list) else [content]:

@@ -5,11 +5,18 @@ from typing import TYPE_CHECKING
 from accord.loading import on_first_use
 
 if TYPE_CHECKING:
+    from accord.proxy.message import Forward, Message, Response
     from accord.proxy.proxy import Proxy
     from accord.proxy.translated import Translated
 
-__getattr__ = on_first_use(
-    __name__, {"Proxy": "accord.proxy.proxy", "Translated": "accord.proxy.translated"}
-)
+_PLACE_OF = {
+    "Forward": "accord.proxy.message",
+    "Message": "accord.proxy.message",
+    "Proxy": "accord.proxy.proxy",
+    "Response": "accord.proxy.message",
+    "Translated": "accord.proxy.translated",
+}
 
-__all__ = ["Proxy", "Translated"]
+__getattr__ = on_first_use(__name__, _PLACE_OF)
+
+__all__ = ["Forward", "Message", "Proxy", "Response", "Translated"]

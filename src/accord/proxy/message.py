@@ -6,6 +6,7 @@ also where it looked at them.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from accord.schema.codec import encode, to_python
@@ -150,4 +151,7 @@ class Neighbour:
         return await self._link.ask(self._who, method, encode(params), self._doing)
 
 
-__all__ = ["Message", "Neighbour", "Response", "Sender", "same_or_new"]
+Forward: TypeAlias = Callable[[Message], Awaitable[Any]]
+"""Passes a request on and gives the result of its answer as plain JSON."""
+
+__all__ = ["Forward", "Message", "Neighbour", "Response", "Sender", "same_or_new"]
