@@ -93,11 +93,15 @@ def _tamed(update: Json, number: int) -> Json | None:
         update["availableCommands"] = list(commands.values())
     elif kind == "config_option_update":
         # Options that v1 does not have come back behind the others.
-        update["configOptions"].sort(key=lambda one: one["type"] not in ("select", "boolean"))
+        update["configOptions"].sort(key=_is_new_option)
     elif kind == "subagent_update" and isinstance(update.get("state"), dict):
         # Point 4.
         update["state"].pop("background", None)
     return update
+
+
+def _is_new_option(option: Json) -> bool:
+    return option["type"] not in ("select", "boolean")
 
 
 def _is_named(command: Json) -> bool:
