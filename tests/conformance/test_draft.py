@@ -48,3 +48,13 @@ def test_every_status_of_the_machine_is_reached_from_the_first() -> None:
         "denied",
         "cancelled",
     }
+
+
+def test_an_agent_of_ours_is_conformant_without_being_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Issue 5: an `Agent` serves clients of the draft without being asked."""
+    fixer = [sys.executable, str(HERE.parents[1] / "examples" / "fixer_agent.py")]
+    scenario = str(HERE / "fixer.toml")
+    command = ["check", "--protocol", "draft", "--only", "D26-35", "--scenario", scenario]
+    assert main([*command, "--", *fixer]) == 0, capsys.readouterr().out
