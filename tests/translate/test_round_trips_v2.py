@@ -149,7 +149,7 @@ def _told(transcript: Any) -> Any:
     return dumped
 
 
-@settings(max_examples=80, phases=QUICKLY)
+@settings(max_examples=60, phases=QUICKLY)
 @given(st.lists(UPDATES, min_size=1, max_size=8), st.sampled_from(["end_turn", "_odd", None]))
 def test_a_session_is_the_same_message_by_message_and_in_the_end(
     generated: list[Json], reason: str | None

@@ -330,3 +330,11 @@ def test_strictly_a_question_that_cannot_be_asked_is_refused_and_a_turn_still_en
     world.idle("_bored")
     assert world.answer_to(key).result["stopReason"] == "end_turn"
     assert len(world.logged) == 1
+
+
+def test_strictly_a_call_that_was_not_told_of_is_new_when_it_can_be() -> None:
+    """Ours: v1 is told of a call before it is told anything about it."""
+    world = started(strict=True)
+    assert world.update(_call(title="T", kind="_compile")) == []
+    [said] = world.update(_call(title="T"))
+    assert said["sessionUpdate"] == "tool_call"

@@ -73,7 +73,7 @@ def _judge(world: World) -> None:
             _validator(names[message.method]).validate(message.params)
 
 
-@settings(max_examples=60, phases=QUICKLY)
+@settings(max_examples=40, phases=QUICKLY)
 @given(CLIENTS, st.lists(THEIRS.definition("SessionUpdate"), min_size=1, max_size=6))
 def test_updates_of_any_kind_are_valid_in_v1(client: Any, updates: list[Any]) -> None:
     """Ours: the other side is never sent something invalid."""
@@ -90,7 +90,7 @@ def test_updates_of_any_kind_are_valid_in_v1(client: Any, updates: list[Any]) ->
     _judge(world)
 
 
-@settings(max_examples=60, phases=QUICKLY)
+@settings(max_examples=40, phases=QUICKLY)
 @given(
     st.lists(THEIRS.definition("ToolCallUpdate"), max_size=3),
     THEIRS.definition("RequestPermissionRequest"),
@@ -114,7 +114,7 @@ def test_questions_of_any_kind_are_valid_in_v1(calls: Any, permission: Any, form
     _judge(world)
 
 
-@settings(max_examples=40, phases=QUICKLY)
+@settings(max_examples=30, phases=QUICKLY)
 @given(
     THEIRS.definition("InitializeResponse"),
     THEIRS.definition("NewSessionResponse"),

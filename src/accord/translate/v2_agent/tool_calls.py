@@ -19,7 +19,7 @@ from typing import Final
 
 from accord.protocol.tool_status import is_final
 from accord.translate.keeping import OFFICIAL, keep
-from accord.translate.message import Json
+from accord.translate.message import CannotTranslate, Json
 from accord.translate.v2_agent.blocks import block_to_v1, size_of
 from accord.translate.v2_agent.changes import diff_to_v1, text_item
 from accord.translate.v2_agent.terminals import TERMINALS_KEPT, Terminals
@@ -84,7 +84,12 @@ class ToolCalls:
             meta = None if call is None else call.meta
         if call is None:
             call = self._new(call_id)
-            self._first(update, call)
+            try:
+                self._first(update, call)
+            except CannotTranslate:
+                # Strictly, it was not told of.
+                self._chars -= self._calls.pop(call_id).chars
+                raise
         else:
             self._later(update, call)
         call.meta = meta
