@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from accord.translate.v1_agent.tool_calls import DIFF_CHARS_KEPT, DIFFS_KEPT
 from tests.translate.v1_agent.pieces import tool
 from tests.translate.v1_agent.stage import Stage
 
@@ -98,6 +99,20 @@ def test_a_file_without_an_old_text_is_added(old: dict[str, None]) -> None:
     assert said["_meta"] == {X: {**old, "newText": "y\n"}}
 
 
+def test_a_diff_that_is_sent_again_is_not_made_again() -> None:
+    stage = Stage()
+    stage.working()
+    small = {"type": "diff", "path": "/a", "oldText": "x\n", "newText": "y\n"}
+    large = {**small, "newText": "y\n" * DIFF_CHARS_KEPT}
+    for _ in range(2):
+        stage.update(tool(title="T", content=[small, large]))
+    first, second = stage.updates()
+    assert first == second
+    for count in range(2 * DIFFS_KEPT):
+        stage.update(tool(title="T", content=[{**small, "newText": str(count)}]))
+    assert len({one["content"][0]["patch"]["text"] for one in stage.updates()}) == 2 * DIFFS_KEPT
+
+
 def test_changes_that_were_kept_come_back_as_one_diff() -> None:
     changes = [{"operation": "modify", "path": "/a"}, {"operation": "delete", "path": "/b"}]
     patch = {"format": "git_patch", "text": "diff"}
@@ -127,7 +142,9 @@ def test_content_that_was_replaced_by_a_line_comes_back() -> None:
         {"type": "diff"},
         {"type": "content"},
         {"type": "terminal", "terminalId": "other"},
+        {"type": "terminal", "terminalId": ["x"]},
         {"type": 5},
+        {"type": ["diff"]},
         "x",
     ):
         item = {**TEXT, "_meta": {X: {"raw": raw}}}

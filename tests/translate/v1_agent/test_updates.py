@@ -179,7 +179,7 @@ def test_a_plan_that_was_kept_has_its_id_and_words_again() -> None:
     plan: dict[str, Any] = {"type": "items", "planId": "p", "entries": []}
     plan["_meta"] = {X: {"raw": other}}
     assert told({"sessionUpdate": "plan_update", "plan": plan})["plan"] == other
-    for odd in (5, {"type": "items", "planId": "p"}, {"type": "_x"}):
+    for odd in (5, {"type": "items", "planId": "p"}, {"type": "_x"}, {"type": [1]}):
         plan["_meta"] = {X: {"raw": odd}}
         assert told({"sessionUpdate": "plan_update", "plan": plan})["plan"] == plan
 

@@ -4,7 +4,8 @@ Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
 ids of terminals; the options and commands that the agent told last; what waits in at most
 `HELD_PROMPTS_MAX` prompts; and, behind an agent that cannot load sessions, a log of at most
-`LOG_BYTES_MAX` bytes.  Of each connection at most `SESSIONS_KEPT` sessions are known.
+`LOG_BYTES_MAX` bytes.  Of each connection at most `SESSIONS_KEPT` sessions are known, and the last
+few diffs (see `tool_calls.py`).
 
 Must not know: how anything is translated.
 """

@@ -29,6 +29,9 @@ NULLABLE: Final = (
     "name",
     "_meta",
 )
+# Of so many diffs, none of which is larger than that, the patch is known.
+DIFFS_KEPT: Final = 8
+DIFF_CHARS_KEPT: Final = 256 * 1024
 KNOWN_CONTENT: Final = frozenset({"content", "diff", "terminal"})
 
 
@@ -57,6 +60,7 @@ class ToolCalls:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._diffs: dict[tuple[str, str | None, str], bytes] = {}
 
     def to_v2(self, session: Session, call: Json) -> None:
         """A tool call, or a patch of one, in place."""
@@ -100,7 +104,7 @@ class ToolCalls:
         if kind == "content":
             item["content"] = block_to_v2(item["content"])
         elif kind == "diff":
-            _diff_to_v2(item)
+            self._diff(item)
         elif kind == "terminal" and item["terminalId"] not in session.terminals:
             shown: Json = {
                 "type": "content",
@@ -111,11 +115,34 @@ class ToolCalls:
             return shown
         return item
 
+    def _diff(self, item: Json) -> None:
+        path: str = item.pop("path")
+        new: str = item.pop("newText")
+        texts: Json = {"oldText": item.pop("oldText")} if "oldText" in item else {}
+        said = kept(item, OFFICIAL)
+        if "changes" in said and _is_diff({"type": "diff", **said}):
+            taken = take(item, OFFICIAL)
+            item.update({name: taken[name] for name in ("changes", "patch") if name in taken})
+            return
+        item.update(to_python(self._patched(path, texts.get("oldText"), new)))
+        for name, text in {**texts, "newText": new}.items():
+            keep(item, OFFICIAL, name, text)
+
+    def _patched(self, path: str, old: str | None, new: str) -> bytes:
+        """The diff of two texts.  Agents send it again with every change of the call."""
+        key = (path, old, new)
+        found = self._diffs.pop(key, None) or encode(wire_diff(diff_of(path, old, new)))
+        if len(new) + len(old or "") <= DIFF_CHARS_KEPT:
+            self._diffs[key] = found
+            if len(self._diffs) > DIFFS_KEPT:
+                del self._diffs[next(iter(self._diffs))]
+        return found
+
     def _may_stand(self, session: Session, raw: Json) -> bool:
         """Whether what an adapter kept on a placeholder is content that v2 can show."""
         kind = raw.get("type")
         if kind == "terminal":
-            return raw.get("terminalId") in session.terminals
+            return is_text(raw.get("terminalId")) and raw["terminalId"] in session.terminals
         if kind == "diff":
             return _is_diff(raw)
         return is_text(kind) and kind not in KNOWN_CONTENT
@@ -131,23 +158,6 @@ def _is_diff(value: Json) -> bool:
     except Invalid:
         return False
     return all(note.startswith("unknown variant") for note in notes)
-
-
-def _diff_to_v2(item: Json) -> None:
-    path: str = item.pop("path")
-    old: str | None = item.get("oldText")
-    new: str = item.pop("newText")
-    has_old = "oldText" in item
-    item.pop("oldText", None)
-    said = kept(item, OFFICIAL)
-    if "changes" in said and _is_diff({"type": "diff", **said}):
-        taken = take(item, OFFICIAL)
-        item.update({name: taken[name] for name in ("changes", "patch") if name in taken})
-        return
-    item.update(to_python(encode(wire_diff(diff_of(path, old, new)))))
-    if has_old:
-        keep(item, OFFICIAL, "oldText", old)
-    keep(item, OFFICIAL, "newText", new)
 
 
 __all__ = ["ToolCalls"]

@@ -251,9 +251,9 @@ class Updates:
 
 def _is_other_plan(value: Any) -> bool:
     """A plan of a type that v1 does not have."""
-    if not isinstance(value, dict) or value.get("type") in PLANS:
+    if not isinstance(value, dict) or not is_text(value.get("type")):
         return False
-    return is_text(value.get("type")) and is_text(value.get("planId"))
+    return value["type"] not in PLANS and is_text(value.get("planId"))
 
 
 __all__ = ["Updates"]
