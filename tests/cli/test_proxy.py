@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -165,6 +166,18 @@ async def test_twenty_hops_work(home: Home) -> None:
             assert (await turn.wait()).stop_reason == "cancelled"
 
 
+async def test_chains_stand_in_chains(home: Home) -> None:
+    """Issue 5: the conductor is itself usable as a proxy in a larger chain."""
+    inner = shlex.join(["accord", "proxy", "context", shlex.join([sys.executable, str(SHOUT)])])
+    inner = inner.replace("accord", shlex.join(accord()), 1)
+    chain = accord("proxy", inner, "guard --otherwise allow", "--", *AGENT)
+    async with Client.spawn(
+        *chain, cwd=home.project, env=home.env, permissions=Permissions.allow_all()
+    ) as client:
+        session = await client.new_session(cwd=home.project)
+        assert "WROTE=TRUE" in (await session.ask("write x.txt")).text
+
+
 @pytest.mark.slow
 async def test_twenty_processes_work(home: Home) -> None:
     """Issue 5: 20 hops, each a process of its own."""
@@ -267,9 +280,14 @@ def test_a_policy_file_rules_in_the_folders_that_it_names(raw: Any, home: Home) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_whole_chain(raw: Any, home: Home, number: int) -> None:
+@pytest.mark.parametrize("what", ["chain", "program"])
+def test_a_signal_ends_the_whole_chain(raw: Any, home: Home, number: int, what: str) -> None:
     """Ours: no process outlives the chain, and Ctrl-C is no traceback."""
-    chain = raw(*accord("proxy", python(PLAIN.replace("'", '"')), "--", *AGENT))
+    commands = {
+        "chain": accord("proxy", python(PLAIN.replace("'", '"')), "--", *AGENT),
+        "program": (sys.executable, str(SHOUT), *AGENT),
+    }
+    chain = raw(*commands[what])
     chain.initialize()
     os.kill(chain.process.pid, number)
     code, error = chain.end()

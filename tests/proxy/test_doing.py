@@ -9,8 +9,8 @@ import pytest
 
 from accord.errors import ConnectionLost, RequestFailed
 from accord.proxy import Proxy
-from accord.proxy.message import Message
-from tests.proxy.wires import around, chunk
+from accord.proxy.message import Message, Response
+from tests.proxy.wires import Wire, around, chunk
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +107,36 @@ async def test_a_function_may_ask_both_sides_for_something_while_it_works() -> N
         agent.answer(asked["id"], 3)
         result = (await client.hear())["result"]
         assert result == {"stopReason": "end_turn", "said": 1, "known": 2, "more": 3}
+
+
+async def test_functions_for_notifications_and_responses_may_ask_too() -> None:
+    """Ours: the agent asks the client something before it answers, and is not held up."""
+    proxy = Proxy()
+
+    @proxy.on_notification("_note", of="agent")
+    async def note(message: Message) -> None:
+        message.params["known"] = await message.agent.request("_do you", {})
+
+    @proxy.on_response("_ask", of="client")
+    async def asked(response: Response) -> None:
+        response.result["known"] = await response.request.agent.request("_do you", {})
+
+    async def answer_after_asking(client: Wire, agent: Wire) -> None:
+        question = await agent.hear()
+        assert question["method"] == "_do you"
+        agent.request("f", "fs/read_text_file")
+        client.answer((await client.hear())["id"], {})
+        assert (await agent.hear())["id"] == "f"
+        agent.answer(question["id"], "yes")
+
+    async with around(proxy) as (client, agent, _, _):
+        agent.notify("_note")
+        await answer_after_asking(client, agent)
+        assert (await client.hear())["params"] == {"known": "yes"}
+        client.request(1, "_ask")
+        agent.answer((await agent.hear())["id"], {})
+        await answer_after_asking(client, agent)
+        assert (await client.hear())["result"] == {"known": "yes"}
 
 
 async def test_an_error_that_a_function_does_not_catch_goes_back_as_it_came() -> None:

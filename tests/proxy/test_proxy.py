@@ -87,6 +87,19 @@ async def test_a_function_can_answer_by_itself_or_refuse() -> None:
         assert (await agent.hear())["params"] == {"n": 6}
 
 
+async def test_a_function_that_cannot_read_params_refuses_them() -> None:
+    """Ours: Python has no number for 1e400; who does not look passes it."""
+    proxy = Proxy()
+
+    @proxy.on_request("_look")
+    def look(message: Message) -> None:
+        assert message.params
+
+    async with around(proxy) as (client, _, _, _):
+        client.write(b'{"jsonrpc":"2.0","id":1,"method":"_look","params":{"n":1e400}}')
+        assert (await client.hear())["error"]["code"] == -32602
+
+
 async def test_a_function_that_fails_costs_its_request_and_says_whose_it_is(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

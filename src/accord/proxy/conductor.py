@@ -44,8 +44,6 @@ _log = logging.getLogger("accord.proxy")
 OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
 RESTARTS_MAX: Final = 5
 """How often one component is started again; one that dies more often cannot be helped."""
-WAITING_MAX: Final = 4096
-"""Messages that may wait for a component that is being started again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,7 @@ class Conductor:
         self._behind: bytes | None = None
         self._is_member = False
         self._direct: dict[End, End] = {}
+        self._held: set[Hop] = set()
         self._over = anyio.Event()
         self._quiet = anyio.Event()
         self._failed: str | None = None
@@ -151,6 +150,18 @@ class Conductor:
             seat.hop.watched = plain
             seat.hop.through = self._front if seat is first else None
         self._direct = self._ways()
+        self._hold_up()
+
+    def _hold_up(self) -> None:
+        """While a component is started again, nobody else is read: what waits stays with them."""
+        ready = {seat.hop for seat in self._seats if seat.is_ready} | {self._front}
+        is_waiting = len(ready) <= len(self._seats) and self._failed is None
+        wanted = {hop for hop in ready if hop is not None} if is_waiting else set[Hop]()
+        for hop in wanted - self._held:
+            hop.pause()
+        for hop in self._held - wanted:
+            hop.resume()
+        self._held = wanted
 
     def _ways(self) -> dict[End, End]:
         """Where what comes from each end goes, as far as nobody has to wait for it."""
@@ -273,7 +284,7 @@ class Conductor:
     def _to(self, seat: Seat, step: Callable[[Seat], None]) -> None:
         if seat.is_ready:
             step(seat)
-        elif len(seat.waiting) < WAITING_MAX:
+        else:
             seat.waiting.append(step)
 
     def withdrawn(self, asked: Asked, params: Raw) -> None:
@@ -352,6 +363,7 @@ class Conductor:
         """The chain cannot go on."""
         if self._failed is None:
             self._failed = sentence
+            self._hold_up()
         self._over.set()
 
     def answered(self, asked: Asked) -> None:

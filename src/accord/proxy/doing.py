@@ -2,7 +2,8 @@
 
 The direction that it came from is held until the handler has passed it on or is done, and the
 other one from the answer's coming until the handler is done: so whoever follows stays behind.  A
-handler that asks somebody something of its own lets go first of what could keep the answer away.
+handler that asks somebody something of its own lets go of both first: what it waits for may come
+behind what it holds up.
 
 What always holds: the request is answered exactly once, whatever the handler does; a handler that
 fails costs its own request and nothing else.
@@ -21,6 +22,7 @@ from accord.jsonrpc.envelope import NO_PARAMS
 from accord.proxy.asked import Asked
 from accord.proxy.handlers import Handler
 from accord.proxy.hop import Hop
+from accord.proxy.lane import Holding
 from accord.proxy.message import Message, same_or_new
 from accord.proxy.passing import farewell, pass_on, pass_on_cancel, remains
 from accord.schema.codec import Invalid, encode, to_python
@@ -104,7 +106,7 @@ class Forwarded(Waiting):
             lane.put(take)
 
 
-class Doing:
+class Doing(Holding):
     """A handler at work on a request."""
 
     def __init__(self, link: Link, asked: Asked, message: Message, handler: Handler) -> None:
@@ -114,6 +116,7 @@ class Doing:
         self.is_forwarding = False
         self.way_there = link.lane_from(message.sender)
         self.way_back = link.lane_to(message.sender)
+        super().__init__(self.way_there, self.way_back)
         self._link = link
         self._handler = handler
         self._scope = anyio.CancelScope()
@@ -137,12 +140,6 @@ class Doing:
         self.way_there.release(self)
         self._last = await waiting.wait()
         return to_python(self._last)
-
-    def let_go(self, of: str) -> None:
-        """The handler is about to wait for an answer of a side; nothing may keep that away."""
-        self.way_back.release(self)
-        if of != self.message.sender:
-            self.way_there.release(self)
 
     # ---- for the link
 
@@ -170,8 +167,7 @@ class Doing:
             self.is_busy = False
             if self._scope.cancelled_caught:
                 self.asked.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-            self.way_there.release(self)
-            self.way_back.release(self)
+            self.let_go()
             self._link.done(self)
 
     def withdraw(self, params: Raw) -> None:
@@ -200,6 +196,9 @@ class Doing:
         match error:
             case RequestError():
                 pass
+            case Invalid():
+                # Params that Python cannot hold, such as 1e400; untouched they would have passed.
+                error = RequestError.invalid_params(error.reason, error.path)
             case RequestFailed():
                 error = RequestError(error.code, error.message, error.data)
             case ConnectionLost() if isinstance(error.__cause__, RequestError):

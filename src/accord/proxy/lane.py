@@ -91,4 +91,16 @@ class Lane:
         self._changed(self)
 
 
-__all__ = ["HELD_BYTES_MAX", "Lane"]
+class Holding:
+    """Somebody who holds lanes while it works."""
+
+    def __init__(self, *lanes: Lane) -> None:
+        self._lanes = lanes
+
+    def let_go(self) -> None:
+        """Hold nothing up any more: what it is about to wait for may come behind all that."""
+        for lane in self._lanes:
+            lane.release(self)
+
+
+__all__ = ["HELD_BYTES_MAX", "Holding", "Lane"]

@@ -23,7 +23,7 @@ from accord.proxy.asked import CANCEL_REQUEST, Asked, End
 from accord.proxy.doing import Doing, Waiting
 from accord.proxy.handlers import UPDATE, Handler, Handlers
 from accord.proxy.hop import Hop, Outbox
-from accord.proxy.lane import Lane
+from accord.proxy.lane import Holding, Lane
 from accord.proxy.message import Message, Response, Sender
 from accord.proxy.passing import Passed, pass_on, pass_on_cancel
 from accord.proxy.running import Letting, kind_of_update, show, show_now
@@ -194,10 +194,10 @@ class Link:
         """What goes to a side, which is what comes from the other."""
         return self._lanes["agent" if who == "client" else "client"]
 
-    async def ask(self, who: Sender, method: str, params: bytes, doing: Doing | None) -> Any:
+    async def ask(self, who: Sender, method: str, params: bytes, holding: Holding | None) -> Any:
         """A request of the proxy's own; its answer stands in no line."""
-        if doing is not None and doing.is_busy:
-            doing.let_go(who)
+        if holding is not None:
+            holding.let_go()
         end = self.end_of(who)
         waiting = Waiting(method)
         call_id = end.call(method, params, waiting)
@@ -275,10 +275,11 @@ class Link:
                 if await letting.run():
                     self._pass_message(target, message, params, frame)
             finally:
-                lane.release(letting)
+                holding.let_go()
                 self._quiet.set()
 
-        lane.hold(letting)
+        message.doing = holding = Holding(lane)
+        lane.hold(holding)
         self.tasks.start_soon(run, name=f"proxy {method}")
 
     def _pass_message(self, to: End, message: Message, params: Raw, frame: bytes | None) -> None:
@@ -347,14 +348,15 @@ class Link:
                 self._refuse_for(asked, message, error)
             return
         lane = self.lane_to(message.sender)
+        message.doing = holding = Holding(lane)
         if lane.holder is None:
-            lane.hold(response)
+            lane.hold(holding)
 
         async def run() -> None:
             try:
                 await self.give_in_time(asked, message, result)
             finally:
-                lane.release(response)
+                holding.let_go()
                 self._quiet.set()
 
         self.tasks.start_soon(run, name=f"proxy {message.method}")

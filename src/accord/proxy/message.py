@@ -13,7 +13,7 @@ from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw, UnsetType
 
 if TYPE_CHECKING:
-    from accord.proxy.doing import Doing
+    from accord.proxy.lane import Holding
     from accord.proxy.link import Link
 
 Sender: TypeAlias = Literal["client", "agent"]
@@ -66,7 +66,7 @@ class Message:
         self.method = method
         self._content = Content(params)
         # Who works on it, where somebody does: what that holds up must not keep its answers away.
-        self.doing: Doing | None = None
+        self.doing: Holding | None = None
 
     @property
     def client(self) -> Neighbour:
@@ -132,7 +132,7 @@ class Neighbour:
 
     __slots__ = ("_doing", "_link", "_who")
 
-    def __init__(self, link: Link, who: Sender, doing: Doing | None = None) -> None:
+    def __init__(self, link: Link, who: Sender, doing: Holding | None = None) -> None:
         self._link = link
         self._who: Sender = who
         self._doing = doing

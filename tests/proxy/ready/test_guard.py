@@ -188,3 +188,36 @@ async def test_without_redaction_and_rules_everything_passes() -> None:
         assert said(await client.hear()) == KEY
         agent.request(1, "fs/write_text_file", {"sessionId": "s", "path": "/x", "content": KEY})
         assert (await client.hear())["params"]["content"] == KEY
+
+
+@pytest.mark.parametrize(
+    ("call", "is_stopped"),
+    [
+        ({"kind": "read", "content": [{"type": "diff", "path": "/w/no", "newText": ""}]}, True),
+        ({"content": [{"type": "diff", "changes": [{"path": "/w/x", "oldPath": "/w/no"}]}]}, True),
+        ({"rawInput": {"command": ["rm", "-r", "x"]}}, True),
+        ({"kind": "execute", "rawInput": {"command": "make && rm x"}}, True),
+        ({"name": "mcp__files__wipe"}, True),
+        ({"rawInput": {"server": "files", "tool": "wipe"}}, True),
+        ({"kind": "fetch", "rawInput": {"url": "https://bad.example/x"}}, True),
+        ({"kind": "fetch", "rawInput": {"url": "https://good.example/x"}}, False),
+        ({"kind": "edit", "locations": [{"path": "/w/yes"}, None]}, False),
+    ],
+)
+async def test_what_a_call_is_about_is_read_in_the_words_of_either_version(
+    call: Json, is_stopped: bool
+) -> None:
+    """Ours: rules speak of files, commands, tools and hosts."""
+    rules = (
+        Rule(effect="reject", path="/w/no"),
+        Rule(effect="reject", command="rm"),
+        Rule(effect="reject", mcp_tool="files/wipe"),
+        Rule(effect="reject", host="bad.example"),
+    )
+    async with around(guard(rules)) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        update(agent, sessionUpdate="tool_call", toolCallId="x", status="in_progress", **call)
+        if is_stopped:
+            assert "not permitted" in said(await client.hear())
+            assert (await agent.hear())["method"] == "session/cancel"
+        assert (await client.hear())["params"]["update"]["toolCallId"] == "x"
