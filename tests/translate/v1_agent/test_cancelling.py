@@ -202,6 +202,37 @@ def test_a_prompt_takes_over_from_the_agents_own_work() -> None:
     assert stage.adapter.wake_at is None
 
 
+@pytest.mark.rule("V2-CANCEL-03", "V2-CANCEL-05")
+@pytest.mark.parametrize("ends", ["cancelled", "end_turn", "error"])
+@pytest.mark.parametrize("step", ["asked", "inserted", "streaming", "tool", "permission", "held"])
+def test_cancel_at_every_step_ends_the_work_once(step: str, ends: str) -> None:
+    stage = Stage()
+    stage.start()
+    stage.new()
+    keys = [stage.prompt()]
+    if step != "asked":
+        stage.wait(1)
+    if step == "streaming":
+        stage.update(chunk("so"))
+    if step == "tool":
+        stage.update(tool(title="T", status="in_progress"))
+    if step == "permission":
+        keys.append(permission(stage))
+    if step == "held":
+        keys.append(stage.prompt())
+    stage.tell("session/cancel", {"sessionId": "s1"})
+    stage.update(chunk("late"))
+    if ends == "error":
+        stage.fail("session/prompt")
+    else:
+        stage.end(ends)
+    assert all(len(stage.answers[key]) == 1 for key in keys)
+    said = stage.said()
+    assert [one for one in said if one.startswith("idle")] == [said[-1]]
+    assert said[-1] == ("idle end_turn" if ends == "end_turn" else "idle cancelled")
+    assert stage.adapter.wake_at is None
+
+
 # ---- the agent dies
 
 STEPS = ["initialized", "opening", "open", "asked", "inserted", "streaming", "permission", "held"]
