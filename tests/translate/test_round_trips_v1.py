@@ -43,6 +43,8 @@ GENERATED = FromSchema(
         "SubagentUpdate.additionalDirectories": st.none() | st.lists(PATHS, max_size=2),
         "SubagentUpdate.sessionId": st.just("child"),
         "SessionConfigSelect.currentValue": IDS,
+        # What becomes of the category `mode` has a test of its own.
+        "SessionConfigOption.category": st.none() | st.sampled_from(["model", "_own"]),
         "RequestPermissionRequest.sessionId": st.just("s"),
         "ElicitationSessionScope.sessionId": st.just("s"),
     },
@@ -110,6 +112,29 @@ def test_every_size_of_v1_goes_to_v2_and_back(size: int) -> None:
     assert line.asked(AGENT, "session/prompt").params["prompt"] == [link]
     chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": link}
     assert line.update(chunk) == [chunk]
+
+
+def test_a_choice_of_category_mode_is_also_told_as_a_mode() -> None:
+    """translate.md 9: for clients that know modes alone."""
+    line = Line()
+    line.start()
+    choice: Json = {
+        "id": "how",
+        "name": "How",
+        "type": "select",
+        "category": "mode",
+        "currentValue": "a",
+        "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}],
+    }
+    said = line.new(configOptions=[choice])
+    assert said["configOptions"] == [choice]
+    assert said["modes"]["currentModeId"] == "a"
+    update = {
+        "sessionUpdate": "config_option_update",
+        "configOptions": [{**choice, "currentValue": "b"}],
+    }
+    mode = {"sessionUpdate": "current_mode_update", "currentModeId": "b"}
+    assert line.update(update) == [mode, update]
 
 
 # ---- what is asked

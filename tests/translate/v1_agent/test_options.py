@@ -122,6 +122,14 @@ def test_modes_beside_an_option_of_their_category_are_that_option() -> None:
     assert values(said["configOptions"]) == {"how": "ask"}
 
 
+def test_only_a_choice_stands_for_the_modes() -> None:
+    stage = Stage()
+    said = opened(stage, modes=MODES, configOptions=[{**SWITCH, "category": "mode"}])
+    assert values(said["configOptions"]) == {"fast": True, "mode": "ask"}
+    stage.update({"sessionUpdate": "current_mode_update", "currentModeId": "code"})
+    assert values(stage.updates()[0]["configOptions"]) == {"fast": True, "mode": "code"}
+
+
 def test_an_option_that_is_made_up_has_an_id_of_its_own() -> None:
     said = opened(Stage(), modes=MODES, configOptions=[{**SWITCH, "id": "mode"}])
     assert values(said["configOptions"]) == {"mode": True, "mode_": "ask"}

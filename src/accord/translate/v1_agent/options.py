@@ -71,7 +71,7 @@ class Options:
         before = None
         if session.modes is not None:
             before, session.modes["currentModeId"] = session.modes["currentModeId"], mode_id
-        listed = next((one for one in session.options if one.get("category") == MODE), None)
+        listed = _choice_of(session.options, MODE)
         if listed is not None:
             if listed["currentValue"] == mode_id or mode_id not in _values(listed):
                 # The agent tells of its own option by itself.
@@ -111,9 +111,7 @@ class Options:
     def _state(self, session: Session, category: str) -> Json | None:
         """The modes or models that an option is made up of; None if none is needed."""
         state = session.modes if category == MODE else session.models
-        if state is None or any(one.get("category") == category for one in session.options):
-            return None
-        return state
+        return None if _choice_of(session.options, category) is not None else state
 
     def _made(self, session: Session, category: str) -> Json | None:
         state = self._state(session, category)
@@ -192,6 +190,14 @@ class Options:
 
         asked = {**params, name: value}
         return [self._core.ask(AGENT, method, asked, then, instead_of=request, of=CLIENT)]
+
+
+def _choice_of(options: list[Json], category: str) -> Json | None:
+    """The first choice of a category."""
+    for option in options:
+        if option["type"] == "select" and option.get("category") == category:
+            return option
+    return None
 
 
 def _has_values(option: Json) -> bool:
