@@ -79,6 +79,23 @@ async def test_a_cancellation_names_the_id_that_the_next_hop_knows() -> None:
         assert (await agent.hear())["method"] == "_after"
 
 
+@pytest.mark.parametrize("version", [1, 2])
+async def test_null_as_an_id_is_refused_once_v2_is_agreed(version: int) -> None:
+    """The protocol: v2 has no such ids, v1 has."""
+    capabilities = "agentCapabilities" if version == 1 else "capabilities"
+    async with around(Proxy()) as (client, agent, _, _):
+        client.request(1, "initialize")
+        asked = await agent.hear()
+        agent.answer(asked["id"], {"protocolVersion": version, capabilities: {}})
+        await client.hear()
+        client.request(None, "_x")
+        if version == 1:
+            agent.answer((await agent.hear())["id"], {})
+            assert (await client.hear())["id"] is None
+        else:
+            assert (await client.hear())["error"]["code"] == -32600
+
+
 async def test_a_question_about_a_request_names_it_as_its_asker_does() -> None:
     """The protocol: `elicitation/create` may name the request that it is about."""
     async with around(Proxy()) as (client, agent, _, _):

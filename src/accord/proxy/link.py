@@ -25,7 +25,7 @@ from accord.proxy.handlers import UPDATE, Handler, Handlers
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.lane import Holding, Lane
 from accord.proxy.message import Message, Response, Sender
-from accord.proxy.passing import Passed, pass_on, pass_on_cancel
+from accord.proxy.passing import Passed, heed_version, pass_on, pass_on_cancel
 from accord.proxy.running import Letting, kind_of_update, show, show_now
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -335,6 +335,8 @@ class Link:
 
     def give(self, asked: Asked, message: Message, result: Raw | bytes) -> None:
         """Answer a request with a result, by way of whoever wants to see it."""
+        if message.method == INITIALIZE:
+            heed_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
         if not chosen:
             asked.answer(result)
@@ -363,6 +365,8 @@ class Link:
 
     async def give_in_time(self, asked: Asked, message: Message, result: Raw | bytes) -> None:
         """The same, and wait until it is given."""
+        if message.method == INITIALIZE:
+            heed_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
         response = Response(message, result)
         try:

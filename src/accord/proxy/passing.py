@@ -5,14 +5,15 @@ Must not know who stands on the hops, or why a request goes where it goes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.proxy.asked import CANCEL_REQUEST, Asked, End, Then
 from accord.proxy.hop import Hop
-from accord.schema.codec import Invalid, encode, to_python
-from accord.schema.struct import Raw
+from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.struct import UNSET, BareStruct, Omit, Raw
 from accord.transport.transport import Ended
 
 ELICIT: Final = "elicitation/create"
@@ -86,6 +87,25 @@ def _with_their_id(asked: Asked, params: bytes | Raw, to: End) -> bytes | Raw | 
     return encode(named)
 
 
+class _Agreed(BareStruct, frozen=True, kw_only=True):
+    """As much of an answer to `initialize` as tells the version; v1 has a key that v2 has not."""
+
+    protocol_version: Omit[int] = UNSET
+    agent_capabilities: Omit[Raw] = UNSET
+
+
+def heed_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
+    """Refuse ids that are null from now on if the answer to `initialize` agrees on v2."""
+    try:
+        agreed = decode(_Agreed, result)
+    except Invalid:
+        return
+    if agreed.protocol_version == 2 and agreed.agent_capabilities is UNSET:
+        for hop in hops:
+            if hop is not None:
+                hop.peer.null_ids_allowed = False
+
+
 def farewell(hop: Hop, why: Ended) -> str:
     """One sentence about a neighbour that is gone."""
     said = f"{hop.name} is gone: {why.reason}"
@@ -104,4 +124,4 @@ def remains(hop: Hop, why: Ended) -> dict[str, Any]:
     return found
 
 
-__all__ = ["Passed", "farewell", "pass_on", "pass_on_cancel", "remains"]
+__all__ = ["Passed", "farewell", "heed_version", "pass_on", "pass_on_cancel", "remains"]

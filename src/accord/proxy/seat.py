@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from accord.jsonrpc.codes import METHOD_NOT_FOUND
 from accord.proxy.asked import Asked, End
 from accord.proxy.hop import Hop
-from accord.proxy.passing import Passed, pass_on
+from accord.proxy.passing import Passed, heed_version, pass_on
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
@@ -105,6 +105,7 @@ class Initializing(Passed):
     def answered(self, result: Raw) -> None:
         """Keep it for whoever is started again before it."""
         self._seat.result = bytes(result)
+        heed_version(result, (self._seat.hop, self.asked.end.hop))
         super().answered(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
