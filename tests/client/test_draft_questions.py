@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord.client.asking import Decision, PermissionRequest
+from accord.client.audited import AuditedPermissions
 from accord.client.grants import Grants
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
@@ -228,3 +229,14 @@ async def test_a_question_about_no_session_is_refused(tmp_path: Path) -> None:
     """dialect.md 9: -32000 is a session that is not there."""
     (answered,) = await asked(tmp_path, Permissions.allow_all(), {**WRITE, "sessionId": "another"})
     assert answered["error"]["code"] == -32000
+
+
+async def test_the_audit_says_for_how_long_it_was_allowed(tmp_path: Path) -> None:
+    """Ours: the option that was chosen says it."""
+    told: list[tuple[str, bool]] = []
+    permissions = AuditedPermissions.of(
+        Permissions.ask(lambda request: "workspace"),
+        lambda decided, agent: told.append((decided.scope, decided.allowed)),
+    )
+    await asked(tmp_path, permissions, WRITE)
+    assert told == [("workspace", True)]

@@ -90,6 +90,10 @@ class AuditedPermissions(Permissions):
         self, request: PermissionRequest, decision: Decision, by: str, rule: Rule | None
     ) -> None:
         option = request.option(decision.option_id or "")
+        scope: str = decision.scope
+        if scope == "once" and option is not None and option.scope is not None:
+            # The option itself says how long it holds.
+            scope = option.scope
         self._say(
             Decided(
                 request,
@@ -97,7 +101,7 @@ class AuditedPermissions(Permissions):
                 cancelled=option is None,
                 by=by,
                 rule=rule,
-                scope=decision.scope,
+                scope=scope,
             )
         )
 
