@@ -154,6 +154,23 @@ def test_a_login_in_the_drafts_words(method: str, word: str, kept: Any) -> None:
     assert scene.wire.result(CLIENT, key) == {"_meta": meta}
 
 
+def test_a_login_that_says_no_more_than_that_it_worked() -> None:
+    """dialect.md 3.2."""
+    scene = behind()
+    key = scene.wire.ask(CLIENT, "authenticate", {"methodId": "oauth2"})
+    scene.wire.answer(AGENT, scene.wire.one(AGENT, "authenticate").key, {"success": True})
+    assert scene.wire.result(CLIENT, key) == {}
+
+
+def test_what_a_v1_agent_behind_had_said_of_prompts_comes_back() -> None:
+    """dialect.md 7."""
+    kept = {"promptCapabilities": {"image": True, "audio": 5}}
+    agent = {**DRAFT_AGENT, "_meta": {DRAFT: kept}}
+    capabilities = Behind(agent=agent).initialize()["agentCapabilities"]
+    flags = {"image": True, "audio": False, "embeddedContext": False}
+    assert capabilities["promptCapabilities"] == flags
+
+
 @pytest.mark.rule("D26-05")
 def test_a_login_that_fails_is_the_official_error() -> None:
     """dialect.md 3.2."""
@@ -178,7 +195,7 @@ def test_logins_that_were_kept_are_offered_but_for_terminal_ones() -> None:
     asked = scene.wire.one(AGENT, "initialize")
     info = {"name": "a", "version": "1", "_meta": {DRAFT: {"title": "A"}}}
     logins = [{"id": "sso", "name": "SSO"}, {"id": "tty", "name": "TTY", "type": "terminal"}]
-    result = {"protocolVersion": 1, "agentInfo": info, "capabilities": {}}
+    result: Any = {"protocolVersion": 1, "agentInfo": info, "capabilities": {}}
     result["_meta"] = {DRAFT: {"authMethods": logins}}
     scene.wire.answer(AGENT, asked.key, result)
     made = scene.wire.result(CLIENT, key)

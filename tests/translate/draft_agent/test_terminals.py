@@ -357,3 +357,18 @@ def test_a_terminal_that_lives_is_shown_as_one() -> None:
         {"type": "terminal", "terminalId": "T"},
         {"type": "content", "content": {"type": "text", "text": "ab"}},
     ]
+
+
+def test_an_end_that_a_poll_told_first_is_told_once() -> None:
+    """dialect.md 4.3."""
+    scene = behind()
+    _create(scene)
+    key = _wait(scene)
+    wait = scene.wire.one(CLIENT, "terminal/wait_for_exit")
+    scene.wire.wait(0.2)
+    poll = scene.wire.one(CLIENT, "terminal/output")
+    status = {"output": "", "truncated": False, "exitStatus": {"exitCode": 4}}
+    scene.wire.answer(CLIENT, poll.key, status)
+    assert scene.wire.result(AGENT, key) == {"exitCode": 4}
+    scene.wire.answer(CLIENT, wait.key, {"exitCode": 4})
+    assert scene.wire.take() == []

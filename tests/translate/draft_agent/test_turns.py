@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -249,18 +250,17 @@ def test_an_agent_that_dies_leaves_no_request_open(step: int) -> None:
     """Issue 5: every request is answered exactly once."""
     scene = Behind()
     wire = scene.wire
-    for number, act in enumerate(
-        (
-            lambda: wire.ask(CLIENT, "initialize", {"protocolVersion": 1}),
-            scene.initialize,
-            lambda: wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []}),
-            scene.open,
-            lambda: wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"}),
-            scene.prompt,
-            lambda: wire.ask(AGENT, "terminal/create", {"command": "ls", "timeout": 50}),
-            lambda: scene.update("agent_message_chunk", {"content": "x"}),
-        )
-    ):
+    acts: list[Callable[[], Any]] = [
+        lambda: wire.ask(CLIENT, "initialize", {"protocolVersion": 1}),
+        scene.initialize,
+        lambda: wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []}),
+        scene.open,
+        lambda: wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"}),
+        scene.prompt,
+        lambda: wire.ask(AGENT, "terminal/create", {"command": "ls", "timeout": 50}),
+        lambda: scene.update("agent_message_chunk", {"content": "x"}),
+    ]
+    for number, act in enumerate(acts):
         wire.take()
         act()
         if number == step:

@@ -36,7 +36,7 @@ def test_reading_lines(lines: Any, asked: Any) -> None:
     """dialect.md 4.2."""
     scene = before()
     key, read = _ask(scene, "fs/read_text_file", path="/a", **lines)
-    kept = {"_meta": {DRAFT: {"sessionId": "s"}}}
+    kept: Any = {"_meta": {DRAFT: {"sessionId": "s"}}}
     assert read.params == {"path": "/a", **asked, **kept}
     result = {"content": "x", "encoding": "utf-8", "totalLines": 7, "truncated": True}
     scene.wire.answer(CLIENT, read.key, result)

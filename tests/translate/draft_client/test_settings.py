@@ -222,6 +222,8 @@ def test_each_option_that_the_agent_changed_is_told() -> None:
         "configOptions": [*options("7", True), added],
         "_meta": {"x": 1, DRAFT: {"key": "fast", "source": "timer"}},
     }
+    odd = {**update, "_meta": {DRAFT: {"key": "fast", "source": 5}}}
+    assert [one["data"]["source"] for one in before().update(odd)] == ["agent"] * 3
     told = scene.update(update)
     assert [one["data"]["key"] for one in told] == ["model", "fast", "how"]
     assert [one["data"]["source"] for one in told] == ["agent", "timer", "agent"]

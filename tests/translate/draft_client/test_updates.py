@@ -40,6 +40,8 @@ def test_messages_with_ids_get_an_index() -> None:
         told.append((params["data"].get("index"), params["data"].get("_meta")))
     assert [index for index, _ in told] == [0, 1, None, 2, 0, 1]
     assert told[0][1] == {DRAFT: {"messageId": "m"}}
+    (params,) = scene.update(_chunk("agent_thought_chunk", messageId="m"))
+    assert params["data"]["index"] == 0
     (params,) = scene.update(_chunk(messageId=None))
     assert params["data"] == {"content": "hi"}
 

@@ -135,6 +135,10 @@ OFFICIAL_ROWS: list[tuple[Any, Any]] = [
         },
     ),
     (
+        {"type": "resource", "resource": {"uri": "u", "text": "t", "_meta": {"x": 1}}},
+        {"type": "resource", "uri": "u", "content": "t", **_kept(resource={"_meta": {"x": 1}})},
+    ),
+    (
         {"type": "hologram", "x": 1},
         {"type": "text", "text": "[hologram]", **_kept(block={"type": "hologram", "x": 1})},
     ),

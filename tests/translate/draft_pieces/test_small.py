@@ -107,11 +107,12 @@ def test_true_is_not_one() -> None:
 def test_an_option_of_the_draft_offers_what_was_met(monkeypatch: pytest.MonkeyPatch) -> None:
     """dialect.md 7: the current value is the only one known."""
     monkeypatch.setattr(option_bounds, "VALUES_MAX", 2)
+    options = with_value([made_option("depth")], "depth", "a", booleans=True)
+    assert with_value(options, "depth", "a", booleans=True) == options
     options = [made_option("depth")]
     for value in ("a", 3, "", "a", [1]):
         options = with_value(options, "depth", value, booleans=False)
         assert value_of(options[0]) == value
-    assert [one["value"] for one in options[0]["options"]] == ["", "[1]"] or True
     assert len(options[0]["options"]) == 2
     options = with_value(options, "depth", True, booleans=False)
     assert options[0]["currentValue"] == "true"
@@ -190,7 +191,8 @@ def test_timers_come_up_in_order_and_never_when_cancelled() -> None:
     out = (AGENT, Notification("x", {}))
     first = timers.start(2.0, lambda: [out])
     second = timers.start(1.0, list)
-    timers.start(3.0, lambda: timers.cancel(None) or [])
+    timers.start(3.0, list)
+    timers.cancel(None)
     assert timers.next_at == 1.0
     timers.cancel(second)
     assert timers.next_at == 2.0

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.translate import diffs
 from accord.translate.draft_pieces import hunks as hunk_bounds
 from accord.translate.draft_pieces.hunks import applied, hunks_of, taken_back, unified
 from accord.translate.draft_pieces.outputs import Surfaces, contents_of, output_of
@@ -32,7 +31,7 @@ def _text(text: str) -> Any:
 
 
 def _surfaces(files: dict[str, str] | None = None) -> Surfaces:
-    return Surfaces("/srv", (files or {}).get, lambda one: one == "T")
+    return Surfaces("/srv", (files or {}).get, "T".__eq__)
 
 
 # ---- calls
@@ -106,6 +105,12 @@ def test_a_status_that_was_kept_is_the_calls() -> None:
     data = {"id": "c", "tool": "t", "input": {}, "status": "pending", **_kept(status="failed")}
     assert call_from_draft(data, "/")["status"] == "failed"
     assert call_from_draft({**data, **_kept(status="odd")}, "/")["status"] == "pending"
+
+
+def test_a_status_that_is_said_once_more_comes_back() -> None:
+    """dialect.md 5.1: the draft has no step for it."""
+    made = update_from_draft({"id": "c", **_kept(status="in_progress")}, _surfaces())
+    assert made["status"] == "in_progress"
 
 
 # ---- updates
@@ -306,7 +311,6 @@ def test_hunks_as_they_are_met() -> None:
 
 def test_texts_too_long_to_compare_are_one_hunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: a comparison takes time."""
-    assert hunk_bounds.PATCH_LINES_MAX == diffs.PATCH_LINES_MAX
     monkeypatch.setattr(hunk_bounds, "PATCH_LINES_MAX", 1)
     (hunk,) = hunks_of("a\nb\n", "a\nc\n")
     assert hunk["content"].splitlines()[1:] == ["-a", "-b", "+a", "+c"]

@@ -145,8 +145,6 @@ class Terminals:
 
     def _expire(self, terminal: _Terminal) -> Outs:
         """The command took longer than the agent allowed."""
-        if terminal.exit is not None:
-            return NOTHING
         params = {"sessionId": terminal.session_id, "terminalId": terminal.id}
         return [self._bridge.ask(CLIENT, "terminal/kill", params, lambda _: NOTHING)]
 
@@ -158,8 +156,6 @@ class Terminals:
 
     def _poll(self, terminal: _Terminal) -> Outs:
         terminal.timer = None
-        if terminal.polling or terminal.pushing or not self._is_live(terminal):
-            return NOTHING
         terminal.polling = True
         # A poll that began before the end may have been answered before it, too.
         last = terminal.exit is not None

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from accord.schema import v1
-from accord.schema.v1.methods import UPDATE_GATES
+from accord.schema.codec import encode
+from accord.schema.invalid import Invalid
+from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft_agent.state import Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
@@ -17,10 +19,8 @@ from accord.translate.draft_pieces.content import is_block
 from accord.translate.draft_pieces.fitting import (
     copied,
     fits,
-    fits_openly,
     keep_all,
     read_update,
-    tags,
     taken,
 )
 from accord.translate.draft_pieces.options import with_value
@@ -30,6 +30,7 @@ from accord.translate.draft_pieces.tool_calls import call_from_draft, update_fro
 from accord.translate.draft_tables import FINAL_STATUSES
 from accord.translate.keeping import DRAFT, kept
 from accord.translate.message import AGENT, CLIENT, Json, Notification
+from accord.translate.reading import read_params
 
 _Kind: TypeAlias = Callable[[Session, Json], Json | None]
 
@@ -38,7 +39,7 @@ _CHUNKS: Final = {
     "user_message_chunk": "user_message_chunk",
     "thought_message_chunk": "agent_thought_chunk",
 }
-_TAGS: Final = tags(v1.SessionUpdate)
+_OFFICIAL_UPDATE: Final = CLIENT_METHODS["session/update"]
 _ENVELOPE: Final = frozenset({"sessionId", "type", "data", "timestamp", "update"})
 # Only for the model: what the draft calls a thought that is not visible.
 _HIDDEN: Final = {"audience": ["assistant"]}
@@ -169,10 +170,10 @@ class Updates:
     # ---- what only the official versions have
 
     def _official(self, params: Json) -> Outs:
-        update = params.get("update")
-        known = fits_openly(v1.SessionUpdate, update, "sessionUpdate", _TAGS)
-        if not known or not isinstance(params.get("sessionId"), str):
-            raise invalid("an official update that is none")
+        try:
+            params = read_params(_OFFICIAL_UPDATE, encode(params))
+        except Invalid as error:
+            raise invalid(f"an official update that is none: {error}") from None
         kind = params["update"]["sessionUpdate"]
         gate = UPDATE_GATES.get(kind)
         holder: Any = self._state.client

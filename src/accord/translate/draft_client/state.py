@@ -102,8 +102,6 @@ class Session:
     @property
     def mode_option(self) -> Json | None:
         """The option that is the mode, where the agent has no other modes."""
-        if self.modes:
-            return None
         for option in self.options:
             if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
                 return option

@@ -160,7 +160,7 @@ def call_to_draft(update: Json) -> Json:
     name = made.pop("name", None)
     for gone in ("status", "content", "rawOutput"):
         made.pop(gone, None)
-    tool = name or TOOL_OF_KIND.get(kind or "other", kind or "other")
+    tool = TOOL_OF_KIND.get(kind or "other", kind or "other") if name is None else name
     given = made.pop("rawInput", None)
     if "rawInput" not in update:
         given = {}
@@ -210,10 +210,11 @@ def patch_to_draft(update: Json, *, failed: bool) -> Json:
     contents, raw_output = made.pop("content", None), made.get("rawOutput")
     patch: Json = {"id": made.pop("toolCallId")}
     for name in _PATCH_FIELDS:
-        if made.get(name) is not None:
-            had[name] = made.pop(name)
-        else:
-            made.pop(name, None)
+        if name in made:
+            value = made.pop(name)
+            # Null says nothing, but for a raw value.
+            if value is not None or name.startswith("raw"):
+                had[name] = value
     patch.update(made)
     if had.pop("output", None) == IN_RAW_OUTPUT and is_output(raw_output):
         patch["output"] = had.pop("rawOutput")
