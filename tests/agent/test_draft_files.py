@@ -66,10 +66,10 @@ async def test_lines_and_encoding_are_asked_for_in_the_drafts_words(
     """dialect.md 4.2: no session, both ends named, absolute paths."""
     got: list[Any] = []
     async with draft_client(reader(got, **how)) as client:
-        session = await client.new_session("/work")
+        session = await client.new_session("/somewhere")
         prompt = client.start_prompt(session)
         request = await client.next("fs/read_text_file")
-        assert request["params"] == {"path": "/work/a.txt", **asked}
+        assert request["params"] == {"path": "/somewhere/a.txt", **asked}
         client.reply(request, {"content": "text\n", "encoding": "utf-8"})
         await client.answer(prompt)
     assert got == ["text\n"]
@@ -197,10 +197,10 @@ async def test_what_is_written_is_described_and_the_facts_are_read(
     """dialect.md 4.2: encoding, createDirectories, overwrite; `created` comes back."""
     got: list[Any] = []
     async with draft_client(writer(got, **how)) as client:
-        session = await client.new_session("/work")
+        session = await client.new_session("/somewhere")
         prompt = client.start_prompt(session)
         request = await client.next("fs/write_text_file")
-        assert request["params"] == {"path": "/work/b/a.txt", "content": "new", **asked}
+        assert request["params"] == {"path": "/somewhere/b/a.txt", "content": "new", **asked}
         client.reply(request, {"bytesWritten": 3, "created": created})
         await client.answer(prompt)
     assert got == [created]
@@ -280,11 +280,11 @@ async def test_a_whole_edit_reads_asks_and_writes(tmp_path: Path) -> None:
         await turn.edit("a.txt", "two\n", reason="to change it")
 
     async with draft_client(agent_that(edit)) as client:
-        session = await client.new_session("/work")
+        session = await client.new_session("/somewhere")
         client.serve["fs/read_text_file"] = lambda _params: {"content": "one\n", "encoding": "x"}
         prompt = client.start_prompt(session)
         request = await client.next("session/request_permission")
-        assert request["params"]["resource"] == "/work/a.txt"
+        assert request["params"]["resource"] == "/somewhere/a.txt"
         output = client.told("tool_call_update")[0]["output"]
         assert output["hunks"][0]["content"] == "@@ -1 +1 @@\n-one\n+two\n"
         client.grant(request, scope="once")

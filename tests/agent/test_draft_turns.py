@@ -126,7 +126,7 @@ async def test_prompts_bring_content_and_attachments() -> None:
     ]
     agent = agent_that(look, accepts=("image", "embedded_context"))
     async with draft_client(agent) as client:
-        session = await client.new_session("/work")
+        session = await client.new_session("/somewhere")
         await client.prompt(session, content=content, attachments=attachments)
     text, image, link, audio, named, resource, noted, embedded = seen
     assert text == v2.TextContent(text="hi")
@@ -135,11 +135,11 @@ async def test_prompts_bring_content_and_attachments() -> None:
     assert audio.uri == "data:audio/wav;base64,aGk="
     assert (named.name, named.title) == ("B", "B")
     assert resource.resource.text == "let c"
-    assert (noted.uri, noted.name) == ("file:///work/notes.txt", "notes.txt")
+    assert (noted.uri, noted.name) == ("file:///somewhere/notes.txt", "notes.txt")
     assert embedded.resource.text == "dee"
     seen.clear()
     async with draft_client(agent_that(look)) as client:
-        session = await client.new_session("/work")
+        session = await client.new_session("/somewhere")
         await client.prompt(session, content=[content[1], content[5]], attachments=attachments)
     assert [type(one) for one in seen] == [
         v2.ResourceLink, v2.TextContent, v2.ResourceLink, v2.TextContent,

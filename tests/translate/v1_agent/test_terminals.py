@@ -38,19 +38,19 @@ def test_files_are_read_and_written_by_the_host_and_the_client_sees_nothing_of_i
     stage.start()
     stage.new()
     prompt = stage.prompt()
-    key = stage.ask("fs/read_text_file", {**SESSION, "path": "/work/a"}, AGENT)
+    key = stage.ask("fs/read_text_file", {**SESSION, "path": "/somewhere/a"}, AGENT)
     assert stage.said() == ["user_message", "running"]
     assert "messageId" in stage.answer(prompt)
     stage.reply("fs/read_text_file", {"content": "text"}, HOST)
     assert stage.answer(key) == {"content": "text"}
-    key = stage.ask("fs/write_text_file", {**SESSION, "path": "/work/a", "content": ""}, AGENT)
+    key = stage.ask("fs/write_text_file", {**SESSION, "path": "/somewhere/a", "content": ""}, AGENT)
     stage.fail("fs/write_text_file", -32603, "disk full", side=HOST)
     assert stage.error(key).message == "disk full"
     assert stage.updates() == []
 
 
 def test_a_terminal_is_shown_as_one_of_the_agents_own() -> None:
-    stage = created(args=["-j", "all of it"], cwd="/work/sub")
+    stage = created(args=["-j", "all of it"], cwd="/somewhere/sub")
     stage.tell("host/terminal_output", {"terminalId": "x1", "data": "aGk="}, HOST)
     stage.tell("host/terminal_exit", {"terminalId": "x1", "exitCode": 2, "signal": None}, HOST)
     assert stage.updates() == [
@@ -58,7 +58,7 @@ def test_a_terminal_is_shown_as_one_of_the_agents_own() -> None:
             "sessionUpdate": "terminal_update",
             "terminalId": "x1",
             "command": "make -j 'all of it'",
-            "cwd": "/work/sub",
+            "cwd": "/somewhere/sub",
             "capabilities": {"cancel": {}},
         },
         {"sessionUpdate": "terminal_output_chunk", "terminalId": "x1", "data": "aGk="},
