@@ -63,6 +63,10 @@ class Task:
     notes: Json = field(default_factory=dict)
 
 
+def line_of(message: Json) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
+
+
 def bad_params(reason: str) -> Refused:
     return Refused(-32602, f"Invalid params: {reason}")
 
@@ -125,7 +129,7 @@ class Peer:
                 self.ended = True
 
     def send(self, message: Json) -> None:
-        self.write(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n")
+        self.write(line_of(message))
 
     def notify(self, method: str, params: Json) -> None:
         self.send({"method": method, "params": params})
