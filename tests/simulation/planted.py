@@ -256,6 +256,15 @@ def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     return exchange_ended
 
 
+@_plant(Conversation, "exchange_ended")
+def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
+    def exchange_ended(self: Any, exchange: Any) -> None:
+        exchange.is_left = False
+        right(self, exchange)
+
+    return exchange_ended
+
+
 def _a_handler_that_does_not_heed_is_waited_for() -> Any:
     return mock.patch.object(running, "CANCEL_SECONDS_MAX", 1e6)
 
@@ -287,6 +296,7 @@ FOUND_BY = {
     "a_prompt_is_repeated_though_work_was_done": 9,
     "a_prompt_that_waits_is_told_what_others_are": 278,
     "the_next_turn_begins_with_the_last_one": 27,
+    "the_rest_of_a_left_turn_is_the_next_ones": 655,
     "a_handler_that_does_not_heed_is_waited_for": 182,
 }
 

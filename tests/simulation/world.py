@@ -163,6 +163,8 @@ class World:
             self.chronicle.wrong("the agent does not answer any more")
             return
         if not self.chronicle.broken:
+            # Nothing breaks any more while we look: a store whose process is gone tells nothing.
+            wire.over = True
             check_rest(self.chronicle, wire.conversation, connected, client.sessions)
             for session in client.sessions.values():
                 await check_log(self.chronicle, agent.agent.store, session, self.plan.version)

@@ -73,6 +73,8 @@ class Exchange:
         self._raised = self._looking = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
+        # Whether it is over for the program, and the agent has not ended it.
+        self.is_left = False
         # There while the prompt waits to be sent once more.
         self._waiting: Repeat | None = None
         self._cancelled = False
@@ -92,15 +94,11 @@ class Exchange:
         """Whether the agent is done with it."""
         return self._ended.is_set()
 
-    def begins(self) -> None:
-        """What is said from here on may be about this prompt."""
+    def begins_here(self) -> None:
+        """What was said so far was about a prompt that was left, as it turns out."""
+        self.passage.forget()
+        self.inbox.empty()
         self.passage.begin()
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The prompt and what was said about it; prompts of others are theirs."""
-        own = () if self.message is None else (self.message,)
-        return own + self.passage.messages
 
     # ---- for the turn, which the program holds
 
@@ -153,6 +151,7 @@ class Exchange:
             await self._ended.wait()
         if not self.is_over:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
+            self.is_left = self._on_wire and link.connection.error is None
             self._finish(Outcome("cancelled"))
         self._abandon()
         # So that the agent is told of this end before it hears the next prompt.
@@ -213,7 +212,8 @@ class Exchange:
         if self._scope is not None:
             self._scope.cancel()
         if self._call_id is not None:
-            self._conversation.link.connection.give_up(self._call_id)
+            link = self._conversation.link
+            link.connection.give_up(self._call_id, self._answered_late)
             self._call_id = None
             self._conversed.set()
 
@@ -234,15 +234,17 @@ class Exchange:
         self._conversation.link.connection.run(converse)
 
     async def _call(self) -> None:
-        await self._conversation.link.connection.place()
+        connection = self._conversation.link.connection
+        await connection.place()
         if self.is_over:
             return
         self._on_wire = True
         self._sent.set()
         self._conversation.exchange_rejoins(self)
         method, params = self._request
-        await self._conversation.link.call(
-            method, params, background=True, retry=False, on_result=self._answered
+        on_late = self._answered_late
+        await connection.call(
+            method, params, background=True, on_result=self._answered, on_late=on_late
         )
 
     def _step_aside(self) -> None:
@@ -282,8 +284,17 @@ class Exchange:
             self._finish(Outcome(answer.stop_reason, answer.usage))
         else:
             # An agent may take it into the work that goes on.
-            self.begins()
+            conversation.exchange_inserted(self)
+            self.passage.begin()
             self._judge(self.work.inserted())
+
+    def _answered_late(self, has_result: bool) -> None:
+        if not has_result:
+            self._refused()
+        if has_result and self.work is not None:
+            self._judge(self.work.inserted())
+        else:
+            self._finish(Outcome("cancelled"))
 
     def state_came(self, is_idle: bool, outcome: Outcome) -> None:
         """The agent told what it is doing."""
@@ -344,22 +355,21 @@ class Exchange:
     # ---- the end
 
     def _finish(self, outcome: Outcome) -> None:
-        if self.is_over:
-            return
-        if outcome.stop_reason == "error":
-            error = failure_of(outcome.error)
-            if self._is_repeated(error, inserted=True):
-                return
-            self.error = error
-        self.stop_reason = outcome.stop_reason
-        self.usage = outcome.usage
+        if not self.is_over:
+            if outcome.stop_reason == "error":
+                error = failure_of(outcome.error)
+                if self._is_repeated(error, inserted=True):
+                    return
+                self.error = error
+            self.stop_reason = outcome.stop_reason
+            self.usage = outcome.usage
         self._close()
 
     def fail(self, error: Exception) -> None:
         """It came to nothing."""
         if not self.is_over:
             self.error = error
-            self._close()
+        self._close()
 
     def _refused(self) -> None:
         """A v2 agent that refuses a prompt has not made it part of the conversation."""
@@ -372,6 +382,11 @@ class Exchange:
             self.message = None
 
     def _close(self) -> None:
+        if self.is_over:
+            if self.is_left:
+                self.is_left = False
+                self._conversation.left_exchange_ended(self)
+            return
         if self._waiting is not None and not self._waiting.inserted and self._is_v2:
             self._reject_prompt()
         self.passage.end()

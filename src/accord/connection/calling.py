@@ -99,6 +99,7 @@ class Calling(Sending):
         *,
         background: bool = False,
         on_result: Callable[[Raw], None] | None = None,
+        on_late: Callable[[bool], None] | None = None,
     ) -> Raw:
         """Send a request and wait for its result, still encoded.
 
@@ -106,7 +107,7 @@ class Calling(Sending):
         still comes, is dropped.  A background call does not keep reading alive while a consumer
         is full; a prompt is one, since its answer comes after the updates that fill the consumer.
         `on_result` sees the result in wire order, before anything that came after it; what it
-        raises is raised here.
+        raises is raised here.  `on_late` is that of `give_up`.
 
         Raises:
             RequestFailed: the peer answered with an error.
@@ -121,7 +122,7 @@ class Calling(Sending):
             with self.awaited():
                 return await call.outcome()
         except anyio.get_cancelled_exc_class():
-            self.give_up(call_id)
+            self.give_up(call_id, on_late)
             raise
 
     def begin_call(
@@ -143,9 +144,12 @@ class Calling(Sending):
         self._write(frame)
         return call_id
 
-    def give_up(self, call_id: int) -> None:
-        """Nobody waits for this call any more; the peer is told if it may still work on it."""
-        if self._calls.give_up(call_id) and self.error is None:
+    def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> None:
+        """Nobody waits for this call any more; the peer is told if it may still work on it.
+
+        Its answer, should it still come, is dropped; `on_late` is told whether it is a result.
+        """
+        if self._calls.give_up(call_id, on_late) and self.error is None:
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def is_calling(self, methods: Iterable[str]) -> bool:
