@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,7 @@ class SpeaksAfterTheClose(AgentV2):
         busy = session is not None and session["work"] is not None
         result = super().request_session_close(params)
         if busy and session is not None:
-            threading.Timer(0.2, self.say, (session, "still here")).start()
+            self.later.append(lambda: self.say(session, "still here"))
         return result
 
 
@@ -219,13 +218,11 @@ class HasNamelessPlans(AgentV2):
 
 
 @breaks("V2-CANCEL-02")
-class CancelsSlowly(AgentV2):
+class CancelsQuestionsOnly(AgentV2):
     def notification_session_cancel(self, params: Json) -> None:
-        if self.session(params)["work"] is None:
-            return
-        later = threading.Timer(5.5, super().notification_session_cancel, (params,))
-        later.daemon = True
-        later.start()
+        work = self.session(params)["work"]
+        if work is not None and work.asked is not None:
+            super().notification_session_cancel(params)
 
 
 class Cancelled(AgentV2):
@@ -248,7 +245,7 @@ class SpeaksAfterACancel(AgentV2):
         busy = session["work"] is not None
         super().notification_session_cancel(params)
         if busy:
-            threading.Timer(0.15, self.say, (session, "One more thing")).start()
+            self.say(session, "One more thing")
 
 
 @breaks("V2-CANCEL-04")

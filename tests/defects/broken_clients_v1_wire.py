@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import ClientV1
-from tests.defects.wire import Call, Json, Refused, Work
+from tests.defects.wire import Call, Json, Refused, Work, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -183,8 +183,9 @@ class IgnoresDeepMessages(ClientV1):
 @breaks("LIM-03")
 class ReadsEndlessLines(ClientV1):
     def too_long(self) -> None:
-        while self.reader.readline(65_536):
+        while not self.reader.readline(65_536).endswith(b"\n"):
             pass
+        self.run_on()
 
 
 @breaks("V1-INIT-01")
@@ -201,8 +202,8 @@ class DoesNotWaitForTheAgent(ClientV1):
         call = next(work)
         request = {"id": self.new_id(), "method": call.method, "params": call.params}
         self.asked[request["id"]] = self.tasks[""]
-        self.send(request)
-        self.send({"id": "early", "method": "session/new", "params": self.place()})
+        early = {"id": "early", "method": "session/new", "params": self.place()}
+        self.write(line_of(request) + line_of(early))
         yield from self.rest(work, (yield Call("_example.org/nothing", {})))
 
     def rest(self, work: Work, answer: Any) -> Work:

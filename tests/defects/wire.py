@@ -147,6 +147,11 @@ class Peer:
     # What comes in.
 
     def run(self) -> None:
+        self.run_on()
+        self.end()
+
+    def run_on(self) -> None:
+        """Read to the end."""
         while not self.ended:
             line = self.reader.readline(LINE_BYTES_MAX + 1)
             if len(line) > LINE_BYTES_MAX:
@@ -155,7 +160,6 @@ class Peer:
             if not line:
                 break
             self.receive(line)
-        self.end()
 
     def too_long(self) -> None:
         print(f"a line is longer than line_bytes_max = {LINE_BYTES_MAX}", file=sys.stderr)

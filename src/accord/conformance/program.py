@@ -19,8 +19,8 @@ from accord.conformance.wire import ANSWER_SECONDS, RawPeer
 
 # What is kept of what a program says on stderr.
 STDERR_BYTES_MAX = 64 * 1024
-# How long a program may take to end after its input was closed, before it is killed.
-LEAVE_SECONDS = 0.5
+# The part of its patience that the kit gives a program to end after its input was closed.
+LEAVING = 1 / 20
 
 
 class NotStarted(Exception):
@@ -109,12 +109,14 @@ async def started(
 
 
 async def _leave(program: Program) -> None:
-    """Give the program the chance to end by itself."""
+    """Give the program the chance to end by itself, and read what it says until then."""
     try:
         await program.close_input()
     except (OSError, anyio.BrokenResourceError):
         pass
-    await program.ended(LEAVE_SECONDS)
+    with anyio.move_on_after(program.peer.patience * LEAVING):
+        await program.process.wait()
+        await program.peer.closed.wait()
 
 
 async def _empty(stream: ByteReceiveStream | None) -> None:

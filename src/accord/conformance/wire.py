@@ -25,6 +25,11 @@ CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 ANSWER_SECONDS = 10.0
 # How long silence has to last to count as no answer.
 QUIET_SECONDS = 0.3
+# What follows an answer to a later question is late; a program with many tasks is given this long.
+GRACE_SECONDS = 0.05
+
+# A method that no program has: whoever lives answers it, if only with an error.
+ALIVE_METHOD = "_accord_check/alive"
 
 Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
@@ -203,6 +208,8 @@ class RawPeer:
         except (ValueError, RecursionError):
             flaw = "not JSON"
         self.frames.append(Frame(time.monotonic() - self._began, True, raw, message, flaw))
+        if self.closed.is_set():
+            return
         with anyio.move_on_after(self.patience):
             try:
                 await self.writing.send(raw)
@@ -283,6 +290,32 @@ class RawPeer:
         with anyio.move_on_after(seconds):
             await self.closed.wait()
         return [frame for frame in self.frames[start:] if not frame.sent]
+
+    async def settled(self) -> list[Frame]:
+        """What else came until an unknown method was answered, or the program was gone.
+
+        A program that reads its messages in order has then dealt with all that was sent before.
+        """
+        start = len(self.frames)
+        name = await self.ask(ALIVE_METHOD, {})
+        try:
+            await self.answer_to(name)
+            await self.quiet(GRACE_SECONDS)
+        except Unanswered:
+            pass
+        return [
+            frame
+            for frame in self.frames[start:]
+            if not frame.sent and not (frame.is_response and same(frame.object.get("id"), name))
+        ]
+
+    def place_of_answer(self, id: Any) -> int:  # noqa: A002
+        """How many frames there were when the response to this request came, itself counted."""
+        for at, frame in enumerate(self.frames):
+            answers = not frame.sent and frame.is_response
+            if answers and same(frame.object.get("id"), id):
+                return at + 1
+        return len(self.frames)
 
     def received(self, method: str | None = None) -> list[Frame]:
         """The frames of the program so far, those with this method if one is given."""

@@ -76,10 +76,11 @@ async def judge_leaving(stage: ClientStage, rule: str, version: int) -> None:
     since = len(talk.peer.frames)
     came: list[Frame] = []
     try:
-        seconds = min(LEAVE_SECONDS, stage.patience)
-        await talk.peer.expect(lambda _frame: False, "the end", timeout=seconds)
+        goes_on = lambda frame: frame.method is not None  # noqa: E731
+        frame = await talk.peer.expect(goes_on, "the end", since=since, timeout=LEAVE_SECONDS)
+        came.append(frame)
     except Unanswered:
-        came = [one for one in talk.peer.frames[since:] if not one.sent and one.method]
+        pass
     ok = talk.peer.closed.is_set() and not came
     stage.judge.judge(rule, ok, "the connection goes on", sent=version, came=came)
 
@@ -245,7 +246,7 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     same = second.params.get("cursor") == cursor
     stage.judge.judge("V1-CLOSE-07", same, "the cursor was changed", sent=cursor, came=second)
     await talk.reply(second, {"sessions": []})
-    came = [frame for frame in await talk.peer.quiet(0.5) if frame.method == "session/list"]
+    came = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
 
 

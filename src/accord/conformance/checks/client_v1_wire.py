@@ -11,7 +11,7 @@ from accord.conformance.check import Findings, check, monitor
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws, tables
-from accord.conformance.wire import Frame, Unanswered
+from accord.conformance.wire import ALIVE_METHOD, Frame, Unanswered, same
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
@@ -131,11 +131,13 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     """Requests of any id are answered with that id; unknown methods are -32601."""
     talk, prompt = await stage.to_prompt()
     for name in (7001, "7001", "abc"):
+        since = len(talk.peer.frames)
         await talk.peer.ask("_accord.dev/unknown", {"n": 1}, id=name)
-        answer = await talk.peer.answer_to(name)
-        code = error_code(answer)
-        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=answer)
-    stage.judge.passed("V1-GEN-02")
+        frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
+        ok = same(frame.object.get("id"), name)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
+        code = error_code(frame.object)
+        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=frame)
     answer = await talk.peer.call("session/request_permission", {"nonsense": True})
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
@@ -287,9 +289,11 @@ async def ends_on_an_endless_line(stage: ClientStage) -> None:
     """A line beyond every bound ends the connection, without an answer."""
     talk, _prompt = await stage.to_prompt()
     start = len(talk.peer.frames)
-    await talk.peer.send_raw(b'{"jsonrpc":"2.0","method":"_x","params":"' + b"x" * HUGE_BYTES)
+    huge = b'{"jsonrpc":"2.0","method":"_x","params":["' + b"x" * HUGE_BYTES + b'"]}'
+    await talk.peer.send_raw(huge + b"\n")
+    await talk.peer.ask(ALIVE_METHOD, {})
     try:
-        await talk.peer.expect(lambda _frame: False, "the end of the connection")
+        await talk.peer.expect(lambda _frame: True, "the end of the connection", since=start)
     except Unanswered:
         pass
     came = [frame for frame in talk.peer.frames[start:] if not frame.sent]

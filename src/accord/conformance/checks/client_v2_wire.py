@@ -99,7 +99,7 @@ async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
     talk = await stage.begin("prompt", Offer())
     since = len(talk.peer.frames)
     try:
-        await talk.request("session/new", timeout=min(LEAVE_SECONDS, stage.patience))
+        await talk.request("session/new", timeout=LEAVE_SECONDS)
     except Unanswered:
         pass
     later = [frame for frame in talk.peer.frames[since:] if not frame.sent]
@@ -181,7 +181,7 @@ async def takes_an_empty_cursor_for_one(stage: ClientStage) -> None:
     second = await talk.request("session/list")
     same = second.params.get("cursor") == ""
     await talk.reply(second, {"sessions": [], "nextCursor": None})
-    more = [frame for frame in await talk.peer.quiet(0.4) if frame.method == "session/list"]
+    more = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     ok = same and not more
     stage.judge.judge("V2-SESS-20", ok, "not exactly two pages", came=[second, *more])
 
