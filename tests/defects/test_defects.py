@@ -45,7 +45,7 @@ SILENT: dict[Role, set[str]] = {
 # What takes the kit ten seconds or more to see.
 SLOW = {"FAULT-04", "FAULT-06"}
 GROUPS = [(side, version, name) for (side, version), names in MODULES.items() for name in names]
-PAIRS = list(MODULES)
+PAIRS: list[tuple[Role, Version]] = list(MODULES)
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ async def test_each_silent_peer_fails_exactly_its_rule_and_what_that_implies() -
             wrong[f"{side} {version} {rule}"] = one
 
     async with anyio.create_task_group() as tasks:
-        for side, version in PAIRS:
-            tasks.start_soon(judged, side, version)
+        for pair in PAIRS:
+            tasks.start_soon(judged, *pair)
     assert not wrong, "\n".join(f"{rule}: {one}" for rule, one in wrong.items())
 
 
