@@ -28,6 +28,7 @@ from tests.simulation.chronicle import (
     tokens_in,
 )
 from tests.simulation.plan import Plan, Prompt, SessionPlan
+from tests.simulation.services import Services
 
 TOO_MANY_PROMPTS = -32600
 NOT_FOUND = -32002
@@ -44,6 +45,7 @@ class ClientSide:
         self._plan = plan
         self._chronicle = chronicle
         self._random = random
+        self.services = Services(chronicle, random, plan.decides)
         self.sessions: dict[str, Session] = {}
         # A program may hold on to its turns: what is over must not depend on being garbage.
         self._kept: list[PromptTurn] = []

@@ -70,7 +70,7 @@ class Exchange:
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
         self._sent, self._ended, self._conversed = Flag(), Flag(), Flag()
-        self._raised = self._looking = False
+        self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
         # Whether it is over for the program, and the agent has not ended it.
@@ -161,31 +161,33 @@ class Exchange:
     # ---- the conversation about it
 
     def _call_at_once(self) -> None:
-        """Send the prompt; its answer is taken as it comes, and no task waits for it.
-
-        Only what takes time before the prompt can be sent is left to a task.
-        """
-        method, params = self._request
-        connection = self._conversation.link.connection
+        """Send the prompt; only what takes time before it can be sent is left to a task."""
+        self._logs_in = bool(self._conversation.link.options.login)
         try:
-            self._call_id = connection.begin_call(
-                method, params, on_result=self._answered, on_end=self._call_ended
-            )
+            self._begin_call()
         except LocalProtocolError as error:
             self._conversed.set()
             self.fail(error)
             return
         if self._call_id is None:
             self._step_aside()
-            self._converse_by(self._call_or_log_in)
+            self._converse_by(self._call)
         else:
             self._on_wire = True
             self._sent.set()
 
+    def _begin_call(self) -> None:
+        """The answer is taken as it comes, before anything behind it, and no task waits for it."""
+        method, params = self._request
+        self._call_id = self._conversation.link.connection.begin_call(
+            method, params, on_result=self._answered, on_end=self._call_ended
+        )
+
     def _call_ended(self, error: Exception | None) -> None:
         self._call_id = None
         conversed = self._conversed
-        if isinstance(error, AuthenticationRequired) and self._conversation.link.options.login:
+        if isinstance(error, AuthenticationRequired) and self._logs_in:
+            self._logs_in = False
             self._step_aside()
             self._converse_by(partial(self._call_after_login, error))
             return
@@ -218,7 +220,7 @@ class Exchange:
             self._conversed.set()
 
     def _converse_by(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Send the prompt and take its answer in a task of the connection."""
+        """Send the prompt by a task of the connection."""
         scope = self._scope = anyio.CancelScope()
         conversed = self._conversed
 
@@ -229,23 +231,18 @@ class Exchange:
             except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
                 self._call_failed(error)
             finally:
-                conversed.set()
+                if self._call_id is None:
+                    conversed.set()
 
         self._conversation.link.connection.run(converse)
 
     async def _call(self) -> None:
-        connection = self._conversation.link.connection
-        await connection.place()
-        if self.is_over:
-            return
-        self._on_wire = True
-        self._sent.set()
-        self._conversation.exchange_rejoins(self)
-        method, params = self._request
-        on_late = self._answered_late
-        await connection.call(
-            method, params, background=True, on_result=self._answered, on_late=on_late
-        )
+        await self._conversation.link.connection.place()
+        if not self.is_over:
+            self._on_wire = True
+            self._sent.set()
+            self._conversation.exchange_rejoins(self)
+            self._begin_call()
 
     def _step_aside(self) -> None:
         """The agent has nothing of it; what it tells until it is sent again is about others."""
@@ -254,14 +251,7 @@ class Exchange:
         self.passage.forget()
         self._conversation.exchange_waits(self)
 
-    async def _call_or_log_in(self) -> None:
-        try:
-            await self._call()
-        except AuthenticationRequired as error:
-            await self._call_after_login(error)
-
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
-        self._step_aside()
         if self._cancelled:
             raise error
         await self._conversation.log_in_after(error)
@@ -273,7 +263,8 @@ class Exchange:
         if not self.is_over:
             self._waiting = None
             self._conversation.exchange_repeats(self, inserted=repeat.inserted)
-            await self._call_or_log_in()
+            self._logs_in = bool(self._conversation.link.options.login)
+            await self._call()
 
     def _answered(self, result: Raw) -> None:
         conversation = self._conversation

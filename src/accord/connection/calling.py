@@ -99,7 +99,6 @@ class Calling(Sending):
         *,
         background: bool = False,
         on_result: Callable[[Raw], None] | None = None,
-        on_late: Callable[[bool], None] | None = None,
     ) -> Raw:
         """Send a request and wait for its result, still encoded.
 
@@ -107,7 +106,7 @@ class Calling(Sending):
         still comes, is dropped.  A background call does not keep reading alive while a consumer
         is full; a prompt is one, since its answer comes after the updates that fill the consumer.
         `on_result` sees the result in wire order, before anything that came after it; what it
-        raises is raised here.  `on_late` is that of `give_up`.
+        raises is raised here.
 
         Raises:
             RequestFailed: the peer answered with an error.
@@ -122,7 +121,7 @@ class Calling(Sending):
             with self.awaited():
                 return await call.outcome()
         except anyio.get_cancelled_exc_class():
-            self.give_up(call_id, on_late)
+            self.give_up(call_id)
             raise
 
     def begin_call(
