@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import ClientV1
-from tests.defects.wire import Call, Json, Refused, Work, line_of
+from tests.defects.wire import HOLD, Call, Json, Refused, Work, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -197,21 +197,33 @@ class OpensASessionFirst(ClientV1):
 
 @breaks("V1-SESS-01")
 class DoesNotWaitForTheAgent(ClientV1):
-    def introduce(self) -> Work:
-        work = super().introduce()
-        call = next(work)
-        request = {"id": self.new_id(), "method": call.method, "params": call.params}
-        self.asked[request["id"]] = self.tasks[""]
-        early = {"id": "early", "method": "session/new", "params": self.place()}
-        self.write(line_of(request) + line_of(early))
-        yield from self.rest(work, (yield Call("_example.org/nothing", {})))
+    early: Json | None = None
+    refused = False
 
-    def rest(self, work: Work, answer: Any) -> Work:
-        try:
-            call = work.send(answer)
-        except StopIteration:
+    def send(self, message: Json) -> None:
+        if message.get("method") == "initialize":
+            early = {"id": "early", "method": "session/new", "params": self.place()}
+            self.write(line_of(message) + line_of(early))
+        else:
+            super().send(message)
+
+    def answered(self, message: Json) -> None:
+        if message.get("id") != "early":
+            super().answered(message)
             return
-        yield call
+        self.early, self.refused = message.get("result"), "error" in message
+        task = self.tasks.get("")
+        if task is not None and task.asked is None:
+            self.step(task)
+
+    def open(self, **more: Any) -> Work:
+        while self.early is None and not self.refused:
+            yield HOLD
+        if self.early is None:
+            yield from super().open(**more)
+        else:
+            self.opened = self.early
+            self.session_id = self.early["sessionId"]
 
 
 @breaks("V1-PROMPT-01")
@@ -251,6 +263,9 @@ class NamesNoCapabilities(ClientV1):
         del whole["clientCapabilities"]
         return whole
 
+    def handler(self, kind: str, method: str) -> Any:
+        return None if method == "elicitation/create" else super().handler(kind, method)
+
 
 @breaks("V1-INIT-08")
 class SpeaksEveryVersion(ClientV1):
@@ -278,3 +293,9 @@ class LeavesOutTheServers(ClientV1):
 class LeavesOutTheSession(ClientV1):
     def here(self) -> Json:
         return {}
+
+    def step_load(self) -> Work:
+        if self.offers("loadSession"):
+            self.session_id = "kit-1"
+            yield Call("session/load", {"sessionId": self.session_id, **self.place()})
+        yield from self.step_prompt()

@@ -33,6 +33,7 @@ MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
     ("agent", "draft"): ("broken_agents_draft",),
     ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
     ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state"),
+    ("client", "draft"): ("broken_clients_draft",),
 }
 
 

@@ -34,6 +34,7 @@ SHOWN_BY: dict[tuple[Role, Version], str] = {
     ("agent", "draft"): "agent_draft.what_is_foreign_does_no_harm",
     ("client", "1"): "client_v1_wire.answers_what_it_does_not_know",
     ("client", "2"): "client_v1_wire.answers_what_it_does_not_know",
+    ("client", "draft"): "client_draft.what_is_foreign_does_no_harm",
 }
 # The rules that show by another one, or that their own check does not bring about.
 SHOWN_ELSEWHERE: dict[tuple[Role, Version], dict[str, str]] = {
@@ -110,7 +111,7 @@ async def judge_broken(
     """
     runs: dict[str, list[CheckRun]] = {}
     limiter = anyio.CapacityLimiter(SILENT_AT_ONCE if silent else PEERS_AT_ONCE)
-    patience = SILENT_SECONDS if silent or whole else PATIENCE_SECONDS
+    patience = SILENT_SECONDS if silent else PATIENCE_SECONDS
 
     async def one(rule: str) -> None:
         only = None if whole else [rule]

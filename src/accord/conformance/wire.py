@@ -21,6 +21,8 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
+# What the kit itself sends beyond this is meant to be too long for anybody.
+SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 # How long an answer is waited for unless a check says otherwise.
 ANSWER_SECONDS = 10.0
 # How long silence has to last to count as no answer.
@@ -202,9 +204,9 @@ class RawPeer:
     async def send_raw(self, raw: bytes) -> None:
         """Write these bytes as they are.  A program that does not read loses them."""
         message: Any = None
-        flaw = ""
+        flaw = "too long to look into" if len(raw) > SENT_BYTES_PARSED_MAX else ""
         try:
-            message = json.loads(raw)
+            message = None if flaw else json.loads(raw)
         except (ValueError, RecursionError):
             flaw = "not JSON"
         self.frames.append(Frame(time.monotonic() - self._began, True, raw, message, flaw))

@@ -43,7 +43,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "client_v1_state",
     ),
     ("client", "2"): ("client_v2_wire", "client_v2_state"),
-    ("client", "draft"): (),
+    ("client", "draft"): ("client_draft",),
 }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from accord.conformance.check import Check, Findings
-from accord.conformance.client.conversation import MANUAL, Conversation, Offer, modes
+from accord.conformance.client.conversation import MANUAL, NUMBERS, Conversation, Offer, modes
 from accord.conformance.client.launching import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.rule import Version
@@ -91,9 +91,10 @@ class ClientStage:
         talk = await self.start(purpose, manual=manual)
         frame = await talk.initialize(offer or self.offer())
         asked = frame.params.get("protocolVersion")
-        if isinstance(asked, int) and asked < int(self.version):
+        if isinstance(asked, int) and asked < NUMBERS[self.version]:
             self.judge.skip_open(f"the client speaks version {asked} at most")
             raise NotAsked("another version")
+        self.need(self.version != "draft" or is_draft(frame), "the client does not speak the draft")
         return talk
 
     def offer(self, **more: Any) -> Offer:
@@ -109,7 +110,7 @@ class ClientStage:
             frame = await talk.session(**(fields or modes(self.version)))
         except Gone:
             asked = talk.hello.get("protocolVersion")
-            if isinstance(asked, int) and asked > int(self.version) and not self._went_on(talk):
+            if isinstance(asked, int) and asked > NUMBERS[self.version] and not self._went_on(talk):
                 self.judge.skip_open(f"the client does not speak version {self.version}")
                 raise NotAsked("another version") from None
             raise
@@ -143,6 +144,14 @@ class ClientStage:
         if not ok:
             self.judge.skip_open(said)
             raise NotAsked(said)
+
+
+def is_draft(frame: Frame) -> bool:
+    """Whether an `initialize` is in the words of the 2026-02 draft."""
+    params = frame.params
+    return isinstance(params.get("capabilities"), dict) and not (
+        params.keys() & {"clientCapabilities", "info"}
+    )
 
 
 def client_stages(
