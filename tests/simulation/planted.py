@@ -12,18 +12,25 @@ from typing import Any
 from unittest import mock
 
 from accord.agent import running
+from accord.agent import terminals as agent_terminals
 from accord.agent.foreground import Foreground, Ticket
 from accord.agent.logging_first import LoggingFirst
 from accord.agent.turn import Turn
 from accord.agent.unfinished import Unfinished
+from accord.client import v1_services
 from accord.client.conversation import Conversation
+from accord.client.elicitation import Elicitations
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.passage import Passage
 from accord.client.questions import Question
+from accord.client.services import Services
+from accord.client.v1_serving import DONE
 from accord.connection.calls import Calls
 from accord.connection.connection import Connection
 from accord.connection.requests import Requests
+from accord.errors import RequestError
+from accord.jsonrpc.framing import ContentLength
 from accord.transport.pipes import PipeTransport
 
 Plant = Callable[[], "contextlib.AbstractContextManager[object]"]
@@ -265,6 +272,74 @@ def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     return exchange_ended
 
 
+@_plant(v1_services._FileRequests, "_write")
+def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
+    async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
+        await self._services.files.write_text(session_id, path, content)
+        done: bytes = await right(self, session_id, path, content)
+        return done
+
+    return write
+
+
+@_plant(v1_services._FileRequests, "_write")
+def _a_write_is_answered_before_it_is_done(right: Any) -> Any:
+    async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
+        async def later() -> None:
+            with contextlib.suppress(RequestError):
+                await right(self, session_id, path, content)
+
+        self._services._connection.run(later)
+        return DONE
+
+    return write
+
+
+@_plant(agent_terminals, "_release")
+def _a_terminal_is_never_released(right: Any) -> Any:
+    async def release(session: Any, terminal: Any, released: Any = None) -> None:
+        if released is not None:
+            released.set()
+
+    return release
+
+
+@_plant(Services, "aclose")
+def _commands_outlive_their_agent(right: Any) -> Any:
+    async def aclose(self: Any) -> None:
+        """Nothing."""
+
+    return aclose
+
+
+@_plant(Elicitations, "_queued")
+def _forms_are_shown_all_at_once(right: Any) -> Any:
+    async def queued(self: Any, session_id: Any, ask: Any) -> Any:
+        return await ask()
+
+    return queued
+
+
+@_plant(ContentLength, "encode")
+def _a_length_counts_characters(right: Any) -> Any:
+    def encode(self: Any, frame: bytes) -> bytes:
+        length = len(bytes(frame).decode())
+        return b"Content-Length: %d\r\n\r\n" % length + bytes(frame)
+
+    return encode
+
+
+@_plant(ContentLength, "feed")
+def _the_rest_of_a_chunk_is_lost_behind_a_header(right: Any) -> Any:
+    def feed(self: Any, chunk: bytes) -> list[bytes]:
+        frames: list[bytes] = right(self, chunk)
+        if self._body_bytes is not None and frames:
+            self._pieces, self._held_bytes = [], 0
+        return frames
+
+    return feed
+
+
 def _a_handler_that_does_not_heed_is_waited_for() -> Any:
     return mock.patch.object(running, "CANCEL_SECONDS_MAX", 1e6)
 
@@ -297,6 +372,13 @@ FOUND_BY = {
     "a_prompt_that_waits_is_told_what_others_are": 278,
     "the_next_turn_begins_with_the_last_one": 27,
     "the_rest_of_a_left_turn_is_the_next_ones": 655,
+    "a_file_is_written_before_the_user_is_asked": 25,
+    "a_write_is_answered_before_it_is_done": 25,
+    "a_terminal_is_never_released": 150,
+    "commands_outlive_their_agent": 61,
+    "forms_are_shown_all_at_once": 362,
+    "a_length_counts_characters": 12,
+    "the_rest_of_a_chunk_is_lost_behind_a_header": 12,
     "a_handler_that_does_not_heed_is_waited_for": 182,
 }
 

@@ -4,7 +4,8 @@ A `Session` is what a program holds of it.
 
 What always holds
     * Every update is folded into the transcript when it comes, whoever looks at it.
-    * An update goes to the oldest exchange that is not over, and to every stream.
+    * An update goes to the oldest exchange that is not over, in v2 of those that the agent has
+      taken in, and to every stream.
     * What comes for a turn that the program has left is not taken for the next one's, as far as
       the agent lets us know: v2 tells it at once; in v1 only the late answer does, up to which
       the next turn shows it, and drops it then.
@@ -275,10 +276,20 @@ class Conversation:
             self._join_line(exchange)
 
     def exchange_inserted(self, exchange: Exchange) -> None:
-        """A v2 agent has taken its prompt in, so nothing comes any more for those that it left."""
+        """A v2 agent has taken its prompt in.
+
+        So nothing comes any more for older ones that were left, nor for any that it has passed
+        over until it takes them in too.
+        """
+        if exchange not in self._exchanges:
+            return
         for one in self._exchanges[: self._exchanges.index(exchange)]:
             if one.is_left:
                 self.left_exchange_ended(one)
+            elif not one.is_inserted:
+                one.passage.forget()
+        self._choose_inbox()
+        exchange.passage.begin()
 
     def exchange_ended(self, exchange: Exchange) -> None:
         """It is over; the next one, if one waits, has its turn.
@@ -329,9 +340,11 @@ class Conversation:
     @property
     def _heard(self) -> Exchange | None:
         """The one that what comes is for."""
-        # In v2 nothing that comes before its prompt is inserted can be for the next.
-        waits = self.link.wire.version == 2
-        return next((one for one in self._exchanges if waits or not one.is_left), None)
+        line = self._exchanges
+        if self.link.wire.version == 1:
+            return next((one for one in line if not one.is_left), None)
+        # Nothing that comes before its prompt is inserted can be for a later one.
+        return next((one for one in line if one.is_inserted), line[0] if line else None)
 
     def _choose_inbox(self) -> None:
         heard = self._heard

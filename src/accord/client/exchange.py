@@ -94,6 +94,11 @@ class Exchange:
         """Whether the agent is done with it."""
         return self._ended.is_set()
 
+    @property
+    def is_inserted(self) -> bool:
+        """Whether a v2 agent has taken the prompt in."""
+        return self.work is not None and self.work.is_inserted
+
     def begins_here(self) -> None:
         """What was said so far was about a prompt that was left, as it turns out."""
         self.passage.forget()
@@ -275,17 +280,20 @@ class Exchange:
             self._finish(Outcome(answer.stop_reason, answer.usage))
         else:
             # An agent may take it into the work that goes on.
-            conversation.exchange_inserted(self)
-            self.passage.begin()
-            self._judge(self.work.inserted())
+            self._inserted(self.work)
 
     def _answered_late(self, has_result: bool) -> None:
         if not has_result:
             self._refused()
         if has_result and self.work is not None:
-            self._judge(self.work.inserted())
+            self._inserted(self.work)
         else:
             self._finish(Outcome("cancelled"))
+
+    def _inserted(self, work: ForegroundWork) -> None:
+        verdict = work.inserted()
+        self._conversation.exchange_inserted(self)
+        self._judge(verdict)
 
     def state_came(self, is_idle: bool, outcome: Outcome) -> None:
         """The agent told what it is doing."""
