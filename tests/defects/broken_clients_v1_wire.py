@@ -220,6 +220,8 @@ class DoesNotWaitForTheAgent(ClientV1):
         while self.early is None and not self.refused:
             yield HOLD
         if self.early is None:
+            if "login" in self.steps:
+                yield from self.log_in()
             yield from super().open(**more)
         else:
             self.opened = self.early
@@ -299,3 +301,24 @@ class LeavesOutTheSession(ClientV1):
             self.session_id = "kit-1"
             yield Call("session/load", {"sessionId": self.session_id, **self.place()})
         yield from self.step_prompt()
+
+
+@breaks("V1-EXT-01")
+class TakesTraceparentForItsOwn(ClientV1):
+    def here(self) -> Json:
+        return {**super().here(), "_meta": {"traceparent": "mine"}}
+
+
+@breaks("V1-EXT-06")
+class HasHiddenExtensions(ClientV1):
+    def introduce(self) -> Work:
+        yield from super().introduce()
+        self.notify("_example.org/hello", {})
+
+
+@breaks("V1-EXT-08")
+class DeniesWithoutAReason(ClientV1):
+    def refuse(self, request_id: Any, error: Json) -> None:
+        if "outside" in error["message"]:
+            error = {"code": -32052, "message": "denied"}
+        super().refuse(request_id, error)

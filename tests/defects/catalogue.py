@@ -31,8 +31,13 @@ MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
         "broken_agents_v2_faults",
     ),
     ("agent", "draft"): ("broken_agents_draft",),
-    ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
-    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state"),
+    ("client", "1"): (
+        "broken_clients_v1_wire",
+        "broken_clients_v1",
+        "broken_clients_v1_state",
+        "broken_clients_faults",
+    ),
+    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state", "broken_clients_v2_faults"),
     ("client", "draft"): ("broken_clients_draft",),
 }
 

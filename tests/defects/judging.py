@@ -56,6 +56,7 @@ SHOWN_ELSEWHERE: dict[tuple[Role, Version], dict[str, str]] = {
         "V2-ELIC-02": "agent_v2_turns.answers_to_forms_are_taken",
     },
     ("agent", "draft"): {"D26-14": "agent_draft.turns_are_told_of"},
+    ("client", "1"): {"V1-EXT-08": "client_v1_files.keeps_files_inside_the_roots"},
     ("client", "2"): {"V2-GEN-08": "client_v2_state.applies_what_is_asked_about"},
 }
 

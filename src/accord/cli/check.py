@@ -187,7 +187,8 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
 def _options(parsed: Namespace) -> tuple[str, ...]:
     """What has to be said again to see a failure again."""
     said = [] if parsed.scenario == "none" else ["--scenario", parsed.scenario]
-    return (*said, "--faults") if parsed.faults else tuple(said)
+    flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
+    return (*said, *(name for name, given in flags.items() if given))
 
 
 def _baseline(name: str | None) -> frozenset[str]:

@@ -26,16 +26,26 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
         announced = looking.at(result, "agentCapabilities._meta")
     last: Any = None
     for frame in looking.received(frames):
-        trace = looking.at(frame.params, "_meta.traceparent")
-        if trace is not None:
-            ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
-            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
-        if (frame.method or "").startswith("_"):
-            ok = isinstance(announced, dict)
-            judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+        judge_extension(frame, announced, judge)
         if frame.method == "auth/status_update":
             judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
             last = frame.params
+    judge_denials(frames, judge)
+
+
+def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
+    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities."""
+    trace = looking.at(frame.params, "_meta.traceparent")
+    if trace is not None:
+        ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
+        judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+    if (frame.method or "").startswith("_"):
+        ok = isinstance(announced, dict)
+        judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+
+
+def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
+    """Errors of the range for implementations say their reason."""
     for frame, error in looking.errors(frames):
         code = error.get("code")
         if isinstance(code, int) and -32099 <= code <= -32001 and code not in TAKEN:

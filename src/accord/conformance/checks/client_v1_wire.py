@@ -8,6 +8,7 @@ from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent_v1_rare import judge_denials, judge_extension
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws, tables
@@ -121,6 +122,17 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         if frame.method is not None and frame.method != "initialize":
             foreign = frame.method in tables("2")[0] and frame.method not in tables("1")[0]
             judge.judge("V1-INIT-09", not foreign, "a method of v2 on v1", came=frame)
+
+
+@monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", role="client")
+def extensions(frames: Sequence[Frame], judge: Findings) -> None:
+    """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
+    announced: Any = None
+    for frame in looking.received(frames):
+        if frame.method == "initialize":
+            announced = looking.at(frame.params, "clientCapabilities._meta")
+        judge_extension(frame, announced, judge)
+    judge_denials(frames, judge)
 
 
 _WITHOUT_SESSION = frozenset({"session/new", "session/list"})

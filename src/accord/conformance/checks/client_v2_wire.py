@@ -145,7 +145,8 @@ async def never_logs_in_by_terminal(stage: ClientStage) -> None:
         if frame.method == "session/new":
             await talk.refuse(frame, -32000, "Authentication required")
             frame = await talk.request("auth/login", timeout=LEAVE_SECONDS)
-        stage.judge.failed("V2-AUTH-05", "auth/login was called", came=frame)
+        ok = frame.params.get("methodId") != TERMINAL["methodId"]
+        stage.judge.judge("V2-AUTH-05", ok, "auth/login was called with it", came=frame)
     except Unanswered:
         stage.judge.passed("V2-AUTH-05")
 
