@@ -96,10 +96,11 @@ async def test_each_broken_peer_passes_every_other_check(
 def surprises(side: Role, version: Version, found: dict[str, list[CheckRun]]) -> dict[str, str]:
     """What was found beside what was to be found, by rule."""
     checks, monitors = gather(side, version)
-    judged = covered(checks, monitors)
+    watched = covered([], monitors) - covered(checks, [])
     wrong: dict[str, str] = {}
     for rule, runs in found.items():
         failed = verdicts(runs, "fail")
+        judged = watched | covered([run.check for run in runs], [])
         expected = {rule} | (implied(rule, side) & judged)
         missing = sorted(expected - failed.keys())
         extra = {one: said[:2] for one, said in failed.items() if one not in expected}
