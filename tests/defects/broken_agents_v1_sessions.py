@@ -260,9 +260,10 @@ class ShufflesOnList(AgentV1):
 
     def request_session_list(self, params: Json) -> Json:
         page = super().request_session_list(params)
-        self.turns_round = not self.turns_round
+        worked = any(one["history"] for one in self.sessions.values())
+        self.turns_round = worked and not self.turns_round
         extra = [{"sessionId": "passing", "cwd": "/"}] if self.turns_round else []
-        return {**page, "sessions": page["sessions"] + extra * ("cwd" not in params)}
+        return {**page, "sessions": page["sessions"] + extra}
 
 
 @breaks("V1-CLOSE-15")

@@ -11,14 +11,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from accord.conformance.check import Check, Findings
 from accord.conformance.client.conversation import MANUAL, NUMBERS, Conversation, Offer, modes
 from accord.conformance.client.launching import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.rule import Version
-from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotReady
+from accord.conformance.running import OpenStage
+from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotReady, Unanswered
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
@@ -152,6 +153,34 @@ def is_draft(frame: Frame) -> bool:
     return isinstance(params.get("capabilities"), dict) and not (
         params.keys() & {"clientCapabilities", "info"}
     )
+
+
+async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
+    """Whether this client begins in the words of a version.
+
+    Raises:
+        NotStarted: it cannot be started.
+    """
+
+    first: list[Frame] = []
+
+    async def hello(stage: ClientStage) -> None:
+        first.append(await (await stage.start()).request("initialize"))
+
+    check = Check("speaks", (), "client", version, hello)
+    async with open_stage(check, Findings(())) as stage:
+        try:
+            await check.run(cast("ClientStage", stage))
+        except Unanswered:
+            pass
+    if not first or version == "draft":
+        return bool(first) and is_draft(first[0])
+    params = first[0].params
+    asked = params.get("protocolVersion")
+    later = isinstance(asked, int) and asked >= NUMBERS["2"]
+    # A client that begins with a later version says so in the words of the first one too.
+    older = not later or "clientCapabilities" in params
+    return later if version == "2" else older and not is_draft(first[0])
 
 
 def client_stages(
