@@ -74,8 +74,8 @@ class TakesNoLinks(AgentV1):
 @breaks("V1-PROMPT-06")
 class StopsForNoReason(AgentV1):
     def end_turn(self, session: Json, reason: str) -> Json:
-        super().end_turn(session, reason)
-        return {}
+        result = super().end_turn(session, reason)
+        return {} if reason == "end_turn" else result
 
 
 @breaks("V1-PROMPT-08")
@@ -92,7 +92,7 @@ class SpeaksAfterTheEnd(AgentV1):
     def finish(self, task: Task, result: Any, error: Json | None) -> None:
         super().finish(task, result, error)
         session = self.sessions.get(task.params.get("sessionId", ""))
-        if task.method == "session/prompt" and session is not None:
+        if "edit" in str(task.params.get("prompt")) and session is not None:
             self.say(session, "By the way ...")
 
 

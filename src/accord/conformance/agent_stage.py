@@ -360,6 +360,11 @@ async def begun(talk: Talk, since: int) -> None:
         return
 
 
+def went_well(result: Message) -> bool:
+    """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
+    return result.get("stopReason") not in ("refusal", "cancelled")
+
+
 def update_of(frame: Frame) -> Message:
     """The update in a `session/update`, or an empty object."""
     if frame.method != "session/update":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk, begun
+from accord.conformance.agent_stage import AgentStage, Talk, begun, went_well
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
@@ -107,7 +107,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     came = said_in(talk, since)
     stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = "stopReason" in result
+    ok = went_well(result)
     stage.judge.judge("V1-LOAD-08", ok, "a resumed session cannot be prompted", came=result)
 
 
@@ -180,7 +180,7 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
     stage.judge.judge("V1-CLOSE-13", ok, "listing twice differs", came=[before, after])
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = ok and result.get("stopReason") == "end_turn"
+    ok = ok and went_well(result)
     stage.judge.judge("V1-CLOSE-13", ok, "listing changed a session", came=result)
 
 
@@ -233,10 +233,10 @@ async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
     fork = str(forked["sessionId"])
     stage.judge.judge("V1-CLOSE-17", fork != session, "the fork has the same id", came=forked)
     result = await talk.prompt(fork, stage.scenario.prompt("say") or "")
-    ok = "stopReason" in result
+    ok = went_well(result)
     stage.judge.judge("V1-CLOSE-18", ok, "a fork cannot be prompted", came=result)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    stage.judge.judge("V1-CLOSE-17", "stopReason" in result, "the source is gone", came=result)
+    stage.judge.judge("V1-CLOSE-17", went_well(result), "the source is gone", came=result)
     if talk.can("sessionCapabilities.list"):
         entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
         roots = entry[0].get("additionalDirectories") if entry else None

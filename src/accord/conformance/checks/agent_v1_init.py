@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.conformance.agent_stage import AgentStage, Refused
+from accord.conformance.agent_stage import AgentStage, Refused, went_well
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD
 
@@ -126,7 +126,7 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             if prompt is None:
                 continue
             result = await talk.prompt(session, prompt)
-            ok = result.get("stopReason") == "end_turn"
+            ok = went_well(result)
             said = f"{purpose} does not work with {offered}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return

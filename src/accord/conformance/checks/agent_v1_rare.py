@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import AgentStage, Refused
+from accord.conformance.agent_stage import AgentStage, Refused, went_well
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent_v1_history import old, taken_up
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
@@ -137,7 +137,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
         stage.judge.close("the prompt made no form", failing=False)
         return
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    stage.judge.judge("V1-ELIC-19", "stopReason" in result, "bad values end the session")
+    stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
 
 
 @check("V1-PROV-09", "V1-PROV-06")

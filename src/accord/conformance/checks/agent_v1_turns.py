@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Refused, Talk, begun
+from accord.conformance.agent_stage import AgentStage, Refused, Talk, begun, went_well
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
 from accord.conformance.host import always, choosing, filling
@@ -111,7 +111,7 @@ async def a_cancelled_turn_ends_cancelled(stage: AgentStage) -> None:
     await talk.peer.notify("session/cancel", {"sessionId": session})
     await cancelled(talk, stage, sent)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = result.get("stopReason") == "end_turn"
+    ok = went_well(result)
     stage.judge.judge("V1-CANCEL-05", ok, "the turn after a cancel does not work", came=result)
 
 
@@ -177,7 +177,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk.host.permission = choosing("allow")
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     said = "after an unknown error code the session does not go on"
-    stage.judge.judge("V1-GEN-11", "stopReason" in result, said, came=result)
+    stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
 @check("V1-TOOL-03", "V1-TOOL-10", "V1-GEN-07", needs="edit")
@@ -319,7 +319,7 @@ async def commands_are_run(stage: AgentStage) -> None:
     if prompt.split()[0].removeprefix("/") not in names:
         stage.judge.close("the command is not one of the agent's", failing=False)
         return
-    ok = (answer.get("result") or {}).get("stopReason") == "end_turn"
+    ok = "result" in answer and went_well(answer["result"] or {})
     stage.judge.judge("V1-CMD-03", ok, "the command was not run", sent=params, came=answer)
 
 
