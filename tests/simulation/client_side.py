@@ -31,6 +31,8 @@ from tests.simulation.plan import Plan, Prompt, SessionPlan
 from tests.simulation.services import Services
 
 TOO_MANY_PROMPTS = -32600
+# As long as the steps of a loop take that nobody waits for.
+AT_ONCE_SECONDS = 0.01
 NOT_FOUND = -32002
 
 
@@ -51,7 +53,25 @@ class ClientSide:
         self._kept: list[PromptTurn] = []
 
     async def decide(self, request: Any) -> bool:
-        """Answer a permission request as the plan says."""
+        """Answer a permission request as the plan says, unless it is taken back first."""
+        # The first stop from here on counts.
+        self._chronicle.first_stop.pop(request.session_id, None)
+        try:
+            return await self._decide()
+        except anyio.get_cancelled_exc_class():
+            self._must_be_in_time(request.session_id)
+            raise
+
+    def _must_be_in_time(self, session_id: str) -> None:
+        """Who stops a turn is not asked about it any longer, whatever the agent does."""
+        stopped = self._chronicle.first_stop.get(session_id)
+        late = 0.0 if stopped is None else anyio.current_time() - stopped
+        broken = self._chronicle.broken
+        self._chronicle.check(
+            late < AT_ONCE_SECONDS or broken, f"a question was there {late:g} s after its cancel"
+        )
+
+    async def _decide(self) -> bool:
         match self._plan.decides:
             case "yes":
                 return True

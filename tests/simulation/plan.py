@@ -201,7 +201,7 @@ def _limits(random: Random) -> Limits:
         pending_requests=random.choice((1024, 1024, 3, 1)),
         prompts_queued=random.choice((16, 2, 0)),
         turn_updates=random.choice((4096, 8, 1)),
-        close_seconds=random.choice((5.0, 5.0, 0.5)),
+        close_seconds=random.choice((5.0, 0.5, 0.02)),
         early_updates=random.choice((1024, 2)),
     )
 

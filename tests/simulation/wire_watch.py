@@ -165,6 +165,7 @@ class Conversation:
                 stops = self._chronicle.stops
                 session_id = message["params"]["sessionId"]
                 stops[session_id] = stops.get(session_id, 0) + 1
+                self._chronicle.first_stop.setdefault(session_id, self._now())
             return
         request = self.open[other].pop(message.get("id"), None)
         if request is None:
