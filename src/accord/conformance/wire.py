@@ -236,8 +236,14 @@ class RawPeer:
         await self.send(message if params is None else message | {"params": params})
         return id
 
-    async def answer_to(self, id: Any, *, timeout: float | None = None) -> Message:  # noqa: A002
-        """Wait for the response to a request.
+    async def answer_to(
+        self,
+        id: Any,  # noqa: A002
+        *,
+        timeout: float | None = None,
+        since: int = 0,
+    ) -> Message:
+        """Wait for the response to a request, which is looked for from frame number `since` on.
 
         Raises:
             Unanswered: none came in time, or the program is gone.
@@ -246,8 +252,8 @@ class RawPeer:
         def fits(frame: Frame) -> bool:
             return frame.is_response and same(frame.object.get("id"), id)
 
-        frame = await self.expect(fits, f"an answer to request {id!r}", timeout=timeout)
-        return frame.object
+        what = f"an answer to request {id!r}"
+        return (await self.expect(fits, what, since=since, timeout=timeout)).object
 
     async def call(
         self, method: str, params: Any = None, *, timeout: float | None = None

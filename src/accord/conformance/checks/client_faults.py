@@ -77,6 +77,7 @@ async def _wrong_types(stage: ClientStage) -> None:
     """Requests are answered, updates are survived, whatever is in them."""
     talk, prompt = await stage.to_prompt()
     waiting: list[tuple[str, str, Any]] = []
+    since = len(talk.peer.frames)
     made = wrong_types_for_clients(stage.version, SESSION, str(stage.folder))
     for number, (kind, method, params) in enumerate(made):
         if kind == "notification":
@@ -84,19 +85,21 @@ async def _wrong_types(stage: ClientStage) -> None:
             continue
         waiting.append((f"w{number}", method, params))
         await talk.peer.ask(method, params, id=f"w{number}")
-        if len(waiting) == WRONG_AT_ONCE and not await _all_answered(stage, talk, waiting):
-            return
-    if await _all_answered(stage, talk, waiting):
+        if len(waiting) == WRONG_AT_ONCE:
+            if not await _all_answered(stage, talk, waiting, since):
+                return
+            since = len(talk.peer.frames)
+    if await _all_answered(stage, talk, waiting, since):
         stage.judge.judge("FAULT-05", await _answers(talk), "no answer after wrong types")
     await talk.end_turn(prompt)
 
 
 async def _all_answered(
-    stage: ClientStage, talk: Conversation, waiting: list[tuple[str, str, Any]]
+    stage: ClientStage, talk: Conversation, waiting: list[tuple[str, str, Any]], since: int
 ) -> bool:
     for name, method, params in waiting:
         try:
-            await talk.peer.answer_to(name)
+            await talk.peer.answer_to(name, since=since)
         except Unanswered as error:
             sent = {"method": method, "params": params}
             stage.judge.failed("FAULT-05", f"{method}: {error}", sent=sent)
