@@ -122,8 +122,7 @@ async def _too_long_line(stage: AgentStage) -> None:
         return
     came: list[Frame] = []
     try:
-        answers = lambda frame: frame.is_response  # noqa: E731
-        came.append(await talk.peer.expect(answers, "the end", since=since))
+        came.append(await talk.peer.expect(lambda one: one.is_response, "the end", since=since))
     except Unanswered:
         pass
     ok = talk.peer.closed.is_set() and not came

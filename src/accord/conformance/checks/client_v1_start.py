@@ -76,8 +76,9 @@ async def judge_leaving(stage: ClientStage, rule: str, version: int) -> None:
     since = len(talk.peer.frames)
     came: list[Frame] = []
     try:
-        goes_on = lambda frame: frame.method is not None  # noqa: E731
-        frame = await talk.peer.expect(goes_on, "the end", since=since, timeout=LEAVE_SECONDS)
+        frame = await talk.peer.expect(
+            lambda one: one.method is not None, "the end", since=since, timeout=LEAVE_SECONDS
+        )
         came.append(frame)
     except Unanswered:
         pass
