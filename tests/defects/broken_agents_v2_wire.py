@@ -131,7 +131,7 @@ class RefusesForeignMetadata(AgentV2):
 @breaks("V2-INIT-01")
 class TakesNamelessClients(AgentV2):
     def request_initialize(self, params: Json) -> Json:
-        if params.get("protocolVersion") == 2 and not self.sessions:
+        if params.get("protocolVersion") == 2 and self.client is None:
             params = {"info": {}, **params}
         return super().request_initialize(params)
 

@@ -30,9 +30,9 @@ ALONE = {
 # Broken by silence: the kit has to wait before it can say so.
 SILENT: dict[Role, set[str]] = {
     "agent": {
-        "LIM-04", "TR-STDIO-07", "V1-MCP-01", "V1-MCP-04", "V1-CANCEL-04", "V2-SESS-26",
-        "V2-CANCEL-02", "V2-CANCEL-06", "V2-CANCEL-17", "V2-PROMPT-10", "FAULT-02", "FAULT-03",
-        "FAULT-04", "FAULT-06",
+        "LIM-04", "TR-STDIO-07", "V1-MCP-01", "V1-MCP-04", "V1-MCP-06", "V1-CANCEL-04",
+        "V2-SESS-26", "V2-CANCEL-02", "V2-CANCEL-06", "V2-CANCEL-17", "V2-PROMPT-10", "FAULT-02",
+        "FAULT-03", "FAULT-04", "FAULT-06",
     },
     "client": {
         "V1-CREQ-02", "V1-CANCEL-03", "V1-ELIC-21", "V1-TERM-02", "V2-CANCEL-14", "FAULT-04",
