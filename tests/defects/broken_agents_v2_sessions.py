@@ -170,9 +170,6 @@ class ConnectsTheFirstServer(AgentV2):
         super().connect(session, servers[:1])
 
 
-# Options.
-
-
 @breaks("V2-CFG-01")
 class NeedsNoType(AgentV2):
     def request_session_set_config_option(self, params: Json) -> Json:
@@ -212,9 +209,6 @@ class HasSlashesInNames(AgentV2):
 class HasNamelessPlans(AgentV2):
     def plan(self, entries: list[Json]) -> Json:
         return {"type": "items", "entries": entries}
-
-
-# Cancelling.
 
 
 @breaks("V2-CANCEL-02")
@@ -281,7 +275,7 @@ class FailsTheWholePrompt(AgentV2):
     def answer_task(self, task: Task, result: Any, error: Json | None) -> None:
         session = self.sessions.get(task.params.get("sessionId", ""), {})
         if task.method == "session/prompt" and error is None and "long" in str(task.params):
-            session["first"] = task
+            session["first"], session["named"] = task, result
             self.tasks.pop(task.id, None)
         else:
             super().answer_task(task, result, error)
@@ -291,11 +285,26 @@ class FailsTheWholePrompt(AgentV2):
         if first := self.session(params).pop("first", None):
             self.refuse(first.id, {"code": -32800, "message": "Request cancelled"})
 
+    def request_session_close(self, params: Json) -> Json:
+        session = self.sessions.get(params["sessionId"], {})
+        if first := session.pop("first", None):
+            self.answer(first.id, session["named"])
+        return super().request_session_close(params)
+
 
 @breaks("V2-CANCEL-06")
 class WaitsForPermission(Cancelled):
+    permitting = False
+
+    def permit(self, session: Json, subject: Json) -> Work:
+        self.permitting = True
+        try:
+            return (yield from super().permit(session, subject))
+        finally:
+            self.permitting = False
+
     def stop(self, task: Task) -> None:
-        if self.cancelling and task.method == "work" and task.asked is not None:
+        if self.cancelling and self.permitting and task.method == "work":
             return
         super().stop(task)
 
