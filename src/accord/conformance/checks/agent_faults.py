@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.agent_stage import AgentStage, Talk, begun
+from accord.conformance.agent_stage import STARTING, AgentStage, Talk, begun
 from accord.conformance.check import Check, check
 from accord.conformance.rule import Version
 from accord.conformance.wire import Frame, Gone, Unanswered
@@ -176,11 +176,11 @@ async def _death(stage: AgentStage) -> None:
                 await talk.send_prompt(session, say)
                 await begun(talk, since)
         await talk.program.close_input()
-        ended = await talk.program.ended(DEATH_SECONDS)
+        # One that is not up yet sees the end of its input when it is.
+        seconds = DEATH_SECONDS if steps else max(DEATH_SECONDS, STARTING * talk.peer.patience)
+        ended = await talk.program.ended(seconds)
         names = ("the start", "initialize", "session/new", "a prompt")
-        said = (
-            f"the agent still runs {DEATH_SECONDS:g} s after its input ended, after {names[steps]}"
-        )
+        said = f"the agent still runs {seconds:g} s after its input ended, after {names[steps]}"
         if not stage.judge.judge("FAULT-06", ended is not None, said):
             return
 
