@@ -165,6 +165,9 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
     if None in names:
         stage.judge.failed("V2-PROMPT-20", "a held prompt was not inserted", came=answers)
         return
+    if len(set(map(str, names))) < len(names):
+        stage.judge.close("the messages have no names to tell them apart by", failing=False)
+        return
     await talk.idle(session, since=since)
     await talk.peer.quiet(0.3)
     order = [

@@ -31,16 +31,17 @@ UNHEARD_OF: Message = {"_custom": {"accordCheckNobodyHasThis": True}, "fs": {"wa
 lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="draft")(
     v1.lines.look
 )
-asked = monitor("V1-GEN-02", role="client", version="draft")(v1.asked.look)
 
 
-@monitor("V1-GEN-03", role="client", version="draft")
+@monitor("V1-GEN-02", "V1-GEN-03", role="client", version="draft")
 def outcomes(frames: Sequence[Frame], judge: Findings) -> None:
-    """A response has either a result or an error."""
+    """A response has the id of an open request, and either a result or an error."""
+    for frame, said in looking.unasked_responses(frames):
+        judge.failed("V1-GEN-02", said, came=frame)
     for frame, said in looking.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
     if any(frame.is_response for frame in looking.received(frames)):
-        judge.passed("V1-GEN-03")
+        judge.passed("V1-GEN-02", "V1-GEN-03")
 
 
 @monitor("D26-20", "D26-33", role="client", version="draft")
