@@ -124,6 +124,8 @@ class ClientSide:
             self.sessions[name] = await client.load_session(session.id, "/")
         except ConnectionLost as error:
             self._must_be_over(session, error)
+        except RateLimited as error:
+            self._must_be_bounded(error)
 
     async def _do_later(self, session: Session, name: str, seconds: float, extra: str) -> None:
         await anyio.sleep(seconds)
@@ -171,6 +173,14 @@ class ClientSide:
             await session.close()
         except ConnectionLost as error:
             self._must_be_over(session, error)
+        except RateLimited as error:
+            self._chronicle.closed.discard(name)
+            self._must_be_bounded(error)
+
+    def _must_be_bounded(self, error: RateLimited) -> None:
+        """The agent may still count a request that was taken back."""
+        bounded = self._plan.limits.pending_requests < 1024
+        self._chronicle.check(bounded, f"the agent has no bound, and yet {error!r}")
 
     def _must_be_over(self, session: Session, error: AccordError) -> None:
         name = next((key for key, one in self.sessions.items() if one is session), "?")
