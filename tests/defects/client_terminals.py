@@ -74,7 +74,7 @@ class Terminals(Peer):
         self.terminals: dict[str, Terminal] = {}
 
     def terminal(self, params: Json) -> Terminal:
-        found = self.terminals.get(params.get("terminalId", ""))
+        found = self.terminals.get(str(params.get("terminalId")))
         if found is None:
             raise Refused(-32002, "Resource not found")
         return found
