@@ -148,7 +148,7 @@ async def test_a_prompt_that_was_never_sent_holds_no_reading(version: int) -> No
 
 async def test_a_refusal_is_taken_before_what_comes_behind_it() -> None:
     """Ours, found by the simulator: one that had waited for a place was told what the next was."""
-    asked, replies = anyio.Event(), dict[str, str]()
+    asked, sent, replies = anyio.Event(), anyio.Event(), dict[str, str]()
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -156,6 +156,7 @@ async def test_a_refusal_is_taken_before_what_comes_behind_it() -> None:
         await asked.wait()
         agent.end_turn(first)
         third = await agent.begin_turn()
+        sent.set()
         agent.end_turn(second)
         fourth = await agent.begin_turn()
         said = [agent.update_message(chunk(text, text)) for text in ("about", "four")]
@@ -172,9 +173,11 @@ async def test_a_refusal_is_taken_before_what_comes_behind_it() -> None:
                 replies[text] = error.message
 
         async with anyio.create_task_group() as tasks:
-            for text in ("one", "two", "three", "four"):
+            for text in ("one", "two", "three"):
                 tasks.start_soon(ask, text)
                 await anyio.wait_all_tasks_blocked()
-            # The last two wait for a place.
+            # The last one waits for a place.
             asked.set()
+            await sent.wait()
+            tasks.start_soon(ask, "four")
     assert replies == {"one": "", "two": "", "three": "full", "four": "about\n\nfour"}
