@@ -25,10 +25,8 @@ from accord.conformance.program import Program, started
 from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
 from accord.conformance.scenario import Scenario
-from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Unanswered
+from accord.conformance.wire import STARTING, Frame, Message, NotReady, RawPeer, Unanswered
 
-# A program may take so many times as long to start as for any other answer.
-STARTING = 3
 # How long after its first word a tool of the agent's may begin.
 TOOL_SECONDS = 1.0
 INFO = {"name": "accord-check", "version": "1"}

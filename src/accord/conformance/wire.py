@@ -25,6 +25,8 @@ CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 # How long an answer is waited for unless a check says otherwise.
 ANSWER_SECONDS = 10.0
+# A program may take so many times as long to start as for any other answer.
+STARTING = 3
 # How long silence has to last to count as no answer.
 QUIET_SECONDS = 0.3
 # What follows an answer to a later question is late; a program with many tasks is given this long.
@@ -279,6 +281,9 @@ class RawPeer:
             Unanswered: none came in time, or the program is gone.
         """
         seconds = self.patience if timeout is None else timeout
+        if timeout is None and not any(not frame.sent for frame in self.frames[:1_000]):
+            # It has said nothing yet, and may be on its way up.
+            seconds *= STARTING
         at = since
         # On a busy machine the time may be over before what came in it was read.
         for wait in (seconds, GRACE_SECONDS):

@@ -10,10 +10,10 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.agent_stage import STARTING, AgentStage, Talk, begun
+from accord.conformance.agent_stage import AgentStage, Talk, begun
 from accord.conformance.check import Check, check
 from accord.conformance.rule import Version
-from accord.conformance.wire import Frame, Gone, Unanswered
+from accord.conformance.wire import STARTING, Frame, Gone, Unanswered
 from accord.conformance.wrong_types import wrong_types
 
 NOISE = (b"\n", b"  \n", b"\x00\x01\n", b"{}\n", b'"text"\n', b"null\n", b"{\n", b"\xf0\x9f\n")
