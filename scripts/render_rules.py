@@ -93,7 +93,11 @@ def _rows(found: list[Rule], marks: dict[str, list[str]]) -> Iterator[str]:
     for rule in found:
         text = rule.sentence
         if rule.id not in marks:
-            text += f" ({rule.unseen or 'No check yet.'})"
+            text += f" ({rule.unseen})"
+        for side in ROLES:
+            reason = rules.load_for(side)[rule.id].unseen
+            if rule.visible and reason:
+                text += f" (For {side}s: {reason})"
         if rule.implies:
             text += f" Breaking it breaks {', '.join(rule.implies)}."
         if rule.tck:

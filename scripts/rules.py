@@ -156,6 +156,20 @@ def print_missing(title: str, rules: list[Rule]) -> None:
         print(f"  {rule.id:14} {rule.level:10} {rule.side:6} {rule.seen} {rule.binds}{unstable}")
 
 
+def print_kit() -> None:
+    # The broken peers are found from the root, wherever this was started.
+    sys.path.insert(0, str(ROOT))
+    from scripts.kit_tally import tally
+
+    print("\nThe conformance kit, rules that a broken peer proves / that are judged / that bind")
+    print("(in brackets: cannot be judged, for the reason in docs/reference/rules.md)")
+    prefixes = PARTS | {"FAULT-": "faults"}
+    for line in tally(
+        lambda rule: next(p for start, p in prefixes.items() if rule.startswith(start))
+    ):
+        print(line)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Print which rules have a test.")
     parser.add_argument("--require", action="store_true", help="exit 1 while one is missing")
@@ -175,6 +189,8 @@ def main(arguments: list[str]) -> int:
     parts = ", ".join(HELD_PARTS)
     print_missing(f"MUST and MUST NOT of {parts}, wire or dump, sdk, without a test", musts)
     print_missing(f"SHOULD and SHOULD NOT of {parts} without a test or a reason", shoulds)
+    if not options.require:
+        print_kit()
     return 1 if options.require and (musts or shoulds) else 0
 
 

@@ -130,3 +130,32 @@ async def test_a_turn_that_was_not_entered_says_how() -> None:
                 await look_at()
         assert turn.reply == Reply("", None)
         assert agent.sent("session/prompt") == []
+
+
+async def test_what_is_said_about_a_prompt_is_not_taken_for_one_that_was_passed_over() -> None:
+    """Ours, found by the simulator: a refusal may come behind the turn of a later prompt."""
+    texts: dict[str, str] = {}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.expect("session/prompt")
+        second = await agent.expect("session/prompt")
+        agent.result(second, {"messageId": "u2"})
+        agent.state("running")
+        agent.say("about two", "m2")
+        agent.end_turn(second)
+        agent.error(first, -32800)
+
+    async with connected(script, 2) as (client, _):
+        session = await client.new_session()
+
+        async def follow(text: str) -> None:
+            async with session.prompt(text) as turn:
+                seen = [update.text async for update in turn]
+            texts[text] = f"{seen} {turn.reply.text}"
+
+        async with anyio.create_task_group() as tasks:
+            for text in ("one", "two"):
+                tasks.start_soon(follow, text)
+                await anyio.wait_all_tasks_blocked()
+    assert texts == {"one": "[] ", "two": "['about two'] about two"}

@@ -9,11 +9,13 @@ import pytest
 
 from accord.client import Reply, Session
 from accord.connection.limits import Limits
-from tests.client.scripted_agent import ScriptedAgent, connected, playing_with
+from accord.errors import RequestFailed
+from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected, playing_with
 from tests.client.test_auth import answer, login_method
 from tests.client.test_retry import WAYS, be_busy, version_of
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
+FULL: Json = {"code": -32603, "message": "full"}
 
 
 async def ask_both(session: Session, first_waits: anyio.Event) -> dict[str, Reply]:
@@ -142,3 +144,40 @@ async def test_a_prompt_that_was_never_sent_holds_no_reading(version: int) -> No
                 tasks.start_soon(session.ask, "one")
                 await anyio.wait_all_tasks_blocked()
                 waits.set()
+
+
+async def test_a_refusal_is_taken_before_what_comes_behind_it() -> None:
+    """Ours, found by the simulator: one that had waited for a place was told what the next was."""
+    asked, sent, replies = anyio.Event(), anyio.Event(), dict[str, str]()
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first, second = await agent.begin_turn(), await agent.begin_turn()
+        await asked.wait()
+        agent.end_turn(first)
+        third = await agent.begin_turn()
+        sent.set()
+        agent.end_turn(second)
+        fourth = await agent.begin_turn()
+        said = [agent.update_message(chunk(text, text)) for text in ("about", "four")]
+        agent.write({"jsonrpc": "2.0", "id": third["id"], "error": FULL}, *said)
+        agent.end_turn(fourth)
+
+    async with connected(script, 1, limits=Limits(pending_requests=2)) as (client, _):
+        session = await client.new_session()
+
+        async def ask(text: str) -> None:
+            try:
+                replies[text] = (await session.ask(text)).text
+            except RequestFailed as error:
+                replies[text] = error.message
+
+        async with anyio.create_task_group() as tasks:
+            for text in ("one", "two", "three"):
+                tasks.start_soon(ask, text)
+                await anyio.wait_all_tasks_blocked()
+            # The last one waits for a place.
+            asked.set()
+            await sent.wait()
+            tasks.start_soon(ask, "four")
+    assert replies == {"one": "", "two": "", "three": "full", "four": "about\n\nfour"}

@@ -27,7 +27,10 @@ def plain(raw: dict[str, Any]) -> dict[str, Any]:
 def item_text(item: Any) -> str:
     block = getattr(item, "content", None)
     text = getattr(block, "text", None)
-    return text if isinstance(text, str) else str(getattr(item, "type", "item"))
+    if isinstance(text, str):
+        return text
+    # The name of its variant on the wire.
+    return str(item.__struct_config__.tag)
 
 
 @extensions.method("_accord.dev/state")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -58,3 +59,20 @@ def test_an_agent_of_ours_is_conformant_without_being_asked(
     scenario = str(HERE / "fixer.toml")
     command = ["check", "--protocol", "draft", "--only", "D26-35", "--scenario", scenario]
     assert main([*command, "--", *fixer]) == 0, capsys.readouterr().out
+
+
+def test_a_client_that_keeps_the_draft_is_found_among_all_versions_and_is_conformant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue: v1, v2, the draft and all of them; clients too."""
+    peer = [sys.executable, "-I", "-S", str(HERE.parent / "defects" / "peer.py"), "client", "draft"]
+    found = tmp_path / "report.json"
+    options = ["--protocol", "all", "--quiet", "--report-json", str(found)]
+    assert main(["check", "--client-stdio", *options, "--", *peer, "prompt"]) == 0
+    shown = capsys.readouterr().out
+    assert "version 1: not spoken" in shown
+    assert "version 2: not spoken" in shown
+    verdicts = {one["id"]: one["verdict"] for one in json.loads(found.read_text())["results"]}
+    for rule in ("04", "10", "11", "12", "18", "19", "20", "23", "25", "33"):
+        assert verdicts[f"D26-{rule}"] == "pass", rule
+    assert verdicts["D26-17"] == "not_exercised"

@@ -47,7 +47,7 @@ def test_what_a_must_not_break_binds_and_what_is_allowed_does_not() -> None:
 
 
 @pytest.mark.parametrize("role", ["agent", "client"])
-@pytest.mark.parametrize("version", ["1", "2"])
+@pytest.mark.parametrize("version", ["1", "2", "draft"])
 def test_checks_name_rules_that_exist_and_bind_who_is_judged(role: Role, version: Version) -> None:
     """Ours: a misspelt id would be judged and never shown."""
     known = rules.load()
@@ -66,6 +66,16 @@ def test_implied_rules_exist() -> None:
 def test_the_page_of_rules_is_what_the_tables_say() -> None:
     """Ours: `python scripts/render_rules.py` writes it."""
     assert PAGE.read_text("utf-8") == render()
+
+
+@pytest.mark.parametrize("role", ["agent", "client"])
+def test_every_rule_has_a_check_for_whom_it_binds_or_the_reason_why_not(role: Role) -> None:
+    """Issue: rules that cannot be seen on the wire are listed with the reason, not left out."""
+    versions: tuple[Version, ...] = ("1", "2", "draft")
+    judged = frozenset().union(*(covered(*gather(role, one)) for one in versions))
+    for rule in rules.load_for(role).values():
+        if rule.binds(role):
+            assert (rule.id in judged) != bool(rule.unseen), rule.id
 
 
 def test_every_visible_rule_of_an_agent_has_a_check() -> None:

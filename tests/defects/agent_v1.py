@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
-from inspect import GEN_CREATED, getgeneratorstate
 from pathlib import Path
 from typing import Any
 
 from tests.defects.agent_v1_turns import Turns
-from tests.defects.wire import Json, Refused, Stopped, Task, Work, absolute, bad_params
+from tests.defects.wire import Json, Refused, Stopped, Task, Work, absolute, bad_params, new_name
 
 QUEUE_MAX = 16
 PAGE = 20
@@ -257,7 +255,7 @@ class AgentV1(Turns):
         try:
             for block in blocks:
                 chunk = {"sessionUpdate": "user_message_chunk", "content": block}
-                self.remember(session, {**chunk, "messageId": uuid.uuid4().hex})
+                self.remember(session, {**chunk, "messageId": new_name()})
             text = next((block["text"] for block in blocks if block["type"] == "text"), "")
             reason = yield from self.act(session, text)
         except Stopped:
@@ -285,7 +283,7 @@ class AgentV1(Turns):
 
     def cancel_task(self, task: Task) -> None:
         """End a turn, also one that has not begun."""
-        if getgeneratorstate(task.work) == GEN_CREATED:
+        if not task.begun:
             task.work.close()
             self.finish(task, {"stopReason": "cancelled"}, None)
         elif task.id in self.tasks:

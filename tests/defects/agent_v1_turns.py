@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import uuid
 from pathlib import Path
 from typing import Any
 
 from tests.defects.mcp_client import McpServer
-from tests.defects.wire import HOLD, Call, Json, Peer, Refused, Work, bad_params
+from tests.defects.wire import (
+    HOLD,
+    Call,
+    Json,
+    Peer,
+    Refused,
+    Work,
+    bad_params,
+    new_name,
+    output_of,
+)
 
 OPTIONS = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
@@ -43,7 +51,7 @@ class Turns(Peer):
     # Sessions.
 
     def new_session_id(self) -> str:
-        return f"sess-{uuid.uuid4().hex[:12]}"
+        return f"sess-{new_name()[:12]}"
 
     def new_session(self, name: str, roots: list[str]) -> Json:
         config = {"mode": "ask", "model": "small"}
@@ -117,7 +125,7 @@ class Turns(Peer):
         self.notify("session/update", {"sessionId": session["id"], "update": update})
 
     def say(self, session: Json, text: str) -> None:
-        message_id = uuid.uuid4().hex
+        message_id = new_name()
         words = text.split(" ")
         for at, word in enumerate(words):
             piece = word if at == len(words) - 1 else word + " "
@@ -126,7 +134,7 @@ class Turns(Peer):
 
     def open_call(self, session: Json, title: str, kind: str, **fields: Any) -> str:
         session["calls"] += 1
-        name = f"call-{uuid.uuid4().hex[:8]}"
+        name = f"call-{new_name()[:8]}"
         call = {"toolCallId": name, "title": title, "kind": kind, "status": "pending", **fields}
         self.update(session, "tool_call", **call)
         session["open"][name] = True
@@ -211,7 +219,7 @@ class Turns(Peer):
     def do_compact(self, session: Json, _rest: str) -> Work:
         if self.can("session", "compaction"):
             summary = {"type": "text", "text": "all in short"}
-            name = {"compactionId": uuid.uuid4().hex}
+            name = {"compactionId": new_name()}
             self.update(session, "compaction_update", status="in_progress", **name)
             self.update(session, "compaction_summary_chunk", content=summary, **name)
             self.update(session, "compaction_update", status="completed", **name)
@@ -298,9 +306,9 @@ class Turns(Peer):
         here = {"sessionId": session["id"]}
         if not self.can("terminal"):
             self.progress(session, call, "in_progress")
-            done = subprocess.run(command, cwd=session["roots"][0], capture_output=True, text=True)
+            output = output_of(command, session["roots"][0])
             self.progress(session, call, "completed")
-            self.say(session, done.stdout)
+            self.say(session, output.decode())
             return
         cwd = session["roots"][0]
         params = {**here, "command": command[0], "args": command[1:], "cwd": cwd}
@@ -341,7 +349,7 @@ class Turns(Peer):
         if not self.can("elicitation", "url"):
             self.say(session, "I would show you a page, but you have no way.")
             return
-        name = uuid.uuid4().hex
+        name = new_name()
         page = {"mode": "url", "elicitationId": name, "url": "https://example.org/login"}
         yield Call(
             "elicitation/create", {"sessionId": session["id"], "message": "Log in, please", **page}

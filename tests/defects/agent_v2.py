@@ -6,12 +6,11 @@ and work goes on after that, told by states.  The first word of a prompt says wh
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from tests.defects.agent_v1 import REQUIRED, AgentV1
 from tests.defects.agent_v2_turns import TurnsV2
-from tests.defects.wire import HOLD, Json, Refused, Stopped, Task, Work, bad_params
+from tests.defects.wire import HOLD, Json, Refused, Stopped, Task, Work, bad_params, new_name
 
 GONE = {
     "session/load", "session/set_mode", "authenticate", "logout", "_accord.dev/state",
@@ -177,7 +176,7 @@ class AgentV2(TurnsV2, AgentV1):
     def insertion(self, session: Json, blocks: list[Json]) -> Work:
         while session["work"] is not None:
             yield HOLD
-        name = uuid.uuid4().hex
+        name = new_name()
         session["work"] = Task(f"work-{name}", "work", {}, self.work(session, blocks))
         self.echo(session, name, blocks)
         return {"messageId": name}

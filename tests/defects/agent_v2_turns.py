@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import uuid
 from pathlib import Path
 from typing import Any
 
 from tests.defects.agent_v1_turns import OPTIONS, Turns
-from tests.defects.wire import HOLD, Call, Json, Refused, Work
+from tests.defects.wire import HOLD, Call, Json, Refused, Work, new_name, output_of
 
 KEPT = ("user_message", "agent_message_chunk", "tool_call_update", "plan_update", "terminal_update")
 
@@ -74,7 +72,7 @@ class TurnsV2(Turns):
     def asking(self, session: Json, mode: str) -> Json:
         scope: Json = {"sessionId": session["id"], "mode": mode, "message": "Who are you?"}
         if mode == "url":
-            return {**scope, "elicitationId": uuid.uuid4().hex, "url": "https://example.org/"}
+            return {**scope, "elicitationId": new_name(), "url": "https://example.org/"}
         wanted = {"type": "object", "properties": {"name": {"type": "string"}}}
         return {**scope, "requestedSchema": wanted}
 
@@ -169,7 +167,7 @@ class TurnsV2(Turns):
         yield from ()
 
     def terminal_id(self) -> str:
-        return f"terminal-{uuid.uuid4().hex[:8]}"
+        return f"terminal-{new_name()[:8]}"
 
     def show_terminal(self, session: Json, command: str) -> str:
         name = self.terminal_id()
@@ -188,12 +186,12 @@ class TurnsV2(Turns):
         shown = [{"type": "terminal", "terminalId": name}]
         self.progress(session, call, "in_progress", content=shown)
         cwd = session["roots"][0]
-        done = subprocess.run(command.split(), cwd=cwd, capture_output=True, check=False)
-        data = base64.b64encode(done.stdout).decode()
-        status = {"output": {"data": data}, "exitStatus": {"exitCode": done.returncode}}
+        output = output_of(command.split(), cwd)
+        data = base64.b64encode(output).decode()
+        status = {"output": {"data": data}, "exitStatus": {"exitCode": 0}}
         self.update(session, "terminal_update", terminalId=name, **status)
         self.progress(session, call, "completed")
-        self.say(session, done.stdout.decode())
+        self.say(session, output.decode())
 
     def do_background(self, session: Json, _rest: str) -> Work:
         name = self.show_terminal(session, "sleep 60")

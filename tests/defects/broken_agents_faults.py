@@ -57,8 +57,9 @@ class HangsOnLongLines(AgentV1):
 @breaks("LIM-03")
 class ReadsEndlessLines(AgentV1):
     def too_long(self) -> None:
-        while self.reader.readline(65_536):
+        while not self.reader.readline(65_536).endswith(b"\n"):
             pass
+        self.run_on()
 
 
 @breaks("FAULT-05")

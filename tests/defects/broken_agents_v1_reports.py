@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.defects.agent_v1 import AgentV1
 from tests.defects.catalogue import Catalogue
-from tests.defects.wire import Json, Work
+from tests.defects.wire import Json, Refused, Work
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -110,6 +110,19 @@ class Asks(AgentV1):
 
     def question(self, params: Json) -> None:
         """Change it in place."""
+
+
+@breaks("V1-ELIC-04")
+class NeedsForms(AgentV1):
+    def do_elicit(self, session: Json, rest: str) -> Work:
+        session["stuck"] = not self.can("elicitation", "form")
+        yield from super().do_elicit(session, rest)
+
+    def end_turn(self, session: Json, reason: str) -> Json:
+        result = super().end_turn(session, reason)
+        if session.pop("stuck", False):
+            raise Refused(-32603, "no forms")
+        return result
 
 
 @breaks("V1-ELIC-10")

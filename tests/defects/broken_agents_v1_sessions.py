@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -179,15 +178,12 @@ class ReplaysItsOwnSide(AgentV1):
 
 @breaks("V1-LOAD-04")
 class ReplaysTooLate(AgentV1):
-    def request_session_load(self, params: Json) -> Json:
-        result = super().request_session_load(params)
-        session = self.session(params)
-        threading.Timer(0.1, self.replay_again, (session,)).start()
-        return result
-
-    def replay_again(self, session: Json) -> None:
-        for update in session["history"][-2:]:
-            self.notify("session/update", {"sessionId": session["id"], "update": update})
+    def requested(self, request_id: int | str, method: str, params: Any) -> None:
+        super().requested(request_id, method, params)
+        name = params.get("sessionId") if method == "session/load" else None
+        if isinstance(name, str) and name in self.sessions:
+            for update in self.sessions[name]["history"][-2:]:
+                self.notify("session/update", {"sessionId": name, "update": update})
 
 
 @breaks("V1-LOAD-06")
@@ -264,9 +260,10 @@ class ShufflesOnList(AgentV1):
 
     def request_session_list(self, params: Json) -> Json:
         page = super().request_session_list(params)
-        self.turns_round = not self.turns_round
+        worked = any(one["history"] for one in self.sessions.values())
+        self.turns_round = worked and not self.turns_round
         extra = [{"sessionId": "passing", "cwd": "/"}] if self.turns_round else []
-        return {**page, "sessions": page["sessions"] + extra * ("cwd" not in params)}
+        return {**page, "sessions": page["sessions"] + extra}
 
 
 @breaks("V1-CLOSE-15")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 from tests.defects.agent_v1 import AgentV1
@@ -15,14 +14,10 @@ breaks = BROKEN.breaks
 
 
 @breaks("V1-CANCEL-04")
-class CancelsSlowly(AgentV1):
+class CancelsQuestionsOnly(AgentV1):
     def notification_session_cancel(self, params: Json) -> None:
         if any(task.asked is not None for task in self.session(params)["turns"]):
             super().notification_session_cancel(params)
-            return
-        later = threading.Timer(5.5, super().notification_session_cancel, (params,))
-        later.daemon = True
-        later.start()
 
 
 @breaks("V1-CANCEL-05")
@@ -79,8 +74,8 @@ class TakesNoLinks(AgentV1):
 @breaks("V1-PROMPT-06")
 class StopsForNoReason(AgentV1):
     def end_turn(self, session: Json, reason: str) -> Json:
-        super().end_turn(session, reason)
-        return {}
+        result = super().end_turn(session, reason)
+        return {} if reason == "end_turn" else result
 
 
 @breaks("V1-PROMPT-08")
@@ -97,7 +92,7 @@ class SpeaksAfterTheEnd(AgentV1):
     def finish(self, task: Task, result: Any, error: Json | None) -> None:
         super().finish(task, result, error)
         session = self.sessions.get(task.params.get("sessionId", ""))
-        if task.method == "session/prompt" and session is not None:
+        if "edit" in str(task.params.get("prompt")) and session is not None:
             self.say(session, "By the way ...")
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 from tests.defects.agent_v1 import AgentV1
 from tests.defects.agent_v1_extras import AgentV1Extras
 from tests.defects.catalogue import Catalogue
-from tests.defects.wire import Call, Json, Refused, Work, bad_params
+from tests.defects.wire import Call, Json, Refused, Work, bad_params, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -168,12 +167,17 @@ class TalksOnTheWire(AgentV1):
 
 @breaks("TR-STDIO-07")
 class SendsLate(AgentV1):
+    late = b""
+
     def refuse(self, request_id: Any, error: Json) -> None:
-        # The fourth request of the kit is one of those that it waits five seconds for.
         if request_id == 4 and error.get("data") == {"method": "_accord_check/none"}:
-            threading.Timer(6, super().refuse, (request_id, error)).start()
+            self.late = line_of({"id": request_id, "error": error})
         else:
             super().refuse(request_id, error)
+
+    def write(self, line: bytes) -> None:
+        line, self.late = self.late + line, b""
+        super().write(line)
 
 
 @breaks("TR-STDIO-08")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,7 @@ class SpeaksAfterTheClose(AgentV2):
         busy = session is not None and session["work"] is not None
         result = super().request_session_close(params)
         if busy and session is not None:
-            threading.Timer(0.2, self.say, (session, "still here")).start()
+            self.later.append(lambda: self.say(session, "still here"))
         return result
 
 
@@ -171,9 +170,6 @@ class ConnectsTheFirstServer(AgentV2):
         super().connect(session, servers[:1])
 
 
-# Options.
-
-
 @breaks("V2-CFG-01")
 class NeedsNoType(AgentV2):
     def request_session_set_config_option(self, params: Json) -> Json:
@@ -215,17 +211,12 @@ class HasNamelessPlans(AgentV2):
         return {"type": "items", "entries": entries}
 
 
-# Cancelling.
-
-
 @breaks("V2-CANCEL-02")
-class CancelsSlowly(AgentV2):
+class CancelsQuestionsOnly(AgentV2):
     def notification_session_cancel(self, params: Json) -> None:
-        if self.session(params)["work"] is None:
-            return
-        later = threading.Timer(5.5, super().notification_session_cancel, (params,))
-        later.daemon = True
-        later.start()
+        work = self.session(params)["work"]
+        if work is not None and work.asked is not None:
+            super().notification_session_cancel(params)
 
 
 class Cancelled(AgentV2):
@@ -248,7 +239,7 @@ class SpeaksAfterACancel(AgentV2):
         busy = session["work"] is not None
         super().notification_session_cancel(params)
         if busy:
-            threading.Timer(0.15, self.say, (session, "One more thing")).start()
+            self.say(session, "One more thing")
 
 
 @breaks("V2-CANCEL-04")
@@ -284,7 +275,7 @@ class FailsTheWholePrompt(AgentV2):
     def answer_task(self, task: Task, result: Any, error: Json | None) -> None:
         session = self.sessions.get(task.params.get("sessionId", ""), {})
         if task.method == "session/prompt" and error is None and "long" in str(task.params):
-            session["first"] = task
+            session["first"], session["named"] = task, result
             self.tasks.pop(task.id, None)
         else:
             super().answer_task(task, result, error)
@@ -294,11 +285,26 @@ class FailsTheWholePrompt(AgentV2):
         if first := self.session(params).pop("first", None):
             self.refuse(first.id, {"code": -32800, "message": "Request cancelled"})
 
+    def request_session_close(self, params: Json) -> Json:
+        session = self.sessions.get(params["sessionId"], {})
+        if first := session.pop("first", None):
+            self.answer(first.id, session["named"])
+        return super().request_session_close(params)
+
 
 @breaks("V2-CANCEL-06")
 class WaitsForPermission(Cancelled):
+    permitting = False
+
+    def permit(self, session: Json, subject: Json) -> Work:
+        self.permitting = True
+        try:
+            return (yield from super().permit(session, subject))
+        finally:
+            self.permitting = False
+
     def stop(self, task: Task) -> None:
-        if self.cancelling and task.method == "work" and task.asked is not None:
+        if self.cancelling and self.permitting and task.method == "work":
             return
         super().stop(task)
 

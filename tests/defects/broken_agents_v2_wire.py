@@ -5,7 +5,6 @@ Where the rule is the same as in v1, the override is the same.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tests.defects import broken_agents_v1_logins as v1_logins
@@ -14,7 +13,7 @@ from tests.defects import broken_agents_v1_wire as v1_wire
 from tests.defects.agent_v1_extras import AgentV1Extras
 from tests.defects.agent_v2 import AgentV2
 from tests.defects.catalogue import Catalogue
-from tests.defects.wire import Json, Refused, Work, bad_params
+from tests.defects.wire import Json, Refused, Work, bad_params, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -78,8 +77,7 @@ class ReusesIds(AgentV2):
             return
         again = {"id": message["id"], "method": "_example.org/hello", "params": {}}
         # In one piece, so that the first is still open when the second comes.
-        both = [json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in (message, again)]
-        self.write(b"".join(both))
+        self.write(line_of(message) + line_of(again))
 
     def answered(self, message: Json) -> None:
         if message.get("error", {}).get("code") != -32601:
@@ -133,7 +131,7 @@ class RefusesForeignMetadata(AgentV2):
 @breaks("V2-INIT-01")
 class TakesNamelessClients(AgentV2):
     def request_initialize(self, params: Json) -> Json:
-        if params.get("protocolVersion") == 2 and not self.sessions:
+        if params.get("protocolVersion") == 2 and self.client is None:
             params = {"info": {}, **params}
         return super().request_initialize(params)
 

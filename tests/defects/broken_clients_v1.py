@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -263,7 +263,9 @@ class FillsIn(ClientV1):
 @breaks("V1-ELIC-21")
 class TriesEveryPattern(FillsIn):
     def look(self, field: Json) -> None:
-        re.match(field.get("pattern", ""), field.get("default", ""))
+        if field.get("pattern"):
+            # As long as its engine would take for this one, without its heat.
+            threading.Event().wait()
 
 
 @breaks("V1-ELIC-23")
@@ -333,7 +335,7 @@ class LooksAtTheTextOfPaths(ClientV1):
 class WaitsInCreate(ClientV1):
     def request_terminal_create(self, params: Json) -> Json:
         made = super().request_terminal_create(params)
-        if "sleep 60" in str(params.get("args")):
+        if "begun; sleep" in str(params.get("args")):
             self.terminals[made["terminalId"]].wait()
         return made
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import ClientV1
-from tests.defects.wire import Call, Json, Refused, Work
+from tests.defects.wire import HOLD, Call, Json, Refused, Work, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -183,8 +183,9 @@ class IgnoresDeepMessages(ClientV1):
 @breaks("LIM-03")
 class ReadsEndlessLines(ClientV1):
     def too_long(self) -> None:
-        while self.reader.readline(65_536):
+        while not self.reader.readline(65_536).endswith(b"\n"):
             pass
+        self.run_on()
 
 
 @breaks("V1-INIT-01")
@@ -196,21 +197,35 @@ class OpensASessionFirst(ClientV1):
 
 @breaks("V1-SESS-01")
 class DoesNotWaitForTheAgent(ClientV1):
-    def introduce(self) -> Work:
-        work = super().introduce()
-        call = next(work)
-        request = {"id": self.new_id(), "method": call.method, "params": call.params}
-        self.asked[request["id"]] = self.tasks[""]
-        self.send(request)
-        self.send({"id": "early", "method": "session/new", "params": self.place()})
-        yield from self.rest(work, (yield Call("_example.org/nothing", {})))
+    early: Json | None = None
+    refused = False
 
-    def rest(self, work: Work, answer: Any) -> Work:
-        try:
-            call = work.send(answer)
-        except StopIteration:
+    def send(self, message: Json) -> None:
+        if message.get("method") == "initialize":
+            early = {"id": "early", "method": "session/new", "params": self.place()}
+            self.write(line_of(message) + line_of(early))
+        else:
+            super().send(message)
+
+    def answered(self, message: Json) -> None:
+        if message.get("id") != "early":
+            super().answered(message)
             return
-        yield call
+        self.early, self.refused = message.get("result"), "error" in message
+        task = self.tasks.get("")
+        if task is not None and task.asked is None:
+            self.step(task)
+
+    def open(self, **more: Any) -> Work:
+        while self.early is None and not self.refused:
+            yield HOLD
+        if self.early is None:
+            if "login" in self.steps:
+                yield from self.log_in()
+            yield from super().open(**more)
+        else:
+            self.opened = self.early
+            self.session_id = self.early["sessionId"]
 
 
 @breaks("V1-PROMPT-01")
@@ -250,6 +265,9 @@ class NamesNoCapabilities(ClientV1):
         del whole["clientCapabilities"]
         return whole
 
+    def handler(self, kind: str, method: str) -> Any:
+        return None if method == "elicitation/create" else super().handler(kind, method)
+
 
 @breaks("V1-INIT-08")
 class SpeaksEveryVersion(ClientV1):
@@ -277,3 +295,30 @@ class LeavesOutTheServers(ClientV1):
 class LeavesOutTheSession(ClientV1):
     def here(self) -> Json:
         return {}
+
+    def step_load(self) -> Work:
+        if self.offers("loadSession"):
+            self.session_id = "kit-1"
+            yield Call("session/load", {"sessionId": self.session_id, **self.place()})
+        yield from self.step_prompt()
+
+
+@breaks("V1-EXT-01")
+class TakesTraceparentForItsOwn(ClientV1):
+    def here(self) -> Json:
+        return {**super().here(), "_meta": {"traceparent": "mine"}}
+
+
+@breaks("V1-EXT-06")
+class HasHiddenExtensions(ClientV1):
+    def introduce(self) -> Work:
+        yield from super().introduce()
+        self.notify("_example.org/hello", {})
+
+
+@breaks("V1-EXT-08")
+class DeniesWithoutAReason(ClientV1):
+    def refuse(self, request_id: Any, error: Json) -> None:
+        if "outside" in error["message"]:
+            error = {"code": -32052, "message": "denied"}
+        super().refuse(request_id, error)

@@ -9,7 +9,7 @@ from tests.defects import broken_clients_v1_wire as v1_wire
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import IMAGE
 from tests.defects.client_v2 import ClientV2
-from tests.defects.wire import Call, Json, Refused, Stopped, Task, Work
+from tests.defects.wire import Call, Json, Refused, Stopped, Task, Work, line_of
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
@@ -42,24 +42,18 @@ class TakesOddIds(ClientV2):
 
 @breaks("V2-GEN-02")
 class ReusesIds(ClientV2):
-    def ask(self, blocks: list[Json] | None = None) -> Work:
-        again = {"id": self.last_id + 1, "method": "_example.org/hello", "params": {}}
-        work = super().ask(blocks)
-        call = next(work)
-        self.send(again)
-        yield from self.resumed(work, call)
+    def send(self, message: Json) -> None:
+        if message.get("method") == "session/prompt":
+            # In one write, so that nobody can answer the first before the second is there.
+            again = {"id": message["id"], "method": "_example.org/hello", "params": {}}
+            self.write(line_of(message) + line_of(again))
+        else:
+            super().send(message)
 
-    def resumed(self, work: Work, call: Call) -> Work:
-        try:
-            answer = yield call
-        except Refused:
-            answer = {}
-        while True:
-            try:
-                call = work.send(answer)
-            except StopIteration:
-                return
-            answer = yield call
+    def answered(self, message: Json) -> None:
+        # The answer to the second one is not the prompt's.
+        if message.get("error", {}).get("code") != -32601:
+            super().answered(message)
 
 
 @breaks("V2-GEN-03")

@@ -8,7 +8,7 @@ from typing import Any
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_state_v2 import StateV2
 from tests.defects.client_v2 import ClientV2
-from tests.defects.wire import Json
+from tests.defects.wire import Json, Work
 
 BROKEN = Catalogue()
 
@@ -167,3 +167,26 @@ class _TitlesByRequest(ClientV2):
 
 BROKEN.breaks("V2-PERM-04")(_IgnoresSubjects)
 BROKEN.breaks("V2-PERM-05")(_TitlesByRequest)
+
+
+@breaks("V2-UPS-20")
+class DropsDiffsWithoutAPatch(StateV2):
+    def contents(self, call: Json, items: list[Json]) -> list[Any]:
+        known = [one for one in items if one["type"] != "diff" or "patch" in one]
+        return super().contents(call, known)
+
+
+@BROKEN.breaks("V2-SESS-04")
+class ForgetsTheStateOfANewSession(ClientV2):
+    def open(self, **more: Any) -> Work:
+        yield from super().open(**more)
+        self.state.now = {"state": "idle"}
+
+
+@BROKEN.breaks("V2-PROMPT-08")
+class DropsMessagesBeforeTheAnswer(ClientV2):
+    def notification_session_update(self, params: Json) -> None:
+        task = self.tasks.get("")
+        waits = task is not None and task.asked is not None
+        if not (waits and params["update"].get("sessionUpdate") == "user_message"):
+            super().notification_session_update(params)

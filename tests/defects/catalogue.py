@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+Side = Literal["agent", "client"]
+Version = Literal["1", "2", "draft"]
 PeerT = TypeVar("PeerT", bound=type[Any])
 
 # Side and version -> the modules with their broken peers.
-MODULES: dict[tuple[str, str], tuple[str, ...]] = {
+MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
     ("agent", "1"): (
         "broken_agents_v1_wire",
         "broken_agents_v1_logins",
@@ -29,8 +31,14 @@ MODULES: dict[tuple[str, str], tuple[str, ...]] = {
         "broken_agents_v2_faults",
     ),
     ("agent", "draft"): ("broken_agents_draft",),
-    ("client", "1"): ("broken_clients_v1_wire", "broken_clients_v1", "broken_clients_v1_state"),
-    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state"),
+    ("client", "1"): (
+        "broken_clients_v1_wire",
+        "broken_clients_v1",
+        "broken_clients_v1_state",
+        "broken_clients_faults",
+    ),
+    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state", "broken_clients_v2_faults"),
+    ("client", "draft"): ("broken_clients_draft",),
 }
 
 
@@ -46,7 +54,7 @@ class Catalogue(dict[str, type[Any]]):
         return put
 
 
-def broken(side: str, version: str, rule: str) -> type[Any]:
+def broken(side: Side, version: Version, rule: str) -> type[Any]:
     """The peer that breaks this rule."""
     for name in MODULES[side, version]:
         peers: Catalogue = import_module(f"tests.defects.{name}").BROKEN
@@ -60,6 +68,6 @@ def rules_in(module: str) -> list[str]:
     return list(import_module(f"tests.defects.{module}").BROKEN)
 
 
-def rules(side: str, version: str) -> list[str]:
+def rules(side: Side, version: Version) -> list[str]:
     """Every rule that some peer breaks."""
     return [rule for name in MODULES[side, version] for rule in rules_in(name)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
+import signal
 import threading
 from typing import Any
 
@@ -15,6 +16,8 @@ class Terminal:
     """One command."""
 
     def __init__(self, params: Json) -> None:
+        import subprocess
+
         limit = params.get("outputByteLimit")
         self.limit = KEPT_BYTES if limit is None else limit
         self.data = b""
@@ -59,7 +62,7 @@ class Terminal:
 
     def kill(self) -> None:
         if self.process.poll() is None:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -71,7 +74,7 @@ class Terminals(Peer):
         self.terminals: dict[str, Terminal] = {}
 
     def terminal(self, params: Json) -> Terminal:
-        found = self.terminals.get(params.get("terminalId", ""))
+        found = self.terminals.get(str(params.get("terminalId")))
         if found is None:
             raise Refused(-32002, "Resource not found")
         return found

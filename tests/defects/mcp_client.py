@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 Json = dict[str, Any]
 
@@ -15,6 +17,8 @@ class McpServer:
     """One stdio server of a session."""
 
     def __init__(self, server: Json, cwd: str) -> None:
+        import subprocess
+
         env = {one["name"]: one["value"] for one in server.get("env") or []}
         self.last_id = 0
         self.tools: list[Json] = []

@@ -18,6 +18,8 @@ def main(side: str, version: str, *words: str) -> None:
     if "-" in first:
         catalogue = importlib.import_module("tests.defects.catalogue")
         made = catalogue.broken(side, version, first)
+    elif version == "draft" and side == "client":
+        made = importlib.import_module("tests.defects.client_draft").ClientDraft
     elif version == "draft":
         made = importlib.import_module("tests.conformance.draft_agent").Agent
     else:

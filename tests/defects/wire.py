@@ -2,6 +2,7 @@
 
 The correct peers of this folder are built on it, and the broken ones override one thing of theirs.
 It must know nothing of Accord: a kit that shared code with what it judges would prove nothing.
+It imports little, since a process is started for every check.
 A handler returns a result or a generator; a generator yields a Call to ask the other side, or HOLD
 to wait until somebody throws into it.  There is one thread but for what a client's processes need.
 """
@@ -14,8 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 Json = dict[str, Any]
 
@@ -39,8 +39,7 @@ class Stopped(Exception):
     """Thrown into work that is to end now."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """What work yields to ask the other side."""
 
     method: str
@@ -51,16 +50,31 @@ HOLD = Call("", {})
 Work = Generator[Call, Any, Any]
 
 
-@dataclass
 class Task:
     """One request that is being worked on, or (with the id "") our own script."""
 
-    id: int | str
-    method: str
-    params: Json
-    work: Work
-    asked: Any = None
-    notes: Json = field(default_factory=dict)
+    def __init__(self, request_id: int | str, method: str, params: Json, work: Work) -> None:
+        self.id = request_id
+        self.method = method
+        self.params = params
+        self.work = work
+        self.asked: Any = None
+        self.begun = False
+
+
+def new_name() -> str:
+    return os.urandom(16).hex()
+
+
+def output_of(command: list[str], cwd: str) -> bytes:
+    """What a command says.  It is imported here: few peers run one, and all have to start."""
+    from subprocess import run
+
+    return run(command, cwd=cwd, capture_output=True, check=False).stdout
+
+
+def line_of(message: Json) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
 
 
 def bad_params(reason: str) -> Refused:
@@ -125,7 +139,7 @@ class Peer:
                 self.ended = True
 
     def send(self, message: Json) -> None:
-        self.write(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n")
+        self.write(line_of(message))
 
     def notify(self, method: str, params: Json) -> None:
         self.send({"method": method, "params": params})
@@ -143,6 +157,11 @@ class Peer:
     # What comes in.
 
     def run(self) -> None:
+        self.run_on()
+        self.end()
+
+    def run_on(self) -> None:
+        """Read to the end."""
         while not self.ended:
             line = self.reader.readline(LINE_BYTES_MAX + 1)
             if len(line) > LINE_BYTES_MAX:
@@ -151,7 +170,6 @@ class Peer:
             if not line:
                 break
             self.receive(line)
-        self.end()
 
     def too_long(self) -> None:
         print(f"a line is longer than line_bytes_max = {LINE_BYTES_MAX}", file=sys.stderr)
@@ -270,6 +288,7 @@ class Peer:
     # Work.
 
     def step(self, task: Task, error: Exception | None = None, value: Any = None) -> None:
+        task.begun = True
         try:
             wanted = task.work.throw(error) if error is not None else task.work.send(value)
         except StopIteration as end:

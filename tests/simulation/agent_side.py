@@ -12,6 +12,8 @@ from accord.errors import ConnectionLost, LocalProtocolError, RateLimited, Reque
 from accord.store import SessionStore
 from tests.simulation.chronicle import Chronicle, Run
 from tests.simulation.plan import Plan, Prompt, Step
+from tests.simulation.services import Services
+from tests.simulation.serving_steps import fill_form, run_command, use_file
 
 LOGIN = "key"
 PLANNED_CODE = -32011
@@ -25,8 +27,13 @@ _FILLERS = ("", "é", "漢字😀", '"\\"', "x" * 40, "\n")
 class AgentSide:
     """One life of the agent."""
 
-    def __init__(self, plan: Plan, chronicle: Chronicle, store: SessionStore) -> None:
+    def __init__(
+        self, plan: Plan, chronicle: Chronicle, store: SessionStore, services: Services
+    ) -> None:
         self._chronicle = chronicle
+        self._plan = plan
+        # The client's, to know what they did.
+        self._services = services
         self._prompts: Mapping[str, Prompt] = {
             prompt.key: prompt
             for prompt in (*plan.again, *(p for one in plan.sessions for p in one.prompts))
@@ -154,7 +161,20 @@ class AgentSide:
                 turn.session.start_soon(self._chatter, turn.session, step)
             case "stop":
                 return "max_tokens"
+            case "file" | "command" | "form":
+                await self._be_served(turn, run, step, number)
         return None
+
+    async def _be_served(self, turn: Turn, run: Run, step: Step, number: int) -> None:
+        chronicle, services = self._chronicle, self._services
+        if step.kind == "form":
+            await fill_form(chronicle, services, self._plan.decides, turn, run, number)
+        elif turn.session.wire.version == 1:
+            # In v2 files and commands are the agent's own, and real.
+            if step.kind == "file":
+                await use_file(chronicle, services, turn, run, step)
+            else:
+                await run_command(chronicle, turn, run, step, number)
 
     async def _chatter(self, session: AgentSession, step: Step) -> None:
         """Something of the session's own, which no turn ends."""

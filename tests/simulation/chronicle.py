@@ -52,6 +52,7 @@ class Chronicle:
     logged_in: bool = True
     # How often the client had asked for a stop on the wire when a prompt was begun.
     stops: dict[str, int] = field(default_factory=dict)
+    first_stop: dict[str, float] = field(default_factory=dict)
     stops_before: dict[str, int] = field(default_factory=dict)
     # Prompts that a cancel found waiting when it came to the agent, and those that it found at
     # work, with the moment.

@@ -28,8 +28,11 @@ from tests.simulation.chronicle import (
     tokens_in,
 )
 from tests.simulation.plan import Plan, Prompt, SessionPlan
+from tests.simulation.services import Services
 
 TOO_MANY_PROMPTS = -32600
+# As long as the steps of a loop take that nobody waits for.
+AT_ONCE_SECONDS = 0.01
 NOT_FOUND = -32002
 
 
@@ -44,12 +47,31 @@ class ClientSide:
         self._plan = plan
         self._chronicle = chronicle
         self._random = random
+        self.services = Services(chronicle, random, plan.decides)
         self.sessions: dict[str, Session] = {}
         # A program may hold on to its turns: what is over must not depend on being garbage.
         self._kept: list[PromptTurn] = []
 
     async def decide(self, request: Any) -> bool:
-        """Answer a permission request as the plan says."""
+        """Answer a permission request as the plan says, unless it is taken back first."""
+        # The first stop from here on counts.
+        self._chronicle.first_stop.pop(request.session_id, None)
+        try:
+            return await self._decide()
+        except anyio.get_cancelled_exc_class():
+            self._must_be_in_time(request.session_id)
+            raise
+
+    def _must_be_in_time(self, session_id: str) -> None:
+        """Who stops a turn is not asked about it any longer, whatever the agent does."""
+        stopped = self._chronicle.first_stop.get(session_id)
+        late = 0.0 if stopped is None else anyio.current_time() - stopped
+        broken = self._chronicle.broken
+        self._chronicle.check(
+            late < AT_ONCE_SECONDS or broken, f"a question was there {late:g} s after its cancel"
+        )
+
+    async def _decide(self) -> bool:
         match self._plan.decides:
             case "yes":
                 return True
@@ -102,6 +124,8 @@ class ClientSide:
             self.sessions[name] = await client.load_session(session.id, "/")
         except ConnectionLost as error:
             self._must_be_over(session, error)
+        except RateLimited as error:
+            self._must_be_bounded(error)
 
     async def _do_later(self, session: Session, name: str, seconds: float, extra: str) -> None:
         await anyio.sleep(seconds)
@@ -149,6 +173,14 @@ class ClientSide:
             await session.close()
         except ConnectionLost as error:
             self._must_be_over(session, error)
+        except RateLimited as error:
+            self._chronicle.closed.discard(name)
+            self._must_be_bounded(error)
+
+    def _must_be_bounded(self, error: RateLimited) -> None:
+        """The agent may still count a request that was taken back."""
+        bounded = self._plan.limits.pending_requests < 1024
+        self._chronicle.check(bounded, f"the agent has no bound, and yet {error!r}")
 
     def _must_be_over(self, session: Session, error: AccordError) -> None:
         name = next((key for key, one in self.sessions.items() if one is session), "?")
@@ -234,7 +266,7 @@ class ClientSide:
                     if count == prompt.after + 1:
                         self._chronicle.cancelled.add(name)
                         await turn.cancel()
-            check_order(self._chronicle, f"{prompt.key} as iterated", _own(seen, prompt.key))
+            self._check_iterated(prompt.key, seen)
         self._must_be_ended(turn, prompt)
         return turn.reply if turn.error is None else None
 
@@ -261,6 +293,14 @@ class ClientSide:
         if failed is not None:
             raise failed
         return reply
+
+    def _check_iterated(self, key: str, seen: list[str]) -> None:
+        own = _own(seen, key)
+        check_order(self._chronicle, f"{key} as iterated", own)
+        # In v1 nothing tells the rest of a turn that was left from what comes for the next.
+        if self._plan.version == 2 and own != seen:
+            others = sorted(set(seen) - set(own))
+            self._chronicle.wrong(f"{key} as iterated has pieces of others: {others}")
 
     def _must_be_ended(self, turn: PromptTurn, prompt: Prompt) -> None:
         ended = turn.is_over and (turn.stop_reason is not None or turn.error is not None)
@@ -307,7 +347,6 @@ class ClientSide:
             reply.text,
             runs,
             whole=reply.stop_reason != "cancelled",
-            gives_up_soon=self._plan.limits.close_seconds < 5,
         )
 
 
@@ -318,18 +357,15 @@ def check_text(
     runs: list[Run],
     *,
     whole: bool,
-    gives_up_soon: bool,
 ) -> None:
     """A reply has what was surely said and nothing that was not, in order, and no more than that.
 
-    A client that does not wait long for the end of a turn gets the rest of it with the next one.
+    So does one that follows a turn whose end the client did not wait for.
     """
     found = tokens_in(text)
     check_order(chronicle, f"the reply to {key}", found)
     rest = TOKEN.sub("", text).replace("\n\n", "")
     chronicle.check(rest == "", f"the reply to {key} has text that nobody said: {rest[:100]!r}")
-    if gives_up_soon:
-        return
     shown = set(found)
     begun = {token for run in runs for pieces in run.begun.values() for token in pieces}
     chronicle.check(shown <= begun, f"the reply to {key} has pieces of others: {shown - begun}")

@@ -43,6 +43,9 @@ StepKind = Literal[
     "log_out",
     "chatter",
     "stop",
+    "file",
+    "command",
+    "form",
 ]
 _STEPS: tuple[tuple[StepKind, int], ...] = (
     ("say", 8),
@@ -64,6 +67,9 @@ _STEPS: tuple[tuple[StepKind, int], ...] = (
     ("log_out", 1),
     ("chatter", 1),
     ("stop", 1),
+    ("file", 4),
+    ("command", 5),
+    ("form", 2),
 )
 _BEHAVIOURS: tuple[tuple[Behaviour, int], ...] = (
     ("ask", 5),
@@ -80,6 +86,7 @@ _EXTRAS: tuple[Extra, ...] = ("list", "set_option", "cancel_tool", "extension", 
 Fault = Literal["none", "drop", "agent_crash", "client_crash"]
 Wire = Literal["lossy", "pipes", "memory"]
 StoreKind = Literal["memory", "slow", "sqlite"]
+Framing = Literal["lines", "content-length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +134,7 @@ class Plan:
     policy: Policy
     version: int
     wire: Wire
+    framing: Framing
     store: StoreKind
     limits: Limits
     retry: int
@@ -193,7 +201,7 @@ def _limits(random: Random) -> Limits:
         pending_requests=random.choice((1024, 1024, 3, 1)),
         prompts_queued=random.choice((16, 2, 0)),
         turn_updates=random.choice((4096, 8, 1)),
-        close_seconds=random.choice((5.0, 5.0, 0.5)),
+        close_seconds=random.choice((5.0, 0.5, 0.02)),
         early_updates=random.choice((1024, 2)),
     )
 
@@ -205,8 +213,9 @@ def plan_of(seed: int) -> Plan:
     return Plan(
         seed=seed,
         policy=random.choice(POLICIES),
-        version=random.choice((1, 2, 2)),
+        version=random.choice((1, 2)),
         wire=random.choice(("lossy", "pipes", "pipes", "memory")),
+        framing=random.choice(("lines", "lines", "lines", "content-length")),
         store=random.choice(("memory", "memory", "memory", "slow", "slow", "sqlite")),
         limits=_limits(random),
         retry=random.choice((0, 1, 3)),

@@ -12,18 +12,25 @@ from typing import Any
 from unittest import mock
 
 from accord.agent import running
+from accord.agent import terminals as agent_terminals
 from accord.agent.foreground import Foreground, Ticket
 from accord.agent.logging_first import LoggingFirst
 from accord.agent.turn import Turn
 from accord.agent.unfinished import Unfinished
+from accord.client import v1_services
 from accord.client.conversation import Conversation
+from accord.client.elicitation import Elicitations
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.passage import Passage
 from accord.client.questions import Question
+from accord.client.services import Services
+from accord.client.v1_serving import DONE
 from accord.connection.calls import Calls
 from accord.connection.connection import Connection
 from accord.connection.requests import Requests
+from accord.errors import RequestError
+from accord.jsonrpc.framing import ContentLength
 from accord.transport.pipes import PipeTransport
 
 Plant = Callable[[], "contextlib.AbstractContextManager[object]"]
@@ -256,6 +263,83 @@ def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     return exchange_ended
 
 
+@_plant(Conversation, "exchange_ended")
+def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
+    def exchange_ended(self: Any, exchange: Any) -> None:
+        exchange.is_left = False
+        right(self, exchange)
+
+    return exchange_ended
+
+
+@_plant(v1_services._FileRequests, "_write")
+def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
+    async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
+        await self._services.files.write_text(session_id, path, content)
+        done: bytes = await right(self, session_id, path, content)
+        return done
+
+    return write
+
+
+@_plant(v1_services._FileRequests, "_write")
+def _a_write_is_answered_before_it_is_done(right: Any) -> Any:
+    async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
+        async def later() -> None:
+            with contextlib.suppress(RequestError):
+                await right(self, session_id, path, content)
+
+        self._services._connection.run(later)
+        return DONE
+
+    return write
+
+
+@_plant(agent_terminals, "_release")
+def _a_terminal_is_never_released(right: Any) -> Any:
+    async def release(session: Any, terminal: Any, released: Any = None) -> None:
+        if released is not None:
+            released.set()
+
+    return release
+
+
+@_plant(Services, "aclose")
+def _commands_outlive_their_agent(right: Any) -> Any:
+    async def aclose(self: Any) -> None:
+        """Nothing."""
+
+    return aclose
+
+
+@_plant(Elicitations, "_queued")
+def _forms_are_shown_all_at_once(right: Any) -> Any:
+    async def queued(self: Any, session_id: Any, ask: Any) -> Any:
+        return await ask()
+
+    return queued
+
+
+@_plant(ContentLength, "encode")
+def _a_length_counts_characters(right: Any) -> Any:
+    def encode(self: Any, frame: bytes) -> bytes:
+        length = len(bytes(frame).decode())
+        return b"Content-Length: %d\r\n\r\n" % length + bytes(frame)
+
+    return encode
+
+
+@_plant(ContentLength, "feed")
+def _the_rest_of_a_chunk_is_lost_behind_a_header(right: Any) -> Any:
+    def feed(self: Any, chunk: bytes) -> list[bytes]:
+        frames: list[bytes] = right(self, chunk)
+        if self._body_bytes is not None and frames:
+            self._pieces, self._held_bytes = [], 0
+        return frames
+
+    return feed
+
+
 def _a_handler_that_does_not_heed_is_waited_for() -> Any:
     return mock.patch.object(running, "CANCEL_SECONDS_MAX", 1e6)
 
@@ -263,31 +347,39 @@ def _a_handler_that_does_not_heed_is_waited_for() -> Any:
 PLANTED["a_handler_that_does_not_heed_is_waited_for"] = _a_handler_that_does_not_heed_is_waited_for
 
 FOUND_BY = {
-    "a_burst_is_written_backwards": 1,
-    "the_rest_of_a_burst_is_forgotten": 1,
+    "a_burst_is_written_backwards": 9,
+    "the_rest_of_a_burst_is_forgotten": 9,
     "a_timer_outlives_its_transport": 1,
-    "answers_overtake_updates": 20,
-    "the_rest_of_a_large_chunk_comes_backwards": 3,
-    "a_withdrawn_request_is_never_answered": 34,
-    "an_answer_is_given_twice": 34,
+    "answers_overtake_updates": 44,
+    "the_rest_of_a_large_chunk_comes_backwards": 21,
+    "a_withdrawn_request_is_never_answered": 16,
+    "an_answer_is_given_twice": 16,
     "a_cancel_misses_the_prompts_that_wait": 7,
-    "the_latest_prompt_is_next": 109,
+    "the_latest_prompt_is_next": 56,
     "a_cancel_is_not_passed_on_to_the_turn": 2,
-    "open_tool_calls_are_not_settled": 3,
-    "a_stream_outlives_its_turn": 60,
-    "it_is_told_before_it_is_logged": 409,
-    "a_cancel_takes_back_what_is_logged": 11,
+    "open_tool_calls_are_not_settled": 9,
+    "a_stream_outlives_its_turn": 139,
+    "it_is_told_before_it_is_logged": 1438,
+    "a_cancel_takes_back_what_is_logged": 7,
     "calls_wait_for_an_agent_that_is_gone": 23,
-    "what_a_crash_left_open_stays_open": 51,
-    "an_update_is_dropped_while_the_inbox_is_full": 18,
-    "a_full_inbox_holds_the_reading_for_ever": 1,
-    "a_full_inbox_holds_nothing_back": 109,
-    "a_question_outlives_its_cancel": 519,
-    "a_prompt_is_sent_behind_its_cancel": 1,
-    "a_prompt_is_repeated_though_work_was_done": 9,
-    "a_prompt_that_waits_is_told_what_others_are": 278,
-    "the_next_turn_begins_with_the_last_one": 27,
-    "a_handler_that_does_not_heed_is_waited_for": 182,
+    "what_a_crash_left_open_stays_open": 5,
+    "an_update_is_dropped_while_the_inbox_is_full": 25,
+    "a_full_inbox_holds_the_reading_for_ever": 2,
+    "a_full_inbox_holds_nothing_back": 245,
+    "a_question_outlives_its_cancel": 452,
+    "a_prompt_is_sent_behind_its_cancel": 12,
+    "a_prompt_is_repeated_though_work_was_done": 11,
+    "a_prompt_that_waits_is_told_what_others_are": 113,
+    "the_next_turn_begins_with_the_last_one": 33,
+    "the_rest_of_a_left_turn_is_the_next_ones": 503,
+    "a_file_is_written_before_the_user_is_asked": 25,
+    "a_write_is_answered_before_it_is_done": 25,
+    "a_terminal_is_never_released": 150,
+    "commands_outlive_their_agent": 61,
+    "forms_are_shown_all_at_once": 362,
+    "a_length_counts_characters": 12,
+    "the_rest_of_a_chunk_is_lost_behind_a_header": 12,
+    "a_handler_that_does_not_heed_is_waited_for": 348,
 }
 
 __all__ = ["FOUND_BY", "PLANTED"]

@@ -10,6 +10,7 @@ What must hold of every conversation
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +25,30 @@ _RANK = {"pending": 0, "in_progress": 1, "paused": 1, **dict.fromkeys(FINAL, 2)}
 # A cancelled turn ends within this, whatever its handler does: three seconds, and the time that a
 # slow client takes for what was said before.
 CANCEL_SECONDS = 12.0
+_HEADER = re.compile(rb"Content-Length: ([0-9]+)\r\n\r\n")
 _STATES = {
     "idle": ("idle", "running"),
     "running": ("running", "requires_action", "idle"),
     "requires_action": ("requires_action", "running", "idle"),
 }
+
+
+def split_lines(data: bytes) -> tuple[list[bytes], bytes]:
+    """Whole frames, and the rest."""
+    *lines, rest = data.split(b"\n")
+    return lines, rest
+
+
+def split_by_length(data: bytes) -> tuple[list[bytes], bytes]:
+    """The same, where headers say how long a frame is."""
+    frames: list[bytes] = []
+    while (match := _HEADER.match(data)) is not None:
+        end = match.end() + int(match.group(1))
+        if end > len(data):
+            break
+        frames.append(data[match.end() : end])
+        data = data[end:]
+    return frames, data
 
 
 class Told:
@@ -51,8 +71,11 @@ class Told:
 class Conversation:
     """Both directions of one connection."""
 
-    def __init__(self, chronicle: Chronicle, name: str, now: Callable[[], float]) -> None:
+    def __init__(
+        self, chronicle: Chronicle, name: str, now: Callable[[], float], framing: str
+    ) -> None:
         self._chronicle = chronicle
+        self._split = split_lines if framing == "lines" else split_by_length
         self._now = now
         self._unheard = b""
         self._heard: dict[str, list[str]] = {}
@@ -80,8 +103,8 @@ class Conversation:
         """One side sends."""
         self.sent[side] += data
         whole = self._rest[side] + bytes(data)
-        *lines, self._rest[side] = whole.split(b"\n")
-        for line in lines:
+        frames, self._rest[side] = self._split(whole)
+        for line in frames:
             self.frames += 1
             try:
                 message = json.loads(line)
@@ -104,10 +127,11 @@ class Conversation:
         self.arrived[side] += len(data)
         if side == "agent":
             self._agent_hears(data, is_behind)
+        # Of a framing by headers this counts some more, which makes the bound a little wider.
         self.chunk_frames_max = max(self.chunk_frames_max, data.count(b"\n"))
 
     def _agent_hears(self, data: bytes, is_behind: bool) -> None:
-        *lines, self._unheard = (self._unheard + data).split(b"\n")
+        lines, self._unheard = self._split(self._unheard + data)
         # A large chunk is handled piece by piece, and what is known here is what the first does.
         at_once: int = 0 if is_behind else vars(pump)["FRAMES_AT_ONCE"]
         for number, line in enumerate(lines):
@@ -141,6 +165,7 @@ class Conversation:
                 stops = self._chronicle.stops
                 session_id = message["params"]["sessionId"]
                 stops[session_id] = stops.get(session_id, 0) + 1
+                self._chronicle.first_stop.setdefault(session_id, self._now())
             return
         request = self.open[other].pop(message.get("id"), None)
         if request is None:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from accord.client import Client
+from accord.client.elicitation import Elicitations
 from accord.client.options import ClientOptions
 from accord.client.permissions import Permissions
 from accord.transport import pipes
@@ -83,8 +84,10 @@ class Wire:
         options: ClientOptions = {
             "versions": (plan.version,),
             "permissions": Permissions.ask(client.decide, per_session=plan.seed % 2 == 0),
-            "files": False,
-            "terminals": False,
+            "files": client.services.files,
+            "terminals": client.services.terminals,
+            "elicitation": Elicitations(on_form=client.services.user.fill_in),
+            "framing": plan.framing,
             "limits": plan.limits,
             "retry": plan.retry,
             "strict": plan.strict,

@@ -90,7 +90,7 @@ class World:
 
     def wire(self, name: str) -> Wire:
         """A new connection between both."""
-        conversation = Conversation(self.chronicle, name, self.loop.time)
+        conversation = Conversation(self.chronicle, name, self.loop.time, self.plan.framing)
         self.conversations.append(conversation)
         parts = Parts(
             self.plan,
@@ -113,8 +113,8 @@ class World:
 
     async def _live_once(self) -> ClientSide:
         self.life = Life()
-        agent = AgentSide(self.plan, self.chronicle, self.store())
         client = ClientSide(self.plan, self.chronicle, self.random)
+        agent = AgentSide(self.plan, self.chronicle, self.store(), client.services)
         wire = self.wire("first")
         self.chronicle.logged_in = not self.plan.needs_login
         async with anyio.create_task_group() as tasks:
@@ -127,6 +127,8 @@ class World:
             wire.over = True
             await wire.agent_ends()
             tasks.cancel_scope.cancel()
+        left = client.services.terminals.open
+        self.chronicle.check(not left, f"the client is gone, and terminals are open: {left}")
         return client
 
     async def _talk(self, wire: Wire, client: ClientSide, agent: AgentSide) -> None:
@@ -163,7 +165,11 @@ class World:
             self.chronicle.wrong("the agent does not answer any more")
             return
         if not self.chronicle.broken:
+            # Nothing breaks any more while we look: a store whose process is gone tells nothing.
+            wire.over = True
             check_rest(self.chronicle, wire.conversation, connected, client.sessions)
+            left = client.services.terminals.open
+            self.chronicle.check(not left, f"at rest, and terminals are open: {left}")
             for session in client.sessions.values():
                 await check_log(self.chronicle, agent.agent.store, session, self.plan.version)
 
@@ -173,8 +179,8 @@ class World:
         self.chronicle.broken = False
         self.chronicle.closed.clear()
         self.chronicle.logged_in = True
-        agent = AgentSide(self.plan, self.chronicle, self.store())
         client = ClientSide(self.plan, self.chronicle, self.random)
+        agent = AgentSide(self.plan, self.chronicle, self.store(), client.services)
         wire = self.wire("again")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wire.serve, agent)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from accord.schema import draft
-from accord.schema.codec import decode, encode
+from accord.schema.codec import decode, encode, to_python
 from accord.schema.struct import Raw
 from accord.transcript import Command, ConfigOption, ExitStatus, FileDiff, Location, Transcript
 from accord.transcript.content import text_of
+from accord.transcript.fold_draft import DRAFT
 from tests.transcript.wire import folding_draft
 
 CHUNK = "agent_message_chunk"
@@ -70,6 +71,28 @@ def test_the_words_of_the_draft_for_a_status_become_ours() -> None:
     ):
         fold("tool_call_update", id="c", status=word)
         assert call.status == status
+
+
+def test_what_only_the_draft_says_of_a_call_is_kept_beside_it() -> None:
+    """dialect.md 5.1: under its own names; a word for a status while that is the status."""
+    fold = folding_draft()
+    place = {"path": "/a", "line": 2, "column": 3, "endLine": 4}
+    fold("tool_call", id="c", tool="x", input={}, location=place, requiresPermission=True)
+    call = fold.transcript.tool_calls[0]
+
+    def kept() -> object:
+        return to_python(call.meta[DRAFT])
+
+    assert kept() == {"location": place, "requiresPermission": True}
+    fold("tool_call_update", id="c", status="awaiting_permission", meta_={DRAFT: 5})
+    assert kept() == {"status": "awaiting_permission"}
+    fold("tool_call_update", id="c", duration=7)
+    assert kept() == {"status": "awaiting_permission", "duration": 7}
+    fold("tool_call_update", id="c", status="in_progress")
+    assert kept() == {"duration": 7}
+    fold("tool_call_update", id="c", status="denied")
+    fold("tool_call_update", id="c", status="completed")
+    assert kept() == {"duration": 7, "status": "denied"}
 
 
 def test_the_output_of_a_call_is_its_content() -> None:

@@ -20,8 +20,11 @@ def lines_run(transcript: Transcript, updates: list[object]) -> int:
     """How many lines of Python the updates took."""
     count = 0
 
-    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
         nonlocal count
+        if "transcript" not in frame.f_code.co_filename:
+            # Whatever else runs now, such as the end of something that was collected, is not ours.
+            return None
         count += event == "line"
         return trace
 

@@ -16,6 +16,7 @@ import pytest
 
 from accord.errors import SpawnFailed
 from accord.machine.groups import live_groups
+from accord.machine.process import GroupProcess
 from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport, forward_stderr
 from tests.machine.lifeline import Lifeline
 from tests.transport.collecting import SECONDS, Collecting
@@ -27,6 +28,17 @@ def no_process_is_left_behind() -> Iterator[None]:
     before = live_groups()
     yield
     assert live_groups() == before
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For processes that do not go by themselves: nobody waits long for that."""
+    monkeypatch.setattr("accord.transport.subprocess.LEAVE_SECONDS_MAX", 0.1)
+    monkeypatch.setattr("accord.transport.subprocess.EXIT_SECONDS_MAX", 0.1)
+    monkeypatch.setattr("accord.transport.pipes.DEAF_SECONDS_MAX", 0.1)
+    bounds = GroupProcess.end.__kwdefaults__
+    assert bounds is not None
+    monkeypatch.setitem(bounds, "terminate_seconds", 0.1)
 
 
 @asynccontextmanager
@@ -141,6 +153,7 @@ def _gone_or_waiting(pid: int) -> None:
             return
 
 
+@pytest.mark.usefixtures("hurried")
 async def test_closing_goes_from_polite_to_firm(tmp_path: Path) -> None:
     """Design: stdin closed, then SIGTERM, then SIGKILL to the whole group."""
     line = Lifeline(tmp_path / "line")
@@ -164,6 +177,7 @@ async def test_a_process_that_leaves_when_its_stdin_closes_is_left_in_peace() ->
         assert receiver.ends[0].exit_status == "exit code 0"
 
 
+@pytest.mark.usefixtures("hurried")
 async def test_a_process_that_takes_nothing_is_lost_after_the_limit() -> None:
     """Issue 3: a peer that stops reading; the process is named."""
     async with running("/bin/sleep", "1000", stall_seconds=0.1) as (transport, receiver):
@@ -175,6 +189,7 @@ async def test_a_process_that_takes_nothing_is_lost_after_the_limit() -> None:
         assert why.exit_status is None
 
 
+@pytest.mark.usefixtures("hurried")
 async def test_a_process_that_closed_its_stdin_ends_the_transport() -> None:
     """A fault of others: the first send fails and later ones wait for ever."""
     async with running(*shell("exec 0<&-; echo ready; sleep 1000")) as (transport, receiver):

@@ -15,6 +15,7 @@ from accord.agent.own_terminals import Done, Job, OwnTerminal
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import (
     AccordError,
+    RateLimited,
     RemoteProtocolError,
     RequestCancelled,
     RequestFailed,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # How long a turn waits for the client to say that a terminal is released.
 RELEASE_SECONDS_MAX = 1.0
+# After how long a client that has too much to do is asked again: what it does not release runs on.
+RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
 
 _log = logging.getLogger("accord.agent")
 
@@ -159,6 +162,12 @@ async def _release(
 ) -> None:
     """Run it in a task of the connection: a client that is slow to answer holds up no turn."""
     try:
+        for seconds in RELEASE_AGAIN_SECONDS:
+            try:
+                await _ask(session, "terminal/release", terminal)
+                return
+            except RateLimited:
+                await anyio.sleep(seconds)
         await _ask(session, "terminal/release", terminal)
     except AccordError as error:
         _log.info("releasing terminal %s failed: %s", terminal["terminalId"], error)

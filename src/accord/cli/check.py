@@ -125,8 +125,9 @@ def _judge(parsed: Namespace) -> list[Report]:
     role: Role = "client" if parsed.client else "agent"
     reports: list[Report] = []
     missing: list[str] = []
+    spoken = _spoken(parsed, command, scenario)
     for version in PROTOCOLS[parsed.protocol]:
-        if parsed.protocol == "all" and not _speaks(parsed, command, version, scenario):
+        if version not in spoken:
             print(f"{role}, version {version}: not spoken.")
             continue
         try:
@@ -140,13 +141,16 @@ def _judge(parsed: Namespace) -> list[Report]:
     return reports
 
 
-def _speaks(
-    parsed: Namespace, command: Sequence[str], version: Version, scenario: Scenario
-) -> bool:
-    """Of all versions an agent need speak but one; the first is judged in any case."""
-    if parsed.client or version == "1":
-        return not (parsed.client and version == "draft")
-    return anyio.run(speaks, agent_stages(command, scenario, patience=parsed.timeout), version)
+def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tuple[Version, ...]:
+    """Of all versions those that the program speaks, the first if that is none."""
+    wanted = PROTOCOLS[parsed.protocol]
+    if parsed.protocol != "all":
+        return wanted
+    asks = speaks
+    if parsed.client:
+        from accord.conformance.client.stage import client_speaks as asks
+    stages = _stages(parsed, command, scenario)
+    return tuple(one for one in wanted if anyio.run(asks, stages, one)) or wanted[:1]
 
 
 def _one(
@@ -187,7 +191,8 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
 def _options(parsed: Namespace) -> tuple[str, ...]:
     """What has to be said again to see a failure again."""
     said = [] if parsed.scenario == "none" else ["--scenario", parsed.scenario]
-    return (*said, "--faults") if parsed.faults else tuple(said)
+    flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
+    return (*said, *(name for name, given in flags.items() if given))
 
 
 def _baseline(name: str | None) -> frozenset[str]:

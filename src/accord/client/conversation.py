@@ -4,7 +4,11 @@ A `Session` is what a program holds of it.
 
 What always holds
     * Every update is folded into the transcript when it comes, whoever looks at it.
-    * An update goes to the oldest exchange that is not over, and to every stream.
+    * An update goes to the oldest exchange that is not over, in v2 of those that the agent has
+      taken in, and to every stream.
+    * What comes for a turn that the program has left is not taken for the next one's, as far as
+      the agent lets us know: v2 tells it at once; in v1 only the late answer does, up to which
+      the next turn shows it, and drops it then.
     * Nothing is sent for a session that is closed.
 """
 
@@ -31,6 +35,9 @@ UpdateListener: TypeAlias = Callable[[Update], None]
 # Pieces of a command's output that may wait for whoever looks; then the command waits.
 OUTPUT_PIECES_MAX = 64
 
+
+# Turns that were left and that the agent has not ended, which are remembered.
+LEFT_MAX = 16
 
 # States move turns, and a prompt of our own comes back as an echo.
 _HANDED_ON_WITH_CARE = frozenset({"state", "user_message"})
@@ -63,6 +70,8 @@ class Conversation:
         # sent once more.
         self._exchanges: list[Exchange] = []
         self._waiting: list[Exchange] = []
+        # Of the exchange that updates go to.
+        self._inbox: Inbox | None = None
         self._streams: list[weakref.ref[Inbox]] = []
         self._on_update = on_update
         # The parts of the transcript's `apply`, which is called for every update.
@@ -81,7 +90,12 @@ class Conversation:
     @property
     def is_busy(self) -> bool:
         """Whether a prompt of ours is open, or the agent says that it works."""
-        return bool(self._exchanges or self._waiting) or self._reports_work
+        return self._is_followed or self._reports_work
+
+    @property
+    def _is_followed(self) -> bool:
+        """Whether the program waits for the end of a prompt."""
+        return bool(self._waiting) or any(not one.is_left for one in self._exchanges)
 
     @property
     def _reports_work(self) -> bool:
@@ -170,13 +184,13 @@ class Conversation:
             update = self.transcript.apply(wire_update)
         if update is None:
             return
-        exchanges = self._exchanges
         if self._streams or update.kind in _HANDED_ON_WITH_CARE:
             self.hand_on(update)
             return
         # What nearly all updates of a turn, or of a past, are, without another call.
-        if exchanges:
-            exchanges[0].inbox.put(update)
+        inbox = self._inbox
+        if inbox is not None:
+            inbox.put(update)
         elif self._waiting:
             self.hand_on(update)
             return
@@ -188,8 +202,9 @@ class Conversation:
         if update.kind == "state":
             self._state_came()
         elif not (update.kind == "user_message" and update.item.is_own):
-            for exchange in (self._exchanges or self._waited_for())[:1]:
-                exchange.inbox.put(update)
+            inboxes = [one.inbox for one in self._waited_for()]
+            for inbox in inboxes[:1] if self._inbox is None else (self._inbox,):
+                inbox.put(update)
         if self._on_update is not None:
             self._on_update(update)
         if self._streams:
@@ -207,8 +222,8 @@ class Conversation:
 
     async def room(self) -> None:
         """Wait while whoever looks is far behind: for what we produce ourselves."""
-        if self._exchanges:
-            await self._exchanges[0].inbox.room(OUTPUT_PIECES_MAX)
+        if self._inbox is not None:
+            await self._inbox.room(OUTPUT_PIECES_MAX)
         for stream in self._looking():
             await stream.room(OUTPUT_PIECES_MAX)
 
@@ -242,11 +257,9 @@ class Conversation:
         exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=queued)
         if self.link.wire.version == 2:
             exchange.work = ForegroundWork(busy=busy)
-        self._exchanges.append(exchange)
+        self._join_line(exchange)
         for one in self._exchanges if queued else ():
             one.overlaps = True
-        if not queued:
-            exchange.begins()
 
     def exchange_waits(self, exchange: Exchange) -> None:
         """The agent has not taken its prompt, which is to be sent once more, after a while."""
@@ -269,25 +282,87 @@ class Conversation:
             self._waiting.remove(exchange)
             if self.link.wire.version == 2:
                 exchange.work = ForegroundWork(busy=bool(self._exchanges) or self._reports_work)
-            self._exchanges.append(exchange)
-            if self._exchanges[0] is exchange:
+            if not self._exchanges:
                 self.transcript.turn_started()
-                exchange.begins()
+            self._join_line(exchange)
+
+    def exchange_inserted(self, exchange: Exchange) -> None:
+        """A v2 agent has taken its prompt in.
+
+        So nothing comes any more for older ones that were left, nor for any that it has passed
+        over until it takes them in too.
+        """
+        if exchange not in self._exchanges:
+            return
+        for one in self._exchanges[: self._exchanges.index(exchange)]:
+            if one.is_left:
+                self.left_exchange_ended(one)
+            elif not one.is_inserted:
+                one.passage.forget()
+        self._choose_inbox()
+        exchange.passage.begin()
 
     def exchange_ended(self, exchange: Exchange) -> None:
-        """It is over; the next one, if one waits, has its turn."""
+        """It is over; the next one, if one waits, has its turn.
+
+        One that was left keeps its place until the agent has ended it too.
+        """
         if exchange in self._waiting:
             self._waiting.remove(exchange)
-        self._leave_line(exchange)
+        if exchange.is_left:
+            left = [one for one in self._exchanges if one.is_left]
+            for forgotten in left[:-LEFT_MAX]:
+                self._exchanges.remove(forgotten)
+            self._choose_inbox()
+            self._end_approvals()
+        else:
+            self._leave_line(exchange)
 
-    def _leave_line(self, exchange: Exchange) -> None:
+    def left_exchange_ended(self, exchange: Exchange) -> None:
+        """What comes from here on belongs to the next."""
+        self._leave_line(exchange, was_left=True)
+
+    def _join_line(self, exchange: Exchange) -> None:
+        is_first = not self._exchanges
+        if self.link.wire.version == 1:
+            # There may be no end of those that were left, so perhaps it has begun.
+            is_first = all(one.is_left for one in self._exchanges)
+        self._exchanges.append(exchange)
+        self._choose_inbox()
+        if is_first:
+            exchange.passage.begin()
+
+    def _leave_line(self, exchange: Exchange, *, was_left: bool = False) -> None:
         if exchange in self._exchanges:
-            was_first = self._exchanges[0] is exchange
+            heard_before, place = self._heard, self._exchanges.index(exchange)
             self._exchanges.remove(exchange)
-            if self._exchanges and was_first:
+            self._choose_inbox()
+            heard = self._heard
+            if heard is None or heard.is_left:
+                pass
+            elif was_left and self._exchanges.index(heard) >= place:
                 self.transcript.turn_started()
-                self._exchanges[0].begins()
-        if not self._exchanges and not self._waiting:
+                heard.begins_here()
+            elif heard is not heard_before:
+                self.transcript.turn_started()
+                heard.passage.begin()
+        self._end_approvals()
+
+    @property
+    def _heard(self) -> Exchange | None:
+        """The one that what comes is for."""
+        line = self._exchanges
+        if self.link.wire.version == 1:
+            return next((one for one in line if not one.is_left), None)
+        # Nothing that comes before its prompt is inserted can be for a later one.
+        return next((one for one in line if one.is_inserted), line[0] if line else None)
+
+    def _choose_inbox(self) -> None:
+        heard = self._heard
+        self._inbox = None if heard is None else heard.inbox
+
+    def _end_approvals(self) -> None:
+        if not self._is_followed:
             self.link.services.end_turn(self.id)
 
     # ---- the end

@@ -87,6 +87,11 @@ class ForegroundWork:
         return Verdict.PERHAPS if self._inserted and not self._busy else Verdict.GOES_ON
 
     @property
+    def is_inserted(self) -> bool:
+        """Whether the agent has made the message part of the conversation."""
+        return self._inserted
+
+    @property
     def is_quiet(self) -> bool:
         """Whether nothing has begun since; a `PERHAPS` is then the end after all."""
         return self._inserted and not self._busy

@@ -70,9 +70,11 @@ class Exchange:
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
         self._sent, self._ended, self._conversed = Flag(), Flag(), Flag()
-        self._raised = self._looking = False
+        self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
+        # Whether it is over for the program, and the agent has not ended it.
+        self.is_left = False
         # There while the prompt waits to be sent once more.
         self._waiting: Repeat | None = None
         self._cancelled = False
@@ -94,15 +96,16 @@ class Exchange:
         """Whether the agent is done with it."""
         return self._ended.is_set()
 
-    def begins(self) -> None:
-        """What is said from here on may be about this prompt."""
-        self.passage.begin()
-
     @property
-    def messages(self) -> tuple[Message, ...]:
-        """The prompt and what was said about it; prompts of others are theirs."""
-        own = () if self.message is None else (self.message,)
-        return own + self.passage.messages
+    def is_inserted(self) -> bool:
+        """Whether a v2 agent has taken the prompt in."""
+        return self.work is not None and self.work.is_inserted
+
+    def begins_here(self) -> None:
+        """What was said so far was about a prompt that was left, as it turns out."""
+        self.passage.forget()
+        self.inbox.empty()
+        self.passage.begin()
 
     # ---- for the turn, which the program holds
 
@@ -112,22 +115,18 @@ class Exchange:
         self._conversation.exchange_begins(self)
         self.inbox.closed = False
         self._call_at_once()
-        if self._sent.is_set():
-            return
         try:
-            await self._sent.wait()
+            if not self._sent.is_set():
+                await self._sent.wait()
         except BaseException:
             if self._sent.is_set():
                 await self.leave()
             else:
-                self._withdraw()
+                # Nothing was sent, and nothing will be.
+                self._abandon()
+                self._reject_prompt()
+                self._finish(Outcome("cancelled"))
             raise
-
-    def _withdraw(self) -> None:
-        """Nothing was sent, and nothing will be."""
-        self._abandon()
-        self._reject_prompt()
-        self._finish(Outcome("cancelled"))
 
     async def wait(self) -> None:
         """Wait for the end without looking at the updates."""
@@ -155,6 +154,7 @@ class Exchange:
             await self._ended.wait()
         if not self.is_over:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
+            self.is_left = self._on_wire and link.connection.error is None
             self._finish(Outcome("cancelled"))
         self._abandon()
         # So that the agent is told of this end before it hears the next prompt.
@@ -164,23 +164,17 @@ class Exchange:
     # ---- the conversation about it
 
     def _call_at_once(self) -> None:
-        """Send the prompt; its answer is taken as it comes, and no task waits for it.
-
-        Only what takes time before the prompt can be sent is left to a task.
-        """
-        method, params = self._request
-        connection = self._conversation.link.connection
+        """Send the prompt; only what takes time before it can be sent is left to a task."""
+        self._logs_in = self._conversation.link.may_log_in
         try:
-            self._call_id = connection.begin_call(
-                method, params, on_result=self._answered, on_end=self._call_ended
-            )
+            self._begin_call()
         except LocalProtocolError as error:
             self._conversed.set()
             self.fail(error)
             return
         if self._call_id is None:
             self._step_aside()
-            self._converse_by(self._call_or_log_in)
+            self._converse_by(self._call)
         else:
             self._on_wire = True
             self._sent.set()
@@ -192,13 +186,21 @@ class Exchange:
             self._conversed.set()
         self._finish(Outcome("cancelled"))
 
+    def _begin_call(self) -> None:
+        """The answer is taken as it comes, before anything behind it, and no task waits for it."""
+        method, params = self._request
+        self._call_id = self._conversation.link.connection.begin_call(
+            method, params, on_result=self._answered, on_end=self._call_ended
+        )
+
     def _call_ended(self, error: Exception | None) -> None:
         self._call_id = None
         if self._on_late_end is not None:
             self._on_late_end()
             return
         conversed = self._conversed
-        if isinstance(error, AuthenticationRequired) and self._conversation.link.may_log_in:
+        if isinstance(error, AuthenticationRequired) and self._logs_in:
+            self._logs_in = False
             self._step_aside()
             self._converse_by(partial(self._call_after_login, error))
             return
@@ -225,12 +227,13 @@ class Exchange:
         if self._scope is not None:
             self._scope.cancel()
         if self._call_id is not None:
-            self._conversation.link.connection.give_up(self._call_id)
+            link = self._conversation.link
+            link.connection.give_up(self._call_id, self._answered_late)
             self._call_id = None
             self._conversed.set()
 
     def _converse_by(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Send the prompt and take its answer in a task of the connection."""
+        """Send the prompt by a task of the connection."""
         scope = self._scope = anyio.CancelScope()
         conversed = self._conversed
 
@@ -241,21 +244,18 @@ class Exchange:
             except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
                 self._call_failed(error)
             finally:
-                conversed.set()
+                if self._call_id is None:
+                    conversed.set()
 
         self._conversation.link.connection.run(converse)
 
     async def _call(self) -> None:
         await self._conversation.link.connection.place()
-        if self.is_over:
-            return
-        self._on_wire = True
-        self._sent.set()
-        self._conversation.exchange_rejoins(self)
-        method, params = self._request
-        await self._conversation.link.call(
-            method, params, background=True, retry=False, on_result=self._answered
-        )
+        if not self.is_over:
+            self._on_wire = True
+            self._sent.set()
+            self._conversation.exchange_rejoins(self)
+            self._begin_call()
 
     def _step_aside(self) -> None:
         """The agent has nothing of it; what it tells until it is sent again is about others."""
@@ -264,14 +264,7 @@ class Exchange:
         self.passage.forget()
         self._conversation.exchange_waits(self)
 
-    async def _call_or_log_in(self) -> None:
-        try:
-            await self._call()
-        except AuthenticationRequired as error:
-            await self._call_after_login(error)
-
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
-        self._step_aside()
         if self._cancelled:
             raise error
         await self._conversation.log_in_after(error)
@@ -283,7 +276,8 @@ class Exchange:
         if not self.is_over:
             self._waiting = None
             self._conversation.exchange_repeats(self, inserted=repeat.inserted)
-            await self._call_or_log_in()
+            self._logs_in = self._conversation.link.may_log_in
+            await self._call()
 
     def _answered(self, result: Raw) -> None:
         conversation = self._conversation
@@ -294,8 +288,20 @@ class Exchange:
             self._finish(Outcome(answer.stop_reason, answer.usage, answer.error))
         else:
             # An agent may take it into the work that goes on.
-            self.begins()
-            self._judge(self.work.inserted())
+            self._inserted(self.work)
+
+    def _answered_late(self, has_result: bool) -> None:
+        if not has_result:
+            self._refused()
+        if has_result and self.work is not None:
+            self._inserted(self.work)
+        else:
+            self._finish(Outcome("cancelled"))
+
+    def _inserted(self, work: ForegroundWork) -> None:
+        verdict = work.inserted()
+        self._conversation.exchange_inserted(self)
+        self._judge(verdict)
 
     def state_came(self, is_idle: bool, outcome: Outcome) -> None:
         """The agent told what it is doing."""
@@ -306,11 +312,10 @@ class Exchange:
     def cancel_sent(self) -> None:
         """The agent was asked to stop."""
         self._cancelled = True
-        if self._waiting is not None:
-            self._finish(Outcome("cancelled"))
-        elif not self._on_wire:
+        if self._waiting is not None or not self._on_wire:
             # Sent behind the cancel it would be work that nobody stops.
-            self._reject_prompt()
+            if self._waiting is None:
+                self._reject_prompt()
             self._finish(Outcome("cancelled"))
         elif self.work is not None:
             self._judge(self.work.cancelled())
@@ -330,8 +335,6 @@ class Exchange:
             self._looking = False
             if work.is_quiet:
                 self._finish(work.outcome)
-
-    # ---- trying again
 
     def _is_repeated(self, error: Exception, *, inserted: bool) -> bool:
         """Whether the prompt is sent once more, after a while: nothing came of it but this error.
@@ -356,22 +359,21 @@ class Exchange:
     # ---- the end
 
     def _finish(self, outcome: Outcome) -> None:
-        if self.is_over:
-            return
-        if outcome.stop_reason == "error":
-            error = failure_of(outcome.error)
-            if self._is_repeated(error, inserted=True):
-                return
-            self.error = error
-        self.stop_reason = outcome.stop_reason
-        self.usage = outcome.usage
+        if not self.is_over:
+            if outcome.stop_reason == "error":
+                error = failure_of(outcome.error)
+                if self._is_repeated(error, inserted=True):
+                    return
+                self.error = error
+            self.stop_reason = outcome.stop_reason
+            self.usage = outcome.usage
         self._close()
 
     def fail(self, error: Exception) -> None:
         """It came to nothing."""
         if not self.is_over:
             self.error = error
-            self._close()
+        self._close()
 
     def _refused(self) -> None:
         """A v2 agent that refuses a prompt has not made it part of the conversation."""
@@ -384,6 +386,11 @@ class Exchange:
             self.message = None
 
     def _close(self) -> None:
+        if self.is_over:
+            if self.is_left:
+                self.is_left = False
+                self._conversation.left_exchange_ended(self)
+            return
         if self._waiting is not None and not self._waiting.inserted and self._is_v2:
             self._reject_prompt()
         self.passage.end()
@@ -391,6 +398,3 @@ class Exchange:
         self._sent.set()
         self.inbox.close()
         self._conversation.exchange_ended(self)
-
-
-__all__ = ["Exchange"]

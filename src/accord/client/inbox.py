@@ -115,6 +115,10 @@ class Inbox:
     def discard(self) -> None:
         """Drop what is there and what will come."""
         self.discards = True
+        self.empty()
+
+    def empty(self) -> None:
+        """Drop what is there."""
         self._items.clear()
         self._release()
         self._tell_taken()

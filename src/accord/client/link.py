@@ -193,20 +193,13 @@ class Link:
         method: str,
         params: bytes,
         *,
-        background: bool = False,
-        retry: bool = True,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
-        """Call the agent.
-
-        With `retry` it waits and tries again on rate limits, as often as the options say.
-        """
-        patience = Patience(self.options.retry if retry else 0)
+        """Call the agent; on rate limits wait and try again, as often as the options say."""
+        patience = Patience(self.options.retry)
         while True:
             try:
-                return await self.connection.call(
-                    method, params, background=background, on_result=on_result
-                )
+                return await self.connection.call(method, params, on_result=on_result)
             except RequestFailed as error:
                 if not isinstance(error, RateLimited):
                     await self.explain(error)

@@ -84,7 +84,10 @@ class PromptTurn:
     def reply(self) -> Reply:
         """What the turn has added up to so far."""
         told, passage = self._exchange, self._exchange.passage
-        return Reply(passage.text, told.stop_reason, told.messages, passage.tool_calls, self.usage)
+        own = () if told.message is None else (told.message,)
+        # Prompts of others are theirs.
+        messages = own + passage.messages
+        return Reply(passage.text, told.stop_reason, messages, passage.tool_calls, self.usage)
 
     async def __aenter__(self) -> "PromptTurn":
         if self._entered:

@@ -25,10 +25,10 @@ from accord.conformance.program import Program, started
 from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
 from accord.conformance.scenario import Scenario
-from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Unanswered
+from accord.conformance.wire import STARTING, Frame, Message, NotReady, RawPeer, Unanswered
 
-# A program may take so many times as long to start as for any other answer.
-STARTING = 3
+# How long after its first word a tool of the agent's may begin.
+TOOL_SECONDS = 1.0
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -188,9 +188,11 @@ class Talk:
         )
         return update_of(frame)
 
-    def updates(self, *, since: int = 0, kind: str | None = None) -> list[Message]:
-        """The updates so far, those of one kind if one is given."""
-        found = [update_of(frame) for frame in self.peer.frames[since:] if not frame.sent]
+    def updates(
+        self, *, since: int = 0, until: int | None = None, kind: str | None = None
+    ) -> list[Message]:
+        """The updates of a stretch, those of one kind if one is given."""
+        found = [update_of(frame) for frame in self.peer.frames[since:until] if not frame.sent]
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
     def said(self, *, since: int = 0) -> str:
@@ -337,6 +339,28 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
         "TERM": "dumb",
         **scenario.environment,
     }
+
+
+async def begun(talk: Talk, since: int) -> None:
+    """Wait until work is seen: a tool that runs, or something said and no tool soon after."""
+
+    def runs(frame: Frame) -> bool:
+        return update_of(frame).get("status") == "in_progress"
+
+    def working(frame: Frame) -> bool:
+        said = update_of(frame).get("sessionUpdate") == "agent_message_chunk"
+        return said or runs(frame)
+
+    try:
+        await talk.peer.expect(working, "the beginning of the work", since=since, timeout=10)
+        await talk.peer.expect(runs, "a tool that runs", since=since, timeout=TOOL_SECONDS)
+    except Unanswered:
+        return
+
+
+def went_well(result: Message) -> bool:
+    """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
+    return result.get("stopReason") not in ("refusal", "cancelled")
 
 
 def update_of(frame: Frame) -> Message:

@@ -104,7 +104,7 @@ async def judge(
         done=done,
     )
     runs += [unable(one) for one in checks if one not in able]
-    found = results(rules.load(), judged, runs, baseline=wishes.baseline)
+    found = results(rules.load_for(role), judged, runs, baseline=wishes.baseline)
     return Report(
         tuple(command),
         role,

@@ -15,12 +15,12 @@ from subprocess import PIPE
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from accord.conformance.wire import ANSWER_SECONDS, RawPeer
+from accord.conformance.wire import ANSWER_SECONDS, GRACE_SECONDS, RawPeer
 
 # What is kept of what a program says on stderr.
 STDERR_BYTES_MAX = 64 * 1024
-# How long a program may take to end after its input was closed, before it is killed.
-LEAVE_SECONDS = 0.5
+# The part of its patience that the kit gives a program to end after its input was closed.
+LEAVING = 1 / 20
 
 
 class NotStarted(Exception):
@@ -69,8 +69,10 @@ async def open_program(
 
 async def end_of(process: Process, seconds: float) -> int | None:
     """Its exit code, or None when it still runs after this time."""
-    with anyio.move_on_after(seconds):
-        return await process.wait()
+    # On a busy machine the time may be over before what happened in it was looked at.
+    for wait in (seconds, GRACE_SECONDS):
+        with anyio.move_on_after(wait):
+            return await process.wait()
     return None
 
 
@@ -109,12 +111,14 @@ async def started(
 
 
 async def _leave(program: Program) -> None:
-    """Give the program the chance to end by itself."""
+    """Give the program the chance to end by itself, and read what it says until then."""
     try:
         await program.close_input()
     except (OSError, anyio.BrokenResourceError):
         pass
-    await program.ended(LEAVE_SECONDS)
+    with anyio.move_on_after(program.peer.patience * LEAVING):
+        await program.process.wait()
+        await program.peer.closed.wait()
 
 
 async def _empty(stream: ByteReceiveStream | None) -> None:

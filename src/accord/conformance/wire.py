@@ -21,10 +21,19 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
+# What the kit itself sends beyond this is meant to be too long for anybody.
+SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 # How long an answer is waited for unless a check says otherwise.
 ANSWER_SECONDS = 10.0
+# A program may take so many times as long to start as for any other answer.
+STARTING = 3
 # How long silence has to last to count as no answer.
 QUIET_SECONDS = 0.3
+# What follows an answer to a later question is late; a program with many tasks is given this long.
+GRACE_SECONDS = 0.05
+
+# A method that no program has: whoever lives answers it, if only with an error.
+ALIVE_METHOD = "_accord_check/alive"
 
 Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
@@ -197,12 +206,14 @@ class RawPeer:
     async def send_raw(self, raw: bytes) -> None:
         """Write these bytes as they are.  A program that does not read loses them."""
         message: Any = None
-        flaw = ""
+        flaw = "too long to look into" if len(raw) > SENT_BYTES_PARSED_MAX else ""
         try:
-            message = json.loads(raw)
+            message = None if flaw else json.loads(raw)
         except (ValueError, RecursionError):
             flaw = "not JSON"
         self.frames.append(Frame(time.monotonic() - self._began, True, raw, message, flaw))
+        if self.closed.is_set():
+            return
         with anyio.move_on_after(self.patience):
             try:
                 await self.writing.send(raw)
@@ -227,8 +238,14 @@ class RawPeer:
         await self.send(message if params is None else message | {"params": params})
         return id
 
-    async def answer_to(self, id: Any, *, timeout: float | None = None) -> Message:  # noqa: A002
-        """Wait for the response to a request.
+    async def answer_to(
+        self,
+        id: Any,  # noqa: A002
+        *,
+        timeout: float | None = None,
+        since: int = 0,
+    ) -> Message:
+        """Wait for the response to a request, which is looked for from frame number `since` on.
 
         Raises:
             Unanswered: none came in time, or the program is gone.
@@ -237,8 +254,8 @@ class RawPeer:
         def fits(frame: Frame) -> bool:
             return frame.is_response and same(frame.object.get("id"), id)
 
-        frame = await self.expect(fits, f"an answer to request {id!r}", timeout=timeout)
-        return frame.object
+        what = f"an answer to request {id!r}"
+        return (await self.expect(fits, what, since=since, timeout=timeout)).object
 
     async def call(
         self, method: str, params: Any = None, *, timeout: float | None = None
@@ -264,17 +281,22 @@ class RawPeer:
             Unanswered: none came in time, or the program is gone.
         """
         seconds = self.patience if timeout is None else timeout
+        if timeout is None and not any(not frame.sent for frame in self.frames[:1_000]):
+            # It has said nothing yet, and may be on its way up.
+            seconds *= STARTING
         at = since
-        with anyio.move_on_after(seconds):
-            while True:
-                while at < len(self.frames):
-                    frame = self.frames[at]
-                    at += 1
-                    if not frame.sent and fits(frame):
-                        return frame
-                if self.closed.is_set():
-                    raise Gone(f"the program ended its output before {what} came")
-                await self._changed.wait()
+        # On a busy machine the time may be over before what came in it was read.
+        for wait in (seconds, GRACE_SECONDS):
+            with anyio.move_on_after(wait):
+                while True:
+                    while at < len(self.frames):
+                        frame = self.frames[at]
+                        at += 1
+                        if not frame.sent and fits(frame):
+                            return frame
+                    if self.closed.is_set():
+                        raise Gone(f"the program ended its output before {what} came")
+                    await self._changed.wait()
         raise Unanswered(f"{what} did not come within {seconds:g} s")
 
     async def quiet(self, seconds: float = QUIET_SECONDS) -> list[Frame]:
@@ -283,6 +305,32 @@ class RawPeer:
         with anyio.move_on_after(seconds):
             await self.closed.wait()
         return [frame for frame in self.frames[start:] if not frame.sent]
+
+    async def settled(self) -> list[Frame]:
+        """What else came until an unknown method was answered, or the program was gone.
+
+        A program that reads its messages in order has then dealt with all that was sent before.
+        """
+        start = len(self.frames)
+        name = await self.ask(ALIVE_METHOD, {})
+        try:
+            await self.answer_to(name)
+            await self.quiet(GRACE_SECONDS)
+        except Unanswered:
+            pass
+        return [
+            frame
+            for frame in self.frames[start:]
+            if not frame.sent and not (frame.is_response and same(frame.object.get("id"), name))
+        ]
+
+    def place_of_answer(self, id: Any) -> int:  # noqa: A002
+        """How many frames there were when the response to this request came, itself counted."""
+        for at, frame in enumerate(self.frames):
+            answers = not frame.sent and frame.is_response
+            if answers and same(frame.object.get("id"), id):
+                return at + 1
+        return len(self.frames)
 
     def received(self, method: str | None = None) -> list[Frame]:
         """The frames of the program so far, those with this method if one is given."""

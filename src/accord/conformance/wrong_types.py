@@ -21,6 +21,11 @@ ODD_VALUES: tuple[Any, ...] = (
 # Starting work or ending the session by accident would hide what comes after.
 LEFT_OUT = frozenset({"initialize", "session/delete", "session/close", "logout", "auth/logout"})
 
+# What would run a command, write a file, or wait for somebody.
+LEFT_OUT_OF_CLIENTS = frozenset(
+    {"terminal/create", "fs/write_text_file", "elicitation/create", "session/request_permission"}
+)
+
 
 def wrong_types(version: Version, session: str, folder: str) -> Iterator[tuple[str, Message]]:
     """Requests for the agent, each with one odd value; the other fields are good."""
@@ -33,6 +38,28 @@ def wrong_types(version: Version, session: str, folder: str) -> Iterator[tuple[s
             for value in ODD_VALUES:
                 if not _starts_work(name, field, value):
                     yield name, good | {field: value}
+
+
+def wrong_types_for_clients(
+    version: Version, session: str, folder: str
+) -> Iterator[tuple[str, str, Message]]:
+    """Requests and notifications for a client (which, method, params), each with one odd value.
+
+    Nothing is started by them, and questions that a person would have to answer are left out.
+    """
+    _, for_client = tables(version)
+    for name, method in for_client.items():
+        if name in LEFT_OUT_OF_CLIENTS or name.startswith(("nes/", "document/")):
+            continue
+        good = _good(method.params, session, folder)
+        for field in _fields(method.params):
+            if field != "_meta":
+                yield from ((method.kind, name, good | {field: value}) for value in ODD_VALUES)
+    for kind in ("agent_message_chunk", "tool_call", "tool_call_update", "plan", "usage_update"):
+        for key in ("content", "toolCallId", "status", "entries", "used", "messageId"):
+            for value in ODD_VALUES:
+                update: Message = {"sessionUpdate": kind, key: value}
+                yield "notification", "session/update", {"sessionId": session, "update": update}
 
 
 def _fields(params: Any) -> tuple[str, ...]:
@@ -58,6 +85,7 @@ def _good(params: Any, session: str, folder: str) -> Message:
         "title": "accord check",
         "toolCallId": "accord-check-nobody",
         "terminalId": "accord-check-nobody",
+        "path": f"{folder}/accord-check-nothing.txt",
     }
     return {key: known[key] for key in _fields(params) if key in known}
 

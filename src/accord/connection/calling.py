@@ -152,9 +152,13 @@ class Calling(Sending):
         self._write(frame)
         return call_id
 
-    def give_up(self, call_id: int) -> None:
-        """Nobody waits for this call any more; the peer is told if it may still work on it."""
-        if self._calls.give_up(call_id) and self.error is None and self._withdraws:
+    def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> None:
+        """Nobody waits for this call any more; the peer is told if it may still work on it.
+
+        Its answer, should it still come, is dropped; `on_late` is told whether it is a result.
+        """
+        is_open = self._calls.give_up(call_id, on_late)
+        if is_open and self.error is None and self._withdraws:
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def is_calling(self, methods: Iterable[str]) -> bool:

@@ -14,6 +14,7 @@ from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
 from accord.jsonrpc.peer import Peer
+from accord.jsonrpc.pending import ABANDONED_MAX
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
@@ -62,6 +63,8 @@ class Calls:
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self._open: dict[int, Call] = {}
+        # Who wants to know of a late answer to a call that was given up; the oldest are forgotten.
+        self._on_late: dict[int, Callable[[bool], None]] = {}
         self._place = anyio.Event()
         self._lost: ConnectionLost | None = None
         self.manners: Manners | None = None
@@ -92,13 +95,26 @@ class Calls:
         call = self._open[call_id] = Call(method, on_result, on_end)
         return call_id, frame, call
 
-    def give_up(self, call_id: int) -> bool:
-        """Nobody waits for it any more; False when it is settled already."""
+    def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> bool:
+        """Nobody waits for it any more; False when it is settled already.
+
+        If it is answered after all, `on_late` is told whether that is a result.
+        """
         if self._open.pop(call_id, None) is None:
             return False
+        if on_late is not None:
+            self._on_late[call_id] = on_late
+            if len(self._on_late) > ABANDONED_MAX:
+                del self._on_late[next(iter(self._on_late))]
         self._peer.abandon(call_id)
         self._place.set()
         return True
+
+    def answered_late(self, call_id: int, *, has_result: bool) -> None:
+        """A call that was given up is answered."""
+        on_late = self._on_late.pop(call_id, None)
+        if on_late is not None:
+            on_late(has_result)
 
     def of_method(self, method: str) -> list[int]:
         """The ids of the open calls of a method."""

@@ -287,12 +287,13 @@ class Connection(Calling):
 
     def _stray(self, event: events.StrayAnswer) -> None:
         said = "" if event.message is None else f": {event.message} (code {event.code})"
-        if event.kind == "late":
+        if event.id is None:
+            self.tolerate(f"the peer could not read a message of ours{said}", logging.WARNING)
+        elif event.kind == "late":
             _log.debug("a late answer to request %s, which we gave up%s", event.id, said)
+            self._calls.answered_late(int(event.id), has_result=event.code is None)
         elif event.kind == "second":
             self.tolerate(f"a second or late answer to request {event.id}{said}", logging.WARNING)
-        elif event.id is None:
-            self.tolerate(f"the peer could not read a message of ours{said}", logging.WARNING)
         else:
             text = f"an answer to request {event.id!r}, which was never made{said}"
             self.tolerate(text, logging.WARNING)

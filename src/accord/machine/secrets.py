@@ -67,7 +67,9 @@ GUESSED_CHARACTERS_MIN = 12
 
 # Every expression below takes a time that grows with the text and not faster: an agent chooses the
 # text.  So each begins where no other could, and gives back nothing it has taken (`*+`, `++`).
-_NAME = r"(?=[\w-]*?(?:key|token|secret|passwo?r?d|credential|auth))[\w-]++"
+_NAME = (
+    r"(?=[\w-]*?(?:key|token|secret|passwo?r?d|passphrase|credential|auth|cookie|signature))[\w-]++"
+)
 _FORMS = (
     # Known forms of keys: they say what they are, wherever they stand.
     (
@@ -75,8 +77,19 @@ _FORMS = (
             r"\b(?:sk|pk|rk)-[\w-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
             r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}+"
             r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
+            r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
+            r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
         ),
         MARK,
+    ),
+    # A private key, also one whose end is not there.
+    (
+        re.compile(
+            r"(-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----)"
+            r".*?(?:-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----|\Z)",
+            re.DOTALL,
+        ),
+        rf"\1{MARK}",
     ),
     # https://user:password@host
     (

@@ -32,13 +32,28 @@ _ALL_SECRET = frozenset({"env", "environment", "headers"})
 # looked for one by one, which takes a tenth of the time that one pattern for all of them takes.
 _SUSPICIOUS = tuple(
     b"key token secret passw passphrase credential auth bearer basic cookie env headers"
-    b" sk- pk- rk- ghp_ gho_ ghu_ ghs_ ghr_ github_pat xox akia aiza eyj \\u".split(b" ")
+    b" sk- pk- rk- ghp_ gho_ ghu_ ghs_ ghr_ github_pat xox akia aiza eyj \\u"
+    b" sk_live sk_test rk_live rk_test glpat- hf_ npm_ pypi- sig= signature".split(b" ")
+)
+# As in `machine/secrets.py`, no expression gives back what it has taken: an agent chooses the text.
+# Quotes may be escaped: JSON is often told as a string.
+_ENDS = (
+    r"(?:key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie|sig(?:nature)?)"
 )
 _NAMED_VALUE = re.compile(
-    r"(?i)\b([\w-]*(?:key|token|secret|passw(?:or)?d|credential)['\"]?\s*[=:]\s*['\"]?)([^\s'\",;&]+)"
+    rf"(?i)(?<![\w-])((?=[\w-]*?{_ENDS}(?![\w-]))[\w-]++\\*+['\"]?\s*+[=:]\s*+\\*+['\"]?)"
+    r"([^\s'\",;&\\]++)"
+)
+# --token x, and `password x` as files of logins have it
+_WORD_BEHIND = re.compile(
+    rf"(?i)(?<![\w-])((?:-(?=[\w-]*?{_ENDS}(?![\w-]))[\w-]++|password|passwd)\s++)([^\s'\",;&\\-][^\s'\",;&\\]*+)"
 )
 
 _SECRET_OPTION = re.compile(r"(?i)--?[\w-]*(?:key|token|secret|passw|credential|auth)[\w-]*")
+
+
+PASSWORD_CHARACTERS_MIN = 6
+"""Of a value that only the word `password` before it makes a secret."""
 
 
 class FrameRedactor:
@@ -104,7 +119,8 @@ class FrameRedactor:
     def _string(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(MARK, text)
-        return _NAMED_VALUE.sub(_named_value, without_known_forms(text))
+        text = _NAMED_VALUE.sub(_named_value, without_known_forms(text))
+        return _WORD_BEHIND.sub(_named_value, text)
 
 
 def _is_suspicious(frame: bytes) -> bool:
@@ -114,7 +130,13 @@ def _is_suspicious(frame: bytes) -> bool:
 
 def _named_value(match: re.Match[str]) -> str:
     """Source code has many names of secrets; only what may be one behind it is taken out."""
-    return match[1] + MARK if looks_secret(match[2]) else match[0]
+    name, value = match[1], match[2]
+    if looks_secret(value):
+        return name + MARK
+    # Passwords are short; a name, a word or a number is none all the same.
+    is_password = "passw" in name.lower() and len(value) >= PASSWORD_CHARACTERS_MIN
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and value.isalnum()
+    return name + MARK if is_password and mixed else match[0]
 
 
 def _hidden(value: Any) -> Any:

@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from typing import cast
 
 from accord.schema import draft
-from accord.schema.struct import UNSET, Raw
+from accord.schema.codec import encode
+from accord.schema.struct import UNSET, Omit, Raw
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.message import Message, Role
 from accord.transcript.options import Command, ConfigOption, Mode
 from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus
-from accord.transcript.tool_call import FileDiff, Location
+from accord.transcript.tool_call import FileDiff, Location, ToolCall
 from accord.transcript.update import (
     CommandsChanged,
     ConfigOptionsChanged,
@@ -46,8 +47,10 @@ KINDS_BY_TOOL: tuple[tuple[str, str], ...] = (
 # Words of the draft that the official versions do not have.
 STATUSES: dict[str, str] = {"awaiting_permission": "pending", "denied": "cancelled"}
 DEFAULT_PRIORITY = "medium"
+# Where `_meta` has what only the draft has a field for.
+DRAFT = "acp.draft/2026-02"
 # Stays apart from what may be shown.
-_HIDDEN = {"acp.draft/2026-02": Raw(b'{"visible":false}')}
+_HIDDEN = {DRAFT: Raw(b'{"visible":false}')}
 # What a name does not say by itself.
 _MODE_WORDS: dict[str, tuple[str, str]] = {
     "ask_questions": ("Ask (questions only)", "Answers questions and takes no action"),
@@ -109,11 +112,25 @@ def _tool_call(view: View, update: draft.ToolCall) -> Update:
         raw_input=update.input,
         meta=update.meta,
     )
-    if update.status is not UNSET:
-        call.report(STATUSES.get(update.status, update.status))
+    facts: dict[str, object] = {"requiresPermission": update.requires_permission}
     if update.location is not UNSET:
         call.locations = [Location(update.location.path, update.location.line or None)]
+        facts["location"] = update.location
+    _keep(call, update.status, facts)
     return ToolCallChanged(call, "", update)
+
+
+def _keep(call: ToolCall, status: Omit[str], facts: dict[str, object]) -> None:
+    """Take a status, and keep what no other version can say under the draft's own names."""
+    if status is not UNSET and not call.is_final:
+        facts["status"] = status if status in STATUSES else None
+        call.report(STATUSES.get(status, status))
+    known = plain(call.meta.get(DRAFT, b"{}"))
+    kept = cast("dict[str, object]", known) if isinstance(known, dict) else {}
+    kept |= {name: fact for name, fact in facts.items() if fact is not UNSET}
+    kept = {name: fact for name, fact in kept.items() if fact is not None}
+    if kept or DRAFT in call.meta:
+        call.meta[DRAFT] = Raw(encode(kept))
 
 
 def _title(tool: str, given: Raw) -> str:
@@ -130,15 +147,14 @@ def _title(tool: str, given: Raw) -> str:
 def _tool_call_update(view: View, update: draft.ToolCallUpdate) -> Update:
     view.open = None
     call = view.tool_call(update.id)
-    if update.status is not UNSET:
-        call.report(STATUSES.get(update.status, update.status))
+    call.patch(meta=update.meta)
+    _keep(call, update.status, {"duration": update.duration})
     if update.output is not UNSET:
         call.replace_content([update.output], _diffs)
         if isinstance(update.output, draft.TerminalOutput):
             _show_terminal(view, update.output)
     if update.error is not UNSET:
         call.append_content(draft.TextOutput(text=update.error), _diffs)
-    call.patch(meta=update.meta)
     return ToolCallChanged(call, "", update)
 
 

@@ -29,6 +29,8 @@ COMMAND_CHARACTERS_SHOWN = 200
 # How long the exit code may lag behind the end of stdout, and the last output behind the exit.
 EXIT_SECONDS_MAX = 1.0
 LAST_WORDS_SECONDS_MAX = 0.5
+# How long a process may take to go by itself when its stdin is closed.
+LEAVE_SECONDS_MAX = 2.0
 
 StderrListener = Callable[[bytes], None]
 
@@ -215,7 +217,7 @@ class SubprocessTransport:
         if self._pipes is not None and self._process is not None:
             self._pipes.close_write()
             with anyio.CancelScope(shield=True):
-                with anyio.move_on_after(2.0):
+                with anyio.move_on_after(LEAVE_SECONDS_MAX):
                     await self._process.wait()
                 await self._process.end()
             await self._pipes.aclose()

@@ -202,8 +202,7 @@ async def test_an_edit_shows_its_diff_asks_and_writes(tmp_path: Path) -> None:
         "old\n",
         "new\n",
     )
-    created = asked[2]["toolCall"]["content"][1]
-    assert created.get("oldText") is None
+    assert asked[2]["toolCall"]["content"][1].get("oldText") is None
 
 
 # ---- terminals of the client
@@ -298,6 +297,21 @@ async def test_a_terminal_whose_client_fails_is_released(failing: str) -> None:
         assert (await client.answer(turn))["result"] == {"stopReason": "end_turn"}
     assert client.methods().count("terminal/release") == 1
     assert client.text() == ("" if failing == "release" else method)
+
+
+async def test_a_client_that_has_too_much_to_do_is_asked_again_for_the_release() -> None:
+    """Ours, found by the simulator: what is not released runs on."""
+
+    async def answer(turn: Turn) -> None:
+        await turn.run("make")
+
+    async with raw_client(agent_of(answer), capabilities=TERMINAL) as client:
+        terminals(client)
+        del client.serve["terminal/release"]
+        turn = client.start_prompt(await client.new_session())
+        client.refuse(await client.next("terminal/release"), -32058, data={"reason": "busy"})
+        client.reply(await client.next("terminal/release"), {})
+        assert "result" in await client.answer(turn)
 
 
 async def test_a_client_that_makes_no_terminal_fails_the_command() -> None:

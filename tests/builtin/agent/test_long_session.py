@@ -21,18 +21,20 @@ ROUND = (
     "change 'no numbers' to 'no values' in calc.py",
     "/help",
 )
-ROUNDS = 40
-WARM_UP_ROUNDS = 10
+# The sessions of both versions are one code: 200 prompts in one of them show what grows.
+ROUNDS = {1: 15, 2: 40}
+WARM_UP_ROUNDS = 8
 
 BLOCKS_PER_PROMPT_MAX = 15
 """What may stay behind of a prompt: its place in lists of ids, not its text."""
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_200_prompts_do_not_make_the_next_one_dearer(
+async def test_a_long_session_does_not_make_the_next_prompt_dearer(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 3: memory and work per prompt do not grow; counted, not timed."""
+    """Issue 3, 200 prompts: memory and work per prompt do not grow; counted, not timed."""
+    rounds = ROUNDS[version]
     write_demo_project(tmp_path)
     asked = _count_store_work(monkeypatch)
     async with raw_client(made(), version=version, validate=False) as client:
@@ -44,16 +46,17 @@ async def test_200_prompts_do_not_make_the_next_one_dearer(
         sizes: list[int] = []
         work: list[int] = []
         blocks: list[int] = []
-        for _ in range(ROUNDS):
+        for number in range(1, rounds + 1):
             before = asked[0]
             sizes.append(await _take_round(client, session))
             work.append(asked[0] - before)
-            gc.collect()
-            blocks.append(sys.getallocatedblocks())
+            if number in (WARM_UP_ROUNDS, rounds):
+                gc.collect()
+                blocks.append(sys.getallocatedblocks())
     # The numbers in ids have more digits in the end, and the times more or fewer letters.
     assert max(sizes[1:]) <= min(sizes[1:]) * 1.05, sizes
     assert max(work[1:]) <= min(work[1:]) + 2 * len(ROUND), work
-    grown = (blocks[-1] - blocks[WARM_UP_ROUNDS]) / ((ROUNDS - WARM_UP_ROUNDS) * len(ROUND))
+    grown = (blocks[1] - blocks[0]) / ((rounds - WARM_UP_ROUNDS) * len(ROUND))
     assert grown < BLOCKS_PER_PROMPT_MAX, blocks
 
 

@@ -41,9 +41,10 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "client_v1_turn",
         "client_v1_files",
         "client_v1_state",
+        "client_faults",
     ),
-    ("client", "2"): ("client_v2_wire", "client_v2_state"),
-    ("client", "draft"): (),
+    ("client", "2"): ("client_v2_wire", "client_v2_state", "client_faults"),
+    ("client", "draft"): ("client_draft",),
 }
 
 

@@ -142,7 +142,8 @@ async def changes_are_answered_and_announced(stage: AgentStage) -> None:
             ok = result.get("currentMode") == mode and isinstance(result.get("previousMode"), str)
             ok = ok and before in (None, result.get("previousMode"))
             stage.judge.judge("D26-09", ok, "not the old and the new mode", came=result)
-            await talk.peer.quiet(0.2)
+            await talk.peer.settled()
+            await talk.peer.quiet(0.1)
             came = told(talk, "current_mode_update", since)
             ok = [one.get("currentMode") for one in came] == [mode]
             stage.judge.judge("D26-35", ok, "not announced once", came=came)

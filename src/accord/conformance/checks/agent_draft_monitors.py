@@ -32,6 +32,8 @@ GATES = {
     "fs/write_text_file": "fs.write",
     "terminal/create": "terminal.create",
 }
+# Work of a call that a client does for the agent.
+WORK = frozenset({"fs/write_text_file", "terminal/create"})
 # Codes of the official protocol that have no meaning in the draft.
 OFFICIAL_ONLY = frozenset({-32022, -32800})
 
@@ -68,6 +70,9 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
             ok = status.get(name) in ("pending", "awaiting_permission")
             said = f"asked while {status.get(name, 'not reported')}"
             judge.judge("D26-34", ok, said, came=frame)
+        if frame.method in WORK and asked & status.keys():
+            ok = "in_progress" in status.values()
+            judge.judge("D26-34", ok, f"{frame.method} while no call is in progress", came=frame)
         if kind not in ("tool_call", "tool_call_update"):
             continue
         now, before = looking.at(data, "status"), status.get(name, "")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_stage import AgentStage, Talk, begun, went_well
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
-from accord.conformance.wire import Unanswered
 
 NOT_FOUND = -32002
 FILTER = "sessionCapabilities."
@@ -53,13 +52,15 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     session, said = await two_turns(stage)
     talk = await taken_up(stage, session, "session/load")
     since = len(talk.peer.frames)
-    await talk.ask("session/load", old(stage, session), timeout=talk.seconds)
-    until = len(talk.peer.frames)
+    sent = await talk.peer.ask("session/load", old(stage, session))
+    await talk.peer.answer_to(sent, timeout=talk.seconds)
+    until = talk.peer.place_of_answer(sent)
     replayed = [said_in(talk, since, until, by=(one,)) for one in ("user", "agent")]
     wanted = [(stage.scenario.prompt("say") or "") * 2, said]
     what = "the replay has not both sides' messages"
     stage.judge.judge("V1-LOAD-03", replayed == wanted, what, sent=wanted, came=replayed)
-    await talk.peer.quiet(0.3)
+    await talk.peer.settled()
+    await talk.peer.quiet()
     late = said_in(talk, until)
     stage.judge.judge("V1-LOAD-04", not late, "history came after the result", came=late)
 
@@ -106,7 +107,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     came = said_in(talk, since)
     stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = "stopReason" in result
+    ok = went_well(result)
     stage.judge.judge("V1-LOAD-08", ok, "a resumed session cannot be prompted", came=result)
 
 
@@ -161,21 +162,6 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-02", bool(error), "a closed session can be prompted")
 
 
-async def begun(talk: Talk, since: int) -> None:
-    """Wait until work is seen: a tool that runs, or something said."""
-
-    def working(frame: Any) -> bool:
-        update = frame.params.get("update") or {}
-        kind, status = update.get("sessionUpdate"), update.get("status")
-        return status == "in_progress" or kind == "agent_message_chunk"
-
-    try:
-        await talk.peer.expect(working, "the beginning of the work", since=since, timeout=10)
-    except Unanswered:
-        return
-    await talk.peer.quiet(0.2)
-
-
 @check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-10", "V1-CLOSE-11", "V1-CLOSE-13")
 async def sessions_are_listed(stage: AgentStage) -> None:
     talk = stage.talk
@@ -194,7 +180,7 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
     stage.judge.judge("V1-CLOSE-13", ok, "listing twice differs", came=[before, after])
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = ok and result.get("stopReason") == "end_turn"
+    ok = ok and went_well(result)
     stage.judge.judge("V1-CLOSE-13", ok, "listing changed a session", came=result)
 
 
@@ -247,10 +233,10 @@ async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
     fork = str(forked["sessionId"])
     stage.judge.judge("V1-CLOSE-17", fork != session, "the fork has the same id", came=forked)
     result = await talk.prompt(fork, stage.scenario.prompt("say") or "")
-    ok = "stopReason" in result
+    ok = went_well(result)
     stage.judge.judge("V1-CLOSE-18", ok, "a fork cannot be prompted", came=result)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    stage.judge.judge("V1-CLOSE-17", "stopReason" in result, "the source is gone", came=result)
+    stage.judge.judge("V1-CLOSE-17", went_well(result), "the source is gone", came=result)
     if talk.can("sessionCapabilities.list"):
         entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
         roots = entry[0].get("additionalDirectories") if entry else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from accord.conformance.agent_stage import AgentStage
+from accord.conformance.agent_stage import AgentStage, Refused, went_well
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD
 
 # The prompts that make an agent use what a client offers.
+QUESTIONS = frozenset({"elicitation", "url"})
 TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
 
 
@@ -88,14 +89,21 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
     done: set[str] = set()
     for purpose in TOOL_PURPOSES:
         prompt = stage.scenario.prompt(purpose)
-        if prompt is not None:
+        if prompt is None:
+            continue
+        try:
             await talk.prompt(session, prompt)
-            done.add(purpose)
+        except Refused as error:
+            if purpose not in QUESTIONS:
+                raise
+            said = f"without questions the prompt fails: {error}"
+            stage.judge.failed("V1-ELIC-04", said, sent=prompt)
+        done.add(purpose)
     if done & {"read", "edit", "tool"}:
         stage.judge.passed("V1-FS-01")
     if "terminal" in done:
         stage.judge.passed("V1-TERM-01")
-    if done & {"elicitation", "url"}:
+    if done & QUESTIONS:
         stage.judge.passed("V1-ELIC-01", "V1-ELIC-04")
     if done:
         stage.judge.passed("V1-CAP-01", "V1-CAP-08")
@@ -118,13 +126,13 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             if prompt is None:
                 continue
             result = await talk.prompt(session, prompt)
-            ok = result.get("stopReason") == "end_turn"
+            ok = went_well(result)
             said = f"{purpose} does not work with {offered}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return
 
 
-@check("V1-AUTH-08", "V1-AUTH-10")
+@check("V1-AUTH-08")
 async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -144,7 +152,6 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
     error = await talk.error_of("session/new", params)
     ok = error.get("code") == -32000
     stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=error)
-    stage.judge.passed("V1-AUTH-10")
 
 
 @check("V1-AUTH-13", "V1-AUTH-16")

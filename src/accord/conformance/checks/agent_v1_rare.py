@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import AgentStage, Refused
+from accord.conformance.agent_stage import AgentStage, Refused, went_well
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent_v1_history import old, taken_up
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed
@@ -26,16 +26,26 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
         announced = looking.at(result, "agentCapabilities._meta")
     last: Any = None
     for frame in looking.received(frames):
-        trace = looking.at(frame.params, "_meta.traceparent")
-        if trace is not None:
-            ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
-            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
-        if (frame.method or "").startswith("_"):
-            ok = isinstance(announced, dict)
-            judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+        judge_extension(frame, announced, judge)
         if frame.method == "auth/status_update":
             judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
             last = frame.params
+    judge_denials(frames, judge)
+
+
+def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
+    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities."""
+    trace = looking.at(frame.params, "_meta.traceparent")
+    if trace is not None:
+        ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
+        judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+    if (frame.method or "").startswith("_"):
+        ok = isinstance(announced, dict)
+        judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+
+
+def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
+    """Errors of the range for implementations say their reason."""
     for frame, error in looking.errors(frames):
         code = error.get("code")
         if isinstance(code, int) and -32099 <= code <= -32001 and code not in TAKEN:
@@ -127,7 +137,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
         stage.judge.close("the prompt made no form", failing=False)
         return
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    stage.judge.judge("V1-ELIC-19", "stopReason" in result, "bad values end the session")
+    stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
 
 
 @check("V1-PROV-09", "V1-PROV-06")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,13 +162,15 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
 
 async def wait_for_server(log: Path, method: str) -> bool:
     """Whether the server is asked this within a bound."""
+    return await comes_true(lambda: any(one.get("method") == method for one in asked_of(log)))
+
+
+async def comes_true(seen: Callable[[], bool]) -> bool:
+    """Whether something that other programs do is seen within a bound."""
     with anyio.move_on_after(MCP_SECONDS):
-        while not any(  # noqa: ASYNC110 - another program writes the file
-            one.get("method") == method for one in asked_of(log)
-        ):
+        while not seen():  # noqa: ASYNC110 - nothing here is told when it happens
             await anyio.sleep(0.05)
-        return True
-    return False
+    return seen()
 
 
 @check("V1-MCP-01", "V1-MCP-04")
@@ -201,7 +204,9 @@ async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
     answer = await talk.peer.call(
         "session/new", {"cwd": str(talk.folder), "mcpServers": [server]}, timeout=talk.seconds
     )
-    told = "error" in answer or bool(talk.program.stderr) or bool(talk.updates())
+    told = "error" in answer or await comes_true(
+        lambda: bool(talk.program.stderr) or bool(talk.updates())
+    )
     stage.judge.judge("V1-MCP-06", told and not log.exists(), "taken silently", came=answer)
 
 
@@ -219,7 +224,9 @@ async def dead_servers_are_reported(stage: AgentStage) -> None:
     session = str(answer["result"]["sessionId"])
     prompt = stage.scenario.prompt("mcp")
     await talk.say(session, prompt or stage.scenario.prompt("say"))
-    told = "accord-check-dead" in talk.came() + talk.program.stderr.decode("utf-8", "replace")
+    told = await comes_true(
+        lambda: "accord-check-dead" in talk.came() + talk.program.stderr.decode("utf-8", "replace")
+    )
     if not told and prompt is None:
         stage.judge.close("nothing was told: a prompt for 'mcp' would tell", failing=False)
         return

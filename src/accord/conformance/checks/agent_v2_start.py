@@ -190,7 +190,7 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         await talk.peer.send(message)
-        came = [one for one in await talk.peer.quiet(0.15) if one.is_response]
+        came = [one for one in await talk.peer.settled() if one.is_response]
         for broken in {rule, "V1-GEN-04"} if came else {rule}:
             stage.judge.judge(broken, not came, "it was answered", sent=message, came=came)
     stage.judge.judge("V1-GEN-04", await alive(talk), "afterwards nothing is answered")
@@ -212,7 +212,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         error = await talk.error_of("session/prompt", params)
         ok = error.get("code") == INVALID_PARAMS
         stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
-    await talk.peer.quiet(0.2)
+    await talk.peer.settled()
     echoed = talk.updates(kind="user_message") + talk.updates(kind="user_message_chunk")
     stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
     block = {"type": "text", "text": stage.scenario.prompt("say"), "_meta": {"x.y/z": [None]}}

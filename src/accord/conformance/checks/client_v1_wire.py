@@ -8,10 +8,11 @@ from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent_v1_rare import judge_denials, judge_extension
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws, tables
-from accord.conformance.wire import Frame, Unanswered
+from accord.conformance.wire import ALIVE_METHOD, Frame, Unanswered, same
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
@@ -123,6 +124,17 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V1-INIT-09", not foreign, "a method of v2 on v1", came=frame)
 
 
+@monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", role="client")
+def extensions(frames: Sequence[Frame], judge: Findings) -> None:
+    """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
+    announced: Any = None
+    for frame in looking.received(frames):
+        if frame.method == "initialize":
+            announced = looking.at(frame.params, "clientCapabilities._meta")
+        judge_extension(frame, announced, judge)
+    judge_denials(frames, judge)
+
+
 _WITHOUT_SESSION = frozenset({"session/new", "session/list"})
 
 
@@ -131,11 +143,13 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     """Requests of any id are answered with that id; unknown methods are -32601."""
     talk, prompt = await stage.to_prompt()
     for name in (7001, "7001", "abc"):
+        since = len(talk.peer.frames)
         await talk.peer.ask("_accord.dev/unknown", {"n": 1}, id=name)
-        answer = await talk.peer.answer_to(name)
-        code = error_code(answer)
-        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=answer)
-    stage.judge.passed("V1-GEN-02")
+        frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
+        ok = same(frame.object.get("id"), name)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
+        code = error_code(frame.object)
+        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=frame)
     answer = await talk.peer.call("session/request_permission", {"nonsense": True})
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
@@ -287,9 +301,11 @@ async def ends_on_an_endless_line(stage: ClientStage) -> None:
     """A line beyond every bound ends the connection, without an answer."""
     talk, _prompt = await stage.to_prompt()
     start = len(talk.peer.frames)
-    await talk.peer.send_raw(b'{"jsonrpc":"2.0","method":"_x","params":"' + b"x" * HUGE_BYTES)
+    huge = b'{"jsonrpc":"2.0","method":"_x","params":["' + b"x" * HUGE_BYTES + b'"]}'
+    await talk.peer.send_raw(huge + b"\n")
+    await talk.peer.ask(ALIVE_METHOD, {})
     try:
-        await talk.peer.expect(lambda _frame: False, "the end of the connection")
+        await talk.peer.expect(lambda _frame: True, "the end of the connection", since=start)
     except Unanswered:
         pass
     came = [frame for frame in talk.peer.frames[start:] if not frame.sent]

@@ -7,7 +7,7 @@ from typing import Any
 
 from accord.conformance.check import check
 from accord.conformance.checks.client_v1_state import begun, by_id, content, shown, text
-from accord.conformance.client.conversation import Conversation, error_code
+from accord.conformance.client.conversation import SESSION, Conversation, error_code, modes
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.wire import Message
 
@@ -189,3 +189,34 @@ async def shows_cancelled_calls(stage: ClientStage) -> None:
     ok = call.get("content") == ["late"]
     stage.judge.judge("V2-CANCEL-12", ok, "what came late is lost", came=call)
     await talk.end_turn(prompt, "cancelled")
+
+
+@check("V2-SESS-04", "V2-PROMPT-08", role="client", version="2")
+async def takes_updates_before_answers(stage: ClientStage) -> None:
+    """What is told before a result is not undone by it: a state, and the prompt's own message."""
+    talk = await stage.begin()
+    made = await talk.request("session/new")
+    await talk.update("state_update", state="running")
+    await talk.reply(made, {"sessionId": SESSION} | modes("2"))
+    prompt = await talk.request("session/prompt")
+    state = (await shown(stage, talk))["state"]
+    stage.judge.judge("V2-SESS-04", state == "running", f"the state is {state!r}")
+    blocks = prompt.params.get("prompt")
+    await talk.update("user_message", messageId="early", content=blocks)
+    await talk.reply(prompt, {"messageId": "early"})
+    found = [one for one in (await shown(stage, talk))["messages"] if one["id"] == "early"]
+    said = "".join(one.get("text", "") for one in blocks or [] if isinstance(one, dict))
+    ok = [one["text"] for one in found] == [said]
+    stage.judge.judge("V2-PROMPT-08", ok, "the message is lost or doubled", came=found)
+    await talk.update("state_update", state="idle", stopReason="end_turn")
+
+
+@check("V2-UPS-20", role="client", version="2")
+async def takes_diffs_without_a_patch(stage: ClientStage) -> None:
+    """A diff that only names what changed is shown."""
+    talk, prompt = await begun(stage)
+    diff = {"type": "diff", "changes": [{"operation": "modify", "path": "/tmp/a.txt"}]}
+    await talk.update("tool_call_update", toolCallId="c1", title="T", content=[diff])
+    call = await call_of(stage, talk, "c1")
+    stage.judge.judge("V2-UPS-20", call.get("content") == ["diff"], "it is lost", came=call)
+    await talk.end_turn(prompt)

@@ -1,4 +1,4 @@
-"""The kit in an agent's place: what it says to a client in v1's or v2's words.
+"""The kit in an agent's place: what it says to a client in the words of v1, v2 or the draft.
 
 Must not know: any rule.  Whatever the client asks that a check does not handle itself is answered
 as an agent would that has everything it offered.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from accord.conformance.rule import Version
-from accord.conformance.wire import Frame, Message, RawPeer, Reply
+from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Reply, Unanswered
 
 SESSION = "kit-1"
 # The client's requests that checks answer themselves, when they have looked at them.
@@ -20,6 +20,9 @@ MANUAL = frozenset(
     {"initialize", "session/new", "session/load", "session/resume", "session/prompt"}
 )
 MODES = ("ask", "code")
+# The number that each version goes by in `initialize`; the 2026-02 draft calls itself 1 too.
+NUMBERS: dict[Version, int] = {"1": 1, "2": 2, "draft": 1}
+CREATED = "2026-02-04T12:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,11 @@ class Offer:
 
     def answer(self, version: Version) -> Message:
         """The result of `initialize`."""
-        made: Message = {"protocolVersion": self.protocol_version or int(version)}
+        made: Message = {"protocolVersion": self.protocol_version or NUMBERS[version]}
         if version == "1":
             made |= {"agentCapabilities": self.capabilities, "agentInfo": self.info}
+        elif version == "draft":
+            made |= {"capabilities": self.capabilities, "agentInfo": self.info}
         else:
             made |= {"capabilities": self.capabilities, "info": self.info}
         if self.auth_methods is not None:
@@ -83,11 +88,14 @@ class Conversation:
         """The next request with one of these methods; sessions and prompts before it just work.
 
         Raises:
-            Unanswered: none came in time, or the client is gone.
+            NotReady: none came in time, or the client is gone: it does not do what it should show.
         """
         on_the_way = [name for name in ("session/new", "session/prompt") if name not in methods]
         while True:
-            frame = await self.request(*methods, *on_the_way, timeout=timeout)
+            try:
+                frame = await self.request(*methods, *on_the_way, timeout=timeout)
+            except Unanswered as error:
+                raise NotReady(str(error)) from None
             if frame.method in methods:
                 return frame
             if frame.method == "session/new":
@@ -131,6 +139,9 @@ class Conversation:
         """Take the request that opens a session, and open it as `kit-1`."""
         frame = await self.request("session/new", "session/load", "session/resume")
         name: Message = {"sessionId": SESSION} if frame.method == "session/new" else {}
+        if self.version == "draft" and frame.method == "session/load":
+            name = {"workingDirectory": "/", "mode": MODES[0], "messageCount": 0}
+            name |= {"sessionId": SESSION, "configOptions": {}}
         await self.reply(frame, name | fields)
         return frame
 
@@ -155,11 +166,18 @@ class Conversation:
 
     async def update(self, kind: str, /, **fields: Any) -> None:
         """One `session/update`."""
+        if self.version == "draft":
+            params = {"sessionId": SESSION, "type": kind, "data": fields}
+            await self.peer.notify("session/update", params)
+            return
         update = {"sessionUpdate": kind, **fields}
         await self.peer.notify("session/update", {"sessionId": SESSION, "update": update})
 
     async def say(self, text: str, message: str = "m1") -> None:
         """A piece of a message."""
+        if self.version == "draft":
+            await self.update("agent_message_chunk", content=text)
+            return
         content = {"type": "text", "text": text}
         await self.update("agent_message_chunk", messageId=message, content=content)
 
@@ -199,7 +217,7 @@ class Conversation:
         value: Any = self.hello.get(key)
         for name in names:
             value = value.get(name) if isinstance(value, dict) else None
-        return isinstance(value, dict) or (value is True and self.version == "1")
+        return isinstance(value, dict) or (value is True and self.version != "2")
 
 
 def responses(frames: list[Frame], request_id: Any) -> list[Frame]:
@@ -221,7 +239,12 @@ def error_code(answer: Message) -> int | None:
 
 
 def modes(version: Version) -> Message:
-    """A mode and a config option to choose from, as they come with a session."""
+    """A mode and a config option to choose from, as they come with a session.
+
+    The draft names its modes in `initialize`; a session of it comes with its birthday.
+    """
+    if version == "draft":
+        return {"createdAt": CREATED}
     option = {
         "name": "Mode",
         "category": "mode",

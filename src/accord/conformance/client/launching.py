@@ -26,7 +26,7 @@ from anyio.abc import Process, SocketStream
 
 from accord.conformance.client import bridge
 from accord.conformance.program import (
-    LEAVE_SECONDS,
+    LEAVING,
     drain,
     end_of,
     kill_group,
@@ -128,7 +128,7 @@ async def launched(
 
             tasks.start_soon(listener.serve, serve)
             yield client
-            await _leave(client)
+            await _leave(client, patience * LEAVING)
             tasks.cancel_scope.cancel()
 
 
@@ -169,11 +169,11 @@ async def _spawned(
                     await stream.aclose()
 
 
-async def _leave(client: Launched) -> None:
+async def _leave(client: Launched, seconds: float) -> None:
     """Let the client see that its agent is gone, and end by itself."""
     for peer in client.peers:
         try:
             await peer.writing.aclose()
         except (OSError, anyio.BrokenResourceError):
             pass
-    await client.ended(LEAVE_SECONDS)
+    await client.ended(seconds)

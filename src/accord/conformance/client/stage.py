@@ -11,14 +11,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from accord.conformance.check import Check, Findings
-from accord.conformance.client.conversation import MANUAL, Conversation, Offer, modes
+from accord.conformance.client.conversation import MANUAL, NUMBERS, Conversation, Offer, modes
 from accord.conformance.client.launching import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.rule import Version
-from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotReady
+from accord.conformance.running import OpenStage
+from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotReady, Unanswered
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
@@ -91,9 +92,10 @@ class ClientStage:
         talk = await self.start(purpose, manual=manual)
         frame = await talk.initialize(offer or self.offer())
         asked = frame.params.get("protocolVersion")
-        if isinstance(asked, int) and asked < int(self.version):
+        if isinstance(asked, int) and asked < NUMBERS[self.version]:
             self.judge.skip_open(f"the client speaks version {asked} at most")
             raise NotAsked("another version")
+        self.need(self.version != "draft" or is_draft(frame), "the client does not speak the draft")
         return talk
 
     def offer(self, **more: Any) -> Offer:
@@ -109,7 +111,7 @@ class ClientStage:
             frame = await talk.session(**(fields or modes(self.version)))
         except Gone:
             asked = talk.hello.get("protocolVersion")
-            if isinstance(asked, int) and asked > int(self.version) and not self._went_on(talk):
+            if isinstance(asked, int) and asked > NUMBERS[self.version] and not self._went_on(talk):
                 self.judge.skip_open(f"the client does not speak version {self.version}")
                 raise NotAsked("another version") from None
             raise
@@ -143,6 +145,42 @@ class ClientStage:
         if not ok:
             self.judge.skip_open(said)
             raise NotAsked(said)
+
+
+def is_draft(frame: Frame) -> bool:
+    """Whether an `initialize` is in the words of the 2026-02 draft."""
+    params = frame.params
+    return isinstance(params.get("capabilities"), dict) and not (
+        params.keys() & {"clientCapabilities", "info"}
+    )
+
+
+async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
+    """Whether this client begins in the words of a version.
+
+    Raises:
+        NotStarted: it cannot be started.
+    """
+
+    first: list[Frame] = []
+
+    async def hello(stage: ClientStage) -> None:
+        first.append(await (await stage.start()).request("initialize"))
+
+    check = Check("speaks", (), "client", version, hello)
+    async with open_stage(check, Findings(())) as stage:
+        try:
+            await check.run(cast("ClientStage", stage))
+        except Unanswered:
+            pass
+    if not first or version == "draft":
+        return bool(first) and is_draft(first[0])
+    params = first[0].params
+    asked = params.get("protocolVersion")
+    later = isinstance(asked, int) and asked >= NUMBERS["2"]
+    # A client that begins with a later version says so in the words of the first one too.
+    older = not later or "clientCapabilities" in params
+    return later if version == "2" else older and not is_draft(first[0])
 
 
 def client_stages(

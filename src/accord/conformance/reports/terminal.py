@@ -77,7 +77,7 @@ def again(report: Report, rule_id: str) -> str:
     words = ["accord", "check", "--only", rule_id]
     if report.version != "1":
         words += ["--protocol", report.version]
-    if report.role == "client":
+    if report.role == "client" and "--client-stdio" not in report.options:
         words.append("--client")
     return plain(shlex.join([*words, *report.options, "--", *report.command]))
 

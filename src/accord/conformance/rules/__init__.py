@@ -2,12 +2,14 @@
 
 Each table has one line per rule: id, side, level, tier, seen, stability, implied rules, the id of
 the official kit, source, sentence, and, where no check is possible, the reason.  `-` is nothing.
-`implied.tsv` has the implied rules that the broken peers of tests/defects made plain.
+`implied.tsv` has the implied rules that the broken peers of tests/defects made plain,
+`unjudged.tsv` the reason why a rule is judged for one side and not for the other that it binds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -35,6 +37,15 @@ def load() -> Mapping[str, Rule]:
                 {key: "" if cell == "-" else cell for key, cell in row.items()}
             )
     return MappingProxyType(rules)
+
+
+@cache
+def load_for(side: str) -> Mapping[str, Rule]:
+    """The same, where `unseen` is also the reason why this side is not judged by a rule."""
+    reasons = {name: reason for name, of, reason in _lines("unjudged.tsv") if of == side}
+    rules = load()
+    changed = {name: replace(rules[name], unseen=reason) for name, reason in reasons.items()}
+    return MappingProxyType({name: changed.get(name, rule) for name, rule in rules.items()})
 
 
 def implied(rule_id: str, side: str) -> frozenset[str]:

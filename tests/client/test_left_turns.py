@@ -1,0 +1,170 @@
+"""Turns that the program left and that the agent ended late: their rest is not the next one's."""
+
+from __future__ import annotations
+
+import pytest
+
+from accord.client import Session
+from accord.connection import Limits
+from tests.client.scripted_agent import ScriptedAgent, connected
+
+VERSIONS = pytest.mark.parametrize("version", [1, 2])
+SOON = Limits(close_seconds=0.02)
+
+
+async def leave_a_turn(session: Session) -> None:
+    """Prompt, and go without an end."""
+    async with session.prompt("left"):
+        pass
+
+
+async def told_to_stop(agent: ScriptedAgent) -> None:
+    """The client gives up."""
+    await agent.expect("session/cancel")
+    if agent.version == 1:
+        await agent.expect("$/cancel_request")
+
+
+@VERSIONS
+async def test_the_rest_of_a_left_turn_is_not_part_of_the_next_reply(version: int) -> None:
+    """Ours, found by a simulated world: the end came after the bound and after the next prompt."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        await told_to_stop(agent)
+        second = await agent.expect("session/prompt")
+        agent.say("rest of the first", "m1")
+        agent.end_turn(first, "cancelled")
+        if version == 2:
+            agent.result(second, {"messageId": "u2"})
+            agent.state("running")
+        agent.say("second", "m2")
+        agent.end_turn(second)
+        third = await agent.begin_turn()
+        agent.say("third", "m3")
+        agent.end_turn(third)
+
+    async with connected(script, version, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        reply = await session.ask("next")
+        assert reply.text == "second"
+        assert [one.text for one in reply.messages] == ["next", "second"]
+        assert not session.is_busy
+        assert (await session.ask("and more")).text == "third"
+        said = [one.text for one in session.transcript.messages if one.role == "agent"]
+    assert said == ["rest of the first", "second", "third"]
+
+
+async def test_in_v2_the_next_turn_does_not_show_the_rest_either() -> None:
+    """Ours: before its prompt is inserted nothing can be about it."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        await told_to_stop(agent)
+        second = await agent.expect("session/prompt")
+        agent.say("rest of the first", "m1")
+        agent.end_turn(first, "cancelled")
+        agent.result(second, {"messageId": "u2"})
+        agent.state("running")
+        agent.say("second", "m2")
+        agent.end_turn(second)
+
+    async with connected(script, 2, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        async with session.prompt("next") as turn:
+            seen = [update.text async for update in turn]
+    assert seen == ["second"]
+
+
+async def test_an_agent_that_takes_the_next_prompt_in_has_ended_the_one_before() -> None:
+    """v2.md: what comes behind the insertion may be about it, though no idle came in between."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        await agent.begin_turn()
+        await told_to_stop(agent)
+        second = await agent.expect("session/prompt")
+        agent.say("rest of the first", "m1")
+        agent.result(second, {"messageId": "u2"})
+        agent.say("second", "m2")
+        agent.end_turn(second)
+
+    async with connected(script, 2, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        assert (await session.ask("next")).text == "second"
+
+
+async def test_a_left_prompt_that_is_refused_late_was_never_said() -> None:
+    """v2.md: a prompt that is refused is no part of the conversation, however late that is told."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.expect("session/prompt")
+        await agent.expect("session/cancel")
+        await agent.expect("$/cancel_request")
+        second = await agent.expect("session/prompt")
+        agent.error(first, -32800, "cancelled")
+        agent.result(second, {"messageId": "u2"})
+        agent.state("running")
+        agent.say("second", "m2")
+        agent.end_turn(second)
+
+    async with connected(script, 2, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        assert (await session.ask("next")).text == "second"
+        assert [one.text for one in session.transcript.messages] == ["next", "second"]
+
+
+async def test_a_left_prompt_that_is_taken_in_late_ends_by_its_idle() -> None:
+    """Ours: the answer of a given up call still tells where its prompt is."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.expect("session/prompt")
+        await agent.expect("session/cancel")
+        await agent.expect("$/cancel_request")
+        second = await agent.expect("session/prompt")
+        agent.result(first, {"messageId": "u1"})
+        agent.state("running")
+        agent.say("rest of the first", "m1")
+        agent.end_turn(first, "cancelled")
+        agent.result(second, {"messageId": "u2"})
+        agent.state("running")
+        agent.say("second", "m2")
+        agent.end_turn(second)
+
+    async with connected(script, 2, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        assert (await session.ask("next")).text == "second"
+
+
+@VERSIONS
+async def test_an_agent_that_never_ends_what_was_left_still_answers(version: int) -> None:
+    """Ours: whoever ends nothing is no reason to show nothing, however often it was left."""
+    times = 20
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        for _ in range(times):
+            await agent.begin_turn()
+            await told_to_stop(agent)
+        last = await agent.begin_turn()
+        agent.say("last")
+        agent.end_turn(last)
+
+    async with connected(script, version, limits=Limits(close_seconds=0.005)) as (client, _):
+        session = await client.new_session()
+        for _ in range(times):
+            await leave_a_turn(session)
+        async with session.prompt("last") as turn:
+            seen = [update.text async for update in turn]
+        assert seen == ["last"]
+        assert turn.reply.text == "last"
+        assert not session.is_busy
