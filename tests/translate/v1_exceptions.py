@@ -166,7 +166,7 @@ class Expected:
         self._calls.add(said["toolCallId"])
         said["sessionUpdate"] = "tool_call" if is_new else "tool_call_update"
         if is_new and "title" not in said:
-            said["title"] = said.get("name", said["toolCallId"])
+            said["title"] = said.get("name") or said["toolCallId"]
             said.setdefault("_meta", {})[X] = {"title": None}
 
 
