@@ -15,6 +15,7 @@ from accord.schema.draft.updates import decode_update
 from accord.schema.method import Method
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
+from accord.translate.draft_tables import NEXT_STATUSES
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -218,6 +219,25 @@ class Wire:
     def _official(self, side: Side, message: Message, name: str) -> None:
         if self._check is not None and side not in self._draft:
             self._check(side, message, name)
+
+
+def check_steps(said: list[Out]) -> None:
+    """D26-32, D26-34: every call is told of first, and every status follows from the one before."""
+    statuses: dict[tuple[str, str], str] = {}
+    for side, message in said:
+        if side is not CLIENT or not isinstance(message, Notification):
+            continue
+        params = message.params
+        if params.get("type") == "tool_call":
+            statuses.setdefault((params["sessionId"], params["data"]["id"]), "pending")
+            assert params["data"]["status"] == "pending"
+        elif params.get("type") == "tool_call_update":
+            call = params["sessionId"], params["data"]["id"]
+            status = params["data"].get("status")
+            assert call in statuses
+            if status is not None:
+                assert status in NEXT_STATUSES[statuses[call]], (statuses[call], status)
+                statuses[call] = status
 
 
 # Lists of words that the draft leaves open, and one word of each.

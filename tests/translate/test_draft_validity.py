@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from accord.translate.message import AGENT, CLIENT
 from tests.translate.draft_generated import SESSIONS, Talk, official_check
 from tests.translate.draft_openings import Before, Behind, before, behind
+from tests.translate.draft_wire import check_steps
 
 OF_CLIENT = [
     "session/new",
@@ -94,6 +95,7 @@ def test_a_draft_client_and_a_v1_agent_are_told_nothing_invalid(
     scene = before(unstable=unstable, check=official_check)
     talk = Talk(data.draw, scene.wire, CLIENT)
     _talk(talk, steps, OF_CLIENT, [*OF_AGENT, "terminal/output"])
+    check_steps(scene.wire.take())
 
 
 @settings(max_examples=25)

@@ -193,19 +193,7 @@ def test_tool_calls_of_v1_are_the_same(call: Any, changes: list[Any]) -> None:
         if ours == [] and set(plain(update)) <= {"sessionUpdate", "toolCallId"}:
             # Lossy: a change of nothing is not told.
             continue
-        assert _kinds(ours) == _kinds(theirs)
-
-
-def _kinds(notifications: Any) -> Any:
-    """Lossy: no kind is `other`, and no locations are none; both mean the same in v1."""
-    for one in notifications:
-        update = one["update"]
-        if update["sessionUpdate"] == "tool_call":
-            update.setdefault("kind", "other")
-        for name in ("locations",):
-            if update.get(name) == []:
-                del update[name]
-    return notifications
+        assert ours == theirs
 
 
 def test_lossy_a_call_is_announced_once() -> None:

@@ -342,6 +342,12 @@ def title_of_tool(tool: str, given: Any) -> str:
     return tool
 
 
+# ---- messages
+
+# Ids of messages that a bridge made of the draft's `index` and `final`: the draft needs none back.
+MADE_MESSAGE: Final = "d26-message-"
+
+
 # ---- plans
 
 _PLAN_STATUSES_FROM_DRAFT: Final = MappingProxyType(

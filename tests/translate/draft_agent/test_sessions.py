@@ -150,6 +150,14 @@ def test_modes_and_options_that_were_kept_come_back() -> None:
     assert scene.wire.one(AGENT, "session/set_mode").params["mode"] == "ask_permission"
 
 
+def test_strictly_a_loss_is_refused() -> None:
+    """Ours: whoever asked for it rather has an error."""
+    scene = behind(strict=True)
+    params = {"cwd": "/a", "mcpServers": [], "additionalDirectories": ["/b"]}
+    error = scene.wire.error(CLIENT, scene.wire.ask(CLIENT, "session/new", params))
+    assert (error.code, error.data) == (-32603, {"loss": "additionalDirectories"})
+
+
 # ---- loading
 
 

@@ -47,10 +47,11 @@ def test_indexes_and_ends_make_messages() -> None:
         ids.append(update.get("messageId"))
         kept = {name: data[name] for name in ("index", "final") if name in data}
         assert update.get("_meta") == ({DRAFT: kept} if kept else None)
-    assert ids == ["fresh-1"] * 4 + ["fresh-2"] * 2 + ["fresh-3"]
+    made = [f"d26-message-fresh-{number}" for number in (1, 2, 3)]
+    assert ids == made[:1] * 4 + made[1:2] * 2 + made[2:]
     scene.update("thought_message_chunk", {"content": "hm"})
     (update,) = scene.update("agent_message_chunk", {"content": "h", "index": 1})
-    assert update["messageId"] == "fresh-3"
+    assert update["messageId"] == made[2]
     scene.update("thought_message_chunk", {"content": "hm"})
     (update,) = scene.update("agent_message_chunk", {"content": "i"})
     assert "messageId" not in update

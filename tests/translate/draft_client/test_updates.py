@@ -49,7 +49,7 @@ def test_messages_with_ids_get_an_index() -> None:
 def test_what_a_draft_agent_behind_had_said_of_a_chunk_comes_back() -> None:
     """dialect.md 5: index, final, visible; the id was made of them."""
     kept = {"index": 3, "final": True, "y": 1}
-    (params,) = before().update(_chunk(messageId="made", _meta={DRAFT: kept}))
+    (params,) = before().update(_chunk(messageId="d26-message-1", _meta={DRAFT: kept}))
     assert params["data"] == {
         "content": "hi",
         "index": 3,

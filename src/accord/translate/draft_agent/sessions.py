@@ -57,7 +57,7 @@ class Sessions:
         had: Json = {}
         if "additionalDirectories" in params:
             had["additionalDirectories"] = params.pop("additionalDirectories")
-            self._bridge.loss("additionalDirectories")
+            self._bridge.lost("additionalDirectories")
         asked: Json = {"workingDirectory": folder, **params}
         self._system_prompt(asked, had)
         if servers:
@@ -127,12 +127,12 @@ class Sessions:
         params = dict(request.params)
         folder, session_id = params.pop("cwd"), params["sessionId"]
         if params.pop("mcpServers"):
-            self._bridge.loss("mcpServers")
+            self._bridge.lost("mcpServers")
         had: Json = {"cwd": folder}
         if "additionalDirectories" in params:
             had["additionalDirectories"] = params.pop("additionalDirectories")
         if params.pop("systemPrompt", None) is not None:
-            self._bridge.loss("systemPrompt")
+            self._bridge.lost("systemPrompt")
         keep_all(params, had)
         session = self._state.open(session_id, folder)
         session.told = False

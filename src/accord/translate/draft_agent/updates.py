@@ -27,7 +27,7 @@ from accord.translate.draft_pieces.options import with_value
 from accord.translate.draft_pieces.outputs import Surfaces
 from accord.translate.draft_pieces.plans import commands_from_draft, plan_from_draft
 from accord.translate.draft_pieces.tool_calls import call_from_draft, update_from_draft
-from accord.translate.draft_tables import FINAL_STATUSES
+from accord.translate.draft_tables import FINAL_STATUSES, MADE_MESSAGE
 from accord.translate.keeping import DRAFT, kept
 from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.reading import read_params
@@ -216,7 +216,8 @@ def _grouped(bridge: DraftBridge, session: Session, kind: str, data: Json, updat
     index, visible = data.get("index"), made.pop("visible", None)
     fresh_start = index == 0 or kind in session.ended
     if fresh_start or (index is None and session.last != kind):
-        session.message_ids[kind] = bridge.around.fresh() if fresh_start else None
+        made_id = f"{MADE_MESSAGE}{bridge.around.fresh()}" if fresh_start else None
+        session.message_ids[kind] = made_id
         session.ended.discard(kind)
     if "messageId" in had:
         # A bridge before us knew the message, and made the index of its own.

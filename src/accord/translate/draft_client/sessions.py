@@ -105,7 +105,7 @@ class Sessions:
             }
         else:
             had["systemPrompt"] = text
-            self._bridge.loss("systemPrompt")
+            self._bridge.lost("systemPrompt")
         keep_all(asked, had)
 
     # ---- loading

@@ -16,6 +16,7 @@ from accord.translate.draft_pieces.bridge import DraftBridge
 from accord.translate.draft_pieces.content import placeholder
 from accord.translate.draft_pieces.fitting import keep_all, taken
 from accord.translate.draft_pieces.plans import commands_to_draft, plan_to_draft
+from accord.translate.draft_tables import MADE_MESSAGE
 from accord.translate.message import AGENT, CLIENT, Json, Notification, Out
 
 _Kind: TypeAlias = Callable[[Session, Json], list[Out]]
@@ -148,16 +149,14 @@ def _whole_chunk(session: Session, kind: str, update: Json) -> Json:
 def _grouped(session: Session, kind: str, message_id: str | None, data: Json, had: Json) -> None:
     """Say by an index which message the chunk is of: the draft has no ids."""
     index, final = had.pop("index", None), had.pop("final", None)
-    draft_said = isinstance(index, int) or isinstance(final, bool)
     if isinstance(index, int) and index >= 0:
         data["index"] = index
     if isinstance(final, bool) and kind != "agent_thought_chunk":
         data["final"] = final
-    if message_id is None:
+    if message_id is None or message_id.startswith(MADE_MESSAGE):
         return
     last_id, count = session.messages.get(kind, ("", 0))
     count = count if last_id == message_id else 0
     session.messages[kind] = (message_id, count + 1)
-    if not draft_said:
-        data["index"] = count
-        had["messageId"] = message_id
+    data["index"] = count
+    had["messageId"] = message_id

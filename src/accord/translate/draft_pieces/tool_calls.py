@@ -39,6 +39,13 @@ TOOL_OF_KIND: Final = {
     "fetch": "web/fetch",
 }
 _OFFICIAL_STATUSES: Final = frozenset(STATUSES_FROM_DRAFT.values())
+# What v1 had left out of a call, and the draft demands or is told by.
+_LEFT_OUT: Final = {
+    "noName": "name",
+    "noInput": "rawInput",
+    "noStatus": "status",
+    "noKind": "kind",
+}
 _PLACE_EXTRAS: Final = ("column", "endLine", "endColumn")
 _CALL_FIELDS: Final = ("title", "kind", "locations", "content", "rawOutput")
 _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOutput")
@@ -67,14 +74,11 @@ def call_from_draft(data: Json, folder: str) -> Json:
     _status_from_draft(made, had)
     if said in _OFFICIAL_STATUSES:
         made["status"] = said
-    if had.pop("noStatus", False) is True:
-        made.pop("status", None)
     if "location" in made:
         made["locations"] = [place_from_draft(made.pop("location"), folder)]
-    if had.pop("noName", False) is True:
-        del made["name"]
-    if had.pop("noInput", False) is True:
-        del made["rawInput"]
+    for mark, name in _LEFT_OUT.items():
+        if had.pop(mark, False) is True:
+            made.pop(name, None)
     made = restore(made, had, _CALL_FIELDS, v1.ToolCall)
     keep_all(made, had)
     return made
@@ -172,7 +176,9 @@ def call_to_draft(update: Json) -> Json:
     made = {"id": made.pop("toolCallId"), "tool": tool, "input": given, **made, "status": "pending"}
     if title is not None and title != title_of_tool(tool, given):
         had["title"] = title
-    if kind is not None and kind != kind_of_tool(tool):
+    if kind is None:
+        had["noKind"] = True
+    elif kind != kind_of_tool(tool):
         had["kind"] = kind
     _places_to_draft(made, had)
     made = restore(made, had, ("requiresPermission",), draft.ToolCall)
@@ -182,10 +188,9 @@ def call_to_draft(update: Json) -> Json:
 
 def _places_to_draft(made: Json, had: Json) -> None:
     locations = made.pop("locations", None)
-    if not locations:
-        return
-    made["location"] = place_to_draft(locations[0])
-    if len(locations) > 1:
+    if locations:
+        made["location"] = place_to_draft(locations[0])
+    if locations is not None and len(locations) != 1:
         had["locations"] = locations
 
 
