@@ -371,24 +371,12 @@ def from_draft_plan_status(status: str) -> str:
 
 # ---- terminals
 
+# In the order of their numbers, from 1 on, as POSIX systems have them.
+_SIGNAL_NAMES: Final = (
+    "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM".split()
+)
 _SIGNALS: Final = MappingProxyType(
-    {
-        "SIGHUP": 1,
-        "SIGINT": 2,
-        "SIGQUIT": 3,
-        "SIGILL": 4,
-        "SIGTRAP": 5,
-        "SIGABRT": 6,
-        "SIGBUS": 7,
-        "SIGFPE": 8,
-        "SIGKILL": 9,
-        "SIGUSR1": 10,
-        "SIGSEGV": 11,
-        "SIGUSR2": 12,
-        "SIGPIPE": 13,
-        "SIGALRM": 14,
-        "SIGTERM": 15,
-    }
+    {f"SIG{name}": number for number, name in enumerate(_SIGNAL_NAMES, 1)}
 )
 UNKNOWN_EXIT: Final = -1
 
