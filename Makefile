@@ -23,7 +23,10 @@ PURE := schema jsonrpc protocol transcript translate
 .DEFAULT_GOAL := test
 .PHONY: test check unit coverage peers interop soak fuzz rules bench format lock setup
 
-test: check coverage unit peers
+# The two of each line use one core each.
+test: setup
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check coverage
+	@$(MAKE) --no-print-directory unit peers
 
 setup:
 	@sh scripts/setup.sh dev node

@@ -2,12 +2,12 @@
 
 An agent      Agent  Turn  Choice  FormField  Done
 Its store     MemoryStore  SqliteStore  SessionStore
-A client      Client  Session  PromptTurn  Reply  Implementation  Extensions
+A client      Client  Session  PromptTurn  Reply  Implementation  Extensions  Credential
 The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
 Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
-In between    Proxy, Translated
+In between    Proxy  Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
 Bounds        Limits
 Errors        AccordError
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from accord.agent.own_terminals import Done
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
     from accord.client.asking import Decision, PermissionOption, PermissionRequest
+    from accord.client.draft_login import Credential
     from accord.client.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.files import FileService
     from accord.client.grants import Grants
@@ -99,6 +100,7 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
+    "accord.client.draft_login": ("Credential",),
     "accord.client.elicitation": (
         "Elicitations",
         "FormRequest",
@@ -174,6 +176,7 @@ __all__ = [
     "Choice",
     "Client",
     "ConnectionLost",
+    "Credential",
     "Decision",
     "Done",
     "Elicitations",
