@@ -373,7 +373,8 @@ def from_draft_plan_status(status: str) -> str:
 
 # In the order of their numbers, from 1 on, as POSIX systems have them.
 _SIGNAL_NAMES: Final = (
-    "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM".split()
+    *("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE"),
+    *("KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM"),
 )
 _SIGNALS: Final = MappingProxyType(
     {f"SIG{name}": number for number, name in enumerate(_SIGNAL_NAMES, 1)}
