@@ -68,3 +68,9 @@ def test_what_we_made_is_refused_only_where_no_reader_takes_it() -> None:
         b'"locations":3}}'
     )
     assert refused(UPDATE, odd) is None
+
+
+def test_a_method_of_both_sides_is_the_one_that_has_a_result() -> None:
+    """`mcp/message` is a request to the client and a notification to the agent."""
+    for spoken in ("v1", "v2"):
+        assert methods_of(spoken)["mcp/message"].kind == "request"

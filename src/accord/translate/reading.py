@@ -22,7 +22,9 @@ Spoken: TypeAlias = Literal["v1", "v2", "draft"]
 def methods_of(spoken: Spoken) -> dict[str, Method]:
     """Every method of a version by name; those of both sides together."""
     module = _module(spoken)
-    return {**module.CLIENT_METHODS, **module.AGENT_METHODS}
+    # `mcp/message` is a request to the client and a notification to the agent, alike but for the
+    # result that the request has.
+    return {**module.AGENT_METHODS, **module.CLIENT_METHODS}
 
 
 def _module(spoken: Spoken) -> ModuleType:
