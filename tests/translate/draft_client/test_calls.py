@@ -273,3 +273,23 @@ def test_a_cancel_answers_what_is_still_asked() -> None:
     (_, update), (_, result) = scene.wire.take()
     assert update.params["data"]["status"] == "denied"  # type: ignore[union-attr]
     assert result == Result(key, {"stopReason": "cancelled"})
+
+
+def test_a_status_that_was_held_is_the_agents_own_word() -> None:
+    """dialect.md 5.1: what a bridge makes up says so, what the agent said does not."""
+    scene = before()
+    scene.prompt()
+    scene.update(_call("pending"))
+    assert scene.update(_change("in_progress")) == []
+    scene.wire.wait(0.2)
+    (update,) = scene.wire.updates(CLIENT)
+    assert update["data"] == {"id": "c", "status": "in_progress"}
+    content = [{"type": "content", "content": {"type": "text", "text": "x"}}]
+    call = {**_call("pending"), "toolCallId": "d"}
+    scene.update(call)
+    (update,) = scene.update({**_change("in_progress", content=content), "toolCallId": "d"})
+    assert update["data"]["output"] == {"type": "text", "text": "x"}
+    assert "status" not in update["data"]
+    scene.wire.wait(0.2)
+    (update,) = scene.wire.updates(CLIENT)
+    assert update["data"]["_meta"] == {DRAFT: {"made": True}}

@@ -108,7 +108,9 @@ class Calls:
             keep_all(patch, {"made": True})
         if steps == ("in_progress",) and not call.asked:
             self._hold(session, call)
-            steps = ()
+            if len(patch) == 1:
+                call.owed = not made
+                return []
         elif steps:
             outs = [self._step(session, call, one) for one in steps[:-1]]
             call.status = patch["status"] = steps[-1]
@@ -133,7 +135,10 @@ class Calls:
     def _step(self, session: Session, call: Call, status: str) -> Out:
         call.status = status
         data: Json = {"id": call.id, "status": status}
-        keep_all(data, {"made": True})
+        if status == "in_progress" and call.owed:
+            call.owed = False
+        else:
+            keep_all(data, {"made": True})
         return told(session, "tool_call_update", data)
 
     def _settle(self, call: Call) -> None:

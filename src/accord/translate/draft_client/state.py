@@ -43,6 +43,8 @@ class Call:
     given: Any = None
     asked: bool = False
     rejected: bool = False
+    # The agent has said that it is in progress, and the client was not told so yet.
+    owed: bool = False
 
 
 @dataclass(slots=True)
