@@ -39,8 +39,8 @@ class Opening:
     def __init__(self, relay: Relay, request: Request, outside: Outside, speaks: Spoken | None):
         self._relay = relay
         self._request = request
-        self._outside = outside
-        self._speaks = speaks
+        self._outside: Outside = outside
+        self._speaks: Spoken | None = speaks
 
     async def run(self) -> None:
         """Open; the client's `initialize` is answered in any case."""

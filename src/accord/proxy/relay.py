@@ -105,8 +105,8 @@ class Relay:
         self._connect = connect
         self._tasks = tasks
         self._around = around
-        self._to = to
-        self._speaks = speaks
+        self._to: Outside | None = to
+        self._speaks: Spoken | None = speaks
         self._settings = settings
         self._restartable = restartable
         self._host = host

@@ -227,6 +227,7 @@ async def carry(outer: Transport, inner: Transport) -> Ended:
 
     Returns why the agent ended; that it was closed here where the client went first.
     """
+    ended = Ended("closed here", clean=True)
     async with anyio.create_task_group() as tasks:
         lane = _Lanes(outer, inner, tasks)
         await inner.start(lane.from_agent, tasks)
@@ -235,7 +236,7 @@ async def carry(outer: Transport, inner: Transport) -> Ended:
         if lane.from_agent.why is None and isinstance(inner, Translated):
             await inner.finish()
             await outer.drain()
-        ended = lane.from_agent.why or Ended("closed here", clean=True)
+        ended = lane.from_agent.why or ended
         await inner.aclose()
         await outer.drain()
         await outer.aclose()
