@@ -136,7 +136,8 @@ class LocalHost:
             case "terminal/release":
                 await self._terminals.release(session_id, params["terminalId"])
                 return {}
-        raise RequestError.method_missing(method)
+            case _:
+                raise RequestError.method_missing(method)
 
     async def _create(self, session_id: str, params: Json) -> Json:
         early: list[bytes] = []
