@@ -8,7 +8,7 @@ from accord.translate.draft_agent import sessions as session_bounds
 from accord.translate.draft_agent import state as bounds
 from accord.translate.keeping import DRAFT
 from accord.translate.message import AGENT, CLIENT
-from tests.translate.draft_openings import Behind, behind, options
+from tests.translate.draft_openings import DRAFT_AGENT, Behind, behind, options
 
 MODE_LIST = [
     {"id": "default", "name": "Default"},
@@ -100,6 +100,25 @@ def test_an_option_that_is_refused_or_unknown() -> None:
     asked = scene.wire.one(AGENT, "session/set_config_option")
     scene.wire.fail(AGENT, asked.key, -32602)
     assert scene.wire.error(CLIENT, key).code == -32602
+
+
+def test_a_model_is_set_by_the_option_of_that_name() -> None:
+    """Contradiction 32: the oldest request for it, where the agent has such an option."""
+    capabilities = {**DRAFT_AGENT, "sessionCapabilities": {"configOptions": ["model"]}}
+    scene = behind(agent=capabilities)
+    params = {"sessionId": "s", "modelId": "large"}
+    key = scene.wire.ask(CLIENT, "session/set_model", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    assert asked.params == {"sessionId": "s", "key": "model", "value": "large"}
+    scene.wire.answer(AGENT, asked.key, {"key": "model", "currentValue": "large"})
+    assert scene.wire.result(CLIENT, key) == {}
+    scene.wire.ask(CLIENT, "session/set_model", params)
+    key, asked = key + 1, scene.wire.one(AGENT, "session/set_config_option")
+    scene.wire.fail(AGENT, asked.key, -32602)
+    assert scene.wire.error(CLIENT, key).code == -32602
+    without = behind()
+    key = without.wire.ask(CLIENT, "session/set_model", params)
+    assert without.wire.error(CLIENT, key).code == -32601
 
 
 def test_a_list_that_was_kept_is_the_answer() -> None:

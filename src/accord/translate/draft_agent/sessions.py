@@ -33,6 +33,8 @@ from accord.translate.message import (
 
 MCP_SERVERS_MAX: Final = 1024
 _APPEND: Final = "append"
+# The key of the draft's option for it.
+MODEL: Final = "model"
 
 
 class Sessions:
@@ -47,6 +49,7 @@ class Sessions:
         bridge.on_request[CLIENT, "session/close"] = self._close
         bridge.on_request[CLIENT, "session/set_mode"] = self._set_mode
         bridge.on_request[CLIENT, "session/set_config_option"] = self._set_option
+        bridge.on_request[CLIENT, "session/set_model"] = self._set_model
 
     # ---- opening
 
@@ -229,6 +232,28 @@ class Sessions:
             result["configOptions"] = copied(session.options)
             keep_all(result, had)
             return [(CLIENT, Result(request.key, result))]
+
+        ask = self._bridge.ask
+        return [
+            ask(AGENT, "session/set_config_option", params, then, instead_of=request, of=CLIENT)
+        ]
+
+    def _set_model(self, request: Request) -> Outs:
+        """The oldest way to choose a model, from before there were options."""
+        params = dict(request.params)
+        session = self._state.session(params["sessionId"])
+        if find(session.options, MODEL) is None:
+            raise CannotTranslate(METHOD_NOT_FOUND, "the agent offers no choice of models")
+        params["key"], params["value"] = MODEL, params.pop("modelId")
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
+            session.options = with_value(
+                session.options, MODEL, answer.result["currentValue"], booleans=self._state.booleans
+            )
+            # The agent announces the change itself.
+            return [(CLIENT, Result(request.key, {}))]
 
         ask = self._bridge.ask
         return [
