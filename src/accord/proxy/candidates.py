@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import uuid
 from collections.abc import Callable
@@ -85,4 +86,5 @@ def surroundings(
         read_text=read_text,
         keep_secret=keep_secret,
         log=log,
+        find_program=shutil.which,
     )

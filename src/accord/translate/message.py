@@ -73,6 +73,10 @@ Message: TypeAlias = Request | Notification | Result | Failure
 Out: TypeAlias = tuple[Side, Message]
 
 
+def _nowhere(name: str) -> None:
+    del name
+
+
 class Surroundings(NamedTuple):
     """What a translator cannot know by itself, handed in so that it stays without I/O."""
 
@@ -88,6 +92,8 @@ class Surroundings(NamedTuple):
     """Put the credentials of a login method where secrets live, and nowhere else."""
     log: Callable[[str], None]
     """Tell whoever operates this."""
+    find_program: Callable[[str], str | None] = _nowhere
+    """The absolute path of a program that is named without one, or None."""
 
 
 class Translator(Protocol):

@@ -108,6 +108,19 @@ def test_servers_of_a_new_session() -> None:
     }
 
 
+def test_the_program_of_a_server_is_found_where_programs_are() -> None:
+    """dialect.md 8: a command without a path is looked up; one that is nowhere stays."""
+    scene = Before()
+    found = {"one": "/bin/one"}
+    scene.bridge.around = scene.bridge.around._replace(find_program=found.get)
+    scene.initialize()
+    for command, path in (("one", "/bin/one"), ("/b", "/b"), ("two", "two")):
+        transport = {"type": "stdio", "command": command}
+        _new(scene, mcpServers=[{"name": "m", "transport": transport}])
+        asked = scene.wire.one(AGENT, "session/new")
+        assert asked.params["mcpServers"][0]["command"] == path
+
+
 @pytest.mark.parametrize(
     "transport",
     [
@@ -232,6 +245,42 @@ def test_updates_before_the_answer_wait_for_it_within_bounds() -> None:
     assert len(said) == 1 + bounds.EARLY_UPDATES_MAX
     assert said[1][1].params["data"] == {"content": "1"}  # type: ignore[union-attr]
     assert scene.bridge.losses == {"an update before its session": 1}
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_sessions_that_turn_up_while_one_is_opened_are_not_held_back_for_ever(
+    refused: bool,
+) -> None:
+    """Ours: nobody knows whose they are until the answer is there."""
+    scene = Before()
+    scene.initialize()
+    _new(scene)
+    _new(scene)
+    first, second = scene.wire.took(AGENT)
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+    assert scene.update(chunk, "other") == []
+    scene.wire.answer(AGENT, first.key, {"sessionId": "s"})
+    assert scene.wire.updates(CLIENT) == []
+    if refused:
+        scene.wire.fail(AGENT, second.key, -32603)
+    else:
+        scene.wire.answer(AGENT, second.key, {"sessionId": "t"})
+    (update,) = scene.wire.updates(CLIENT)
+    assert update["sessionId"] == "other"
+    assert len(scene.update(chunk, "other")) == 1
+
+
+def test_a_session_that_is_loaded_while_one_is_opened_is_not_held_back() -> None:
+    """Ours: the client knows it."""
+    scene = before()
+    _new(scene)
+    scene.wire.take()
+    scene.wire.ask(CLIENT, "session/load", {"sessionId": "old"})
+    asked = scene.wire.one(AGENT, "session/list")
+    scene.wire.answer(AGENT, asked.key, {"sessions": [{"sessionId": "old", "cwd": "/old"}]})
+    scene.wire.one(AGENT, "session/load")
+    chunk = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "x"}}
+    assert len(scene.update(chunk, "old")) == 1
 
 
 # ---- session/load

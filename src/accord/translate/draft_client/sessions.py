@@ -63,16 +63,16 @@ class Sessions:
         self._state.openings += 1
 
         def then(answer: Answer) -> Outs:
-            self._state.openings -= 1
             if isinstance(answer, Failure):
-                return [self._bridge.fail(CLIENT, request.key, answer)]
-            session = self._state.session(answer.result["sessionId"])
+                others = self._state.opened()
+                return [self._bridge.fail(CLIENT, request.key, answer), *others]
+            session = self._state.claimed(answer.result["sessionId"])
+            others = self._state.opened()
             session.opening = True
             session.folder, session.servers = folder, servers
             session.describe(copied(answer.result))
-            return _Opening(self._bridge, self._settings, session, request, answer.result).follow(
-                mode, wishes
-            )
+            opening = _Opening(self._bridge, self._settings, session, request, answer.result)
+            return [*others, *opening.follow(mode, wishes)]
 
         ask = self._bridge.ask
         return [ask(AGENT, "session/new", asked, then, instead_of=request, of=CLIENT)]
@@ -80,6 +80,9 @@ class Sessions:
     def _server(self, server: Json) -> Json:
         made = server_from_draft(server)
         kind = transport_of(made)
+        if kind == "stdio" and not is_absolute(made["command"]):
+            # The draft's programs are looked for where programs are; elsewhere they have a path.
+            made["command"] = self._bridge.around.find_program(made["command"]) or made["command"]
         if kind != "stdio":
             able = self._state.capability("mcpCapabilities", kind) is True
             if not able or (kind == "acp" and not self._bridge.unstable):
@@ -141,7 +144,7 @@ class Sessions:
 
     def _load_in(self, request: Request, folder: str, servers: list[Json]) -> Outs:
         asked: Json = {**request.params, "cwd": folder, "mcpServers": copied(servers)}
-        session = self._state.session(asked["sessionId"])
+        session = self._state.claimed(asked["sessionId"])
         session.folder, session.servers = folder, servers
         session.counted, session.counting = 0, None
 
