@@ -108,19 +108,6 @@ def test_servers_of_a_new_session() -> None:
     }
 
 
-def test_the_program_of_a_server_is_found_where_programs_are() -> None:
-    """dialect.md 8: a command without a path is looked up; one that is nowhere stays."""
-    scene = Before()
-    found = {"one": "/bin/one"}
-    scene.bridge.around = scene.bridge.around._replace(find_program=found.get)
-    scene.initialize()
-    for command, path in (("one", "/bin/one"), ("/b", "/b"), ("two", "two")):
-        transport = {"type": "stdio", "command": command}
-        _new(scene, mcpServers=[{"name": "m", "transport": transport}])
-        asked = scene.wire.one(AGENT, "session/new")
-        assert asked.params["mcpServers"][0]["command"] == path
-
-
 @pytest.mark.parametrize(
     "transport",
     [

@@ -226,3 +226,17 @@ def test_the_method_that_v1_had_named_comes_back() -> None:
     kept = {"_meta": {DRAFT: {"methodId": "sso"}}}
     scene.wire.ask(CLIENT, "authenticate", {"method": "custom", "credentials": {}, **kept})
     assert scene.wire.one(AGENT, "authenticate").params == {"methodId": "sso"}
+
+
+def test_the_program_of_a_server_is_found_where_programs_are() -> None:
+    """dialect.md 8: a command without a path is looked up; one that is nowhere stays."""
+    scene = Before()
+    found = {"one": "/bin/one"}
+    scene.bridge.around = scene.bridge.around._replace(find_program=found.get)
+    scene.initialize()
+    for command, path in (("one", "/bin/one"), ("/b", "/b"), ("two", "two")):
+        transport = {"type": "stdio", "command": command}
+        servers = [{"name": "m", "transport": transport}]
+        scene.wire.ask(CLIENT, "session/new", {"workingDirectory": "/w", "mcpServers": servers})
+        asked = scene.wire.one(AGENT, "session/new")
+        assert asked.params["mcpServers"][0]["command"] == path
