@@ -57,6 +57,10 @@ def test_a_question_about_a_command_keeps_the_input_of_its_call() -> None:
     scene.update("tool_call", {"id": "d", "tool": "fs/write", "input": 5})
     _, asked = _ask(scene, toolCallId="d")
     assert "rawInput" not in asked.params["toolCall"]
+    large = {"command": "x" * 20_000}
+    scene.update("tool_call", {"id": "e", "tool": "terminal/create", "input": large})
+    _, asked = _ask(scene, operation="terminal_execute", resource="x", toolCallId="e")
+    assert asked.params["toolCall"]["rawInput"] == {"resource": "x"}
     _, asked = _ask(scene, operation="mcp_tool", resource="shed/dig", toolCallId="d")
     assert asked.params["toolCall"]["rawInput"] == {"resource": "shed/dig"}
 

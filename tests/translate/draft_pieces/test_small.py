@@ -124,6 +124,15 @@ def test_an_option_of_the_draft_offers_what_was_met(monkeypatch: pytest.MonkeyPa
     assert options[0]["type"] == "select"
 
 
+def test_options_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: no peer can fill our memory."""
+    monkeypatch.setattr(option_bounds, "OPTIONS_MAX", 2)
+    options: list[Any] = []
+    for key in "abc":
+        options = with_value(options, key, 1, booleans=True)
+    assert [one["id"] for one in options] == ["b", "c"]
+
+
 def test_a_value_outside_of_all_groups_gets_one() -> None:
     """V1: a list of values or of groups, never both."""
     groups = [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}]

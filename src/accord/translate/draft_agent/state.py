@@ -19,6 +19,8 @@ from accord.translate.message import CannotTranslate, Json, Key, Request
 
 SESSIONS_MAX: Final = 1024
 CALLS_MAX: Final = 1024
+# Of the input of a call that may be asked about; a longer one is not kept.
+INPUT_BYTES_MAX: Final = 16 * 1024
 # Prompts that wait for a turn which an agent that cannot be cancelled has not ended yet.
 HELD_PROMPTS_MAX: Final = 16
 

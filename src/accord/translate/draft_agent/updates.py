@@ -13,7 +13,7 @@ from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
 from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.draft_agent.state import Session, State
+from accord.translate.draft_agent.state import INPUT_BYTES_MAX, Session, State
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
 from accord.translate.draft_pieces.content import is_block
 from accord.translate.draft_pieces.fitting import (
@@ -99,7 +99,9 @@ class Updates:
     def _tool_call(self, session: Session, data: Json) -> Json | None:
         call = session.call(data["id"])
         call.status = data.get("status", "pending")
-        call.given = None if call.status in FINAL_STATUSES else data["input"]
+        given = data["input"]
+        ended = call.status in FINAL_STATUSES
+        call.given = None if ended or len(encode(given)) > INPUT_BYTES_MAX else given
         return None if _is_made(data) else call_from_draft(data, session.folder)
 
     def _tool_call_update(self, session: Session, data: Json) -> Json | None:

@@ -24,6 +24,11 @@ from accord.translate.message import CLIENT, Json, Message, Notification, Out, R
 
 HOLD_SECONDS: Final = 0.1
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
+# What names the thing that a call is about, in the input of tools as they are met.
+_RESOURCE_KEYS: Final = (
+    *("resource", "command", "url", "uri"),
+    *("path", "file_path", "pattern", "query"),
+)
 # What the announcement has said already.
 _ANNOUNCED: Final = ("title", "kind", "name", "locations", "rawInput")
 
@@ -94,7 +99,7 @@ class Calls:
     def _remember(self, call: Call, update: Json) -> None:
         call.kind = update.get("kind") or call.kind
         call.title = update.get("title") or call.title
-        call.given = update.get("rawInput", call.given)
+        call.resource = named_resource(update.get("rawInput")) or call.resource
         locations = update.get("locations")
         if locations:
             call.path = locations[0]["path"]
@@ -118,7 +123,6 @@ class Calls:
                 keep_all(patch, {"status": status})
             if made:
                 keep_all(patch, {"made": True})
-            self._settle(call)
             return [*outs, told(session, "tool_call_update", patch)]
         if status is not None and not made:
             keep_all(patch, {"status": status})
@@ -128,9 +132,7 @@ class Calls:
 
     def go(self, session: Session, call: Call, wanted: str) -> list[Out]:
         """Lead a call to a status that the agent did not say."""
-        outs = [self._step(session, call, one) for one in steps_to(call.status, wanted)]
-        self._settle(call)
-        return outs
+        return [self._step(session, call, one) for one in steps_to(call.status, wanted)]
 
     def _step(self, session: Session, call: Call, status: str) -> Out:
         call.status = status
@@ -141,16 +143,21 @@ class Calls:
             keep_all(data, {"made": True})
         return told(session, "tool_call_update", data)
 
-    def _settle(self, call: Call) -> None:
-        if call.status in FINAL_STATUSES:
-            call.given = None
-
     def cancelled(self, session: Session) -> list[Out]:
         """Whatever is not over when a turn ends cancelled."""
         outs: list[Out] = []
         for call in session.calls.values():
             outs += self.go(session, call, "cancelled")
         return outs
+
+
+def named_resource(given: Any) -> str | None:
+    """What the input of a call names as the thing that it is about."""
+    if isinstance(given, dict):
+        for name in _RESOURCE_KEYS:
+            if isinstance(given.get(name), str):
+                return str(given[name])
+    return None
 
 
 def _wanted(session: Session, call: Call, status: Any, exact: Any) -> str | None:

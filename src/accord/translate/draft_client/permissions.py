@@ -9,8 +9,6 @@ What always holds
 
 from __future__ import annotations
 
-from typing import Any
-
 from accord.translate.adapter import Outs
 from accord.translate.draft_client.calls import Calls
 from accord.translate.draft_client.state import Call, Session, State
@@ -32,9 +30,6 @@ from accord.translate.message import (
     Request,
     Result,
 )
-
-# What names the thing that a call is about, in the input of tools as they are met.
-_RESOURCE_KEYS = ("resource", "command", "url", "uri", "path", "file_path", "pattern", "query")
 
 
 class Permissions:
@@ -138,12 +133,7 @@ def _resource(call: Call, operation: str) -> str:
     """What the call is about: its place for files, else what its input names, else its title."""
     if operation in FILE_OPERATIONS and call.path is not None:
         return call.path
-    given: Any = call.given
-    if isinstance(given, dict):
-        for name in _RESOURCE_KEYS:
-            if isinstance(given.get(name), str):
-                return str(given[name])
-    return call.path or call.title or call.id
+    return call.resource or call.path or call.title or call.id
 
 
 def _reason(tool_call: Json) -> str:

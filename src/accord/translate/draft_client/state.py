@@ -40,7 +40,7 @@ class Call:
     kind: str = "other"
     title: str = ""
     path: str | None = None
-    given: Any = None
+    resource: str | None = None
     asked: bool = False
     rejected: bool = False
     # The agent has said that it is in progress, and the client was not told so yet.
@@ -125,6 +125,8 @@ class State:
         self.sessions: dict[str, Session] = {}
         # Sessions that were asked for and have no id yet.
         self.openings = 0
+        # Sessions that turned up meanwhile, of which it is not clear whose they are.
+        self._unclaimed: dict[str, Session] = {}
 
     def serves(self, part: str, name: str) -> bool:
         """Whether the client serves something, by the draft's names."""
@@ -147,6 +149,34 @@ class State:
             return session
         if len(self.sessions) >= SESSIONS_MAX:
             idle = next((one for one in self.sessions.values() if one.turn is None), None)
-            del self.sessions[idle.id if idle is not None else next(iter(self.sessions))]
+            gone = idle.id if idle is not None else next(iter(self.sessions))
+            del self.sessions[gone]
+            self._unclaimed.pop(gone, None)
         session = self.sessions[session_id] = Session(session_id, opening=self.openings > 0)
+        if session.opening:
+            self._unclaimed[session_id] = session
         return session
+
+    def claimed(self, session_id: str) -> Session:
+        """The session of an id that is the client's to know."""
+        session = self.session(session_id)
+        self._unclaimed.pop(session_id, None)
+        session.opening = False
+        return session
+
+    def opened(self) -> list[Out]:
+        """One less session is asked for.
+
+        When none is any more, sessions that turned up meanwhile are no new ones of the client's:
+        what was held back of them goes out.
+        """
+        self.openings -= 1
+        if self.openings:
+            return []
+        outs: list[Out] = []
+        for session in self._unclaimed.values():
+            session.opening = False
+            outs += session.early
+            session.early.clear()
+        self._unclaimed.clear()
+        return outs

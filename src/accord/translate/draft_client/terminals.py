@@ -35,7 +35,7 @@ from accord.translate.message import (
 )
 
 OUTPUT_BYTES_MAX: Final = 1024 * 1024
-TERMINALS_MAX: Final = 1024
+TERMINALS_MAX: Final = 64
 # Terminals of which output came before we knew them.
 EARLY_TERMINALS_MAX: Final = 16
 _EXIT_CODE_MAX: Final = 2**32 - 1

@@ -12,9 +12,10 @@ from accord.translate.draft_pieces.fitting import keep_all
 from accord.translate.keeping import DRAFT, kept
 from accord.translate.message import Json
 
-# Values of one option of a draft agent that are remembered, and the one that stands for the
+# Options of a draft agent and values of one that are remembered, and the one that stands for the
 # value that nobody has told yet.
 VALUES_MAX: Final = 64
+OPTIONS_MAX: Final = 256
 UNTOLD: Final = "default"
 
 
@@ -110,7 +111,7 @@ def with_value(options: list[Json], key: str, value: Any, *, booleans: bool) -> 
     """
     option = find(options, key)
     if option is None:
-        return [*options, _valued(made_option(key), value, booleans=booleans)]
+        return [*options[-OPTIONS_MAX + 1 :], _valued(made_option(key), value, booleans=booleans)]
     changed = _valued(option, value, booleans=booleans)
     return [changed if one is option else one for one in options]
 
