@@ -202,6 +202,8 @@ def test_a_first_mode_that_is_refused_is_told() -> None:
     scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/set_mode").key, -32603, "no plans")
     kept = scene.wire.result(CLIENT, key)["_meta"][DRAFT]
     assert kept["rejectedInitialMode"] == "no plans"
+    later = {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
+    assert len(scene.update(later)) == 1
     assert kept["modes"]["currentModeId"] == "default"
 
 

@@ -220,6 +220,7 @@ class _Opening:
                 if isinstance(answer, Result):
                     self._settings.mode_is(session, mode, answer.result)
                 else:
+                    session.echo_mode = None
                     self._rejected["initialMode"] = answer.message
                 return self._next()
 
