@@ -51,14 +51,56 @@ def test_every_status_of_the_machine_is_reached_from_the_first() -> None:
     }
 
 
+FIXER = [sys.executable, str(HERE.parents[1] / "examples" / "fixer_agent.py")]
+
+
 def test_an_agent_of_ours_is_conformant_without_being_asked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Issue 5: an `Agent` serves clients of the draft without being asked."""
-    fixer = [sys.executable, str(HERE.parents[1] / "examples" / "fixer_agent.py")]
     scenario = str(HERE / "fixer.toml")
-    command = ["check", "--protocol", "draft", "--only", "D26-35", "--scenario", scenario]
-    assert main([*command, "--", *fixer]) == 0, capsys.readouterr().out
+    code = main(["check", "--protocol", "draft", "--scenario", scenario, "--", *FIXER])
+    shown = capsys.readouterr().out
+    assert code == 0, shown
+    assert "21 passed, 0 failed" in shown
+
+
+def test_output_of_a_terminal_of_the_kits_reaches_an_agent_of_the_draft(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Dialect: output is pushed; an agent that gets none would say so in its message."""
+    page = tmp_path / "page.html"
+    options = ["--only", "D26-34", "--scenario", str(HERE / "fixer.toml"), "--quiet"]
+    command = ["check", "--protocol", "draft", *options, "--report-html", str(page)]
+    assert main([*command, "--", *FIXER]) == 0, capsys.readouterr().out
+    assert "exit=0 output=Goodbye" in page.read_text()
+
+
+# Takes whoever leaves a key out: as one of the official version 1, or as one of the draft.
+LENIENT = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.conformance.draft_agent import Agent
+
+class Lenient(Agent):
+    def initialize(self, params):
+        if "capabilities" not in params and "clientInfo" in params:
+            return {{"protocolVersion": 1, {key!r}: {{}}}}
+        return super().initialize(params)
+
+Lenient().run()
+"""
+
+
+@pytest.mark.rule("D26-04")
+@pytest.mark.parametrize(("key", "code"), [("agentCapabilities", 0), ("capabilities", 1)])
+def test_who_offers_nothing_may_be_taken_for_a_client_of_the_official_version(
+    key: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Dialect: version 1 with neither key is the official version 1, and never the draft."""
+    agent = [sys.executable, "-c", LENIENT.format(root=str(HERE.parents[1]), key=key)]
+    command = ["check", "--protocol", "draft", "--only", "D26-04", "--", *agent]
+    assert main(command) == code, capsys.readouterr().out
 
 
 def test_a_client_that_keeps_the_draft_is_found_among_all_versions_and_is_conformant(

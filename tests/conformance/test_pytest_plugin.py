@@ -68,11 +68,33 @@ async def test_it(acp_agent, acp_editor):
 
 def test_every_editor_is_known_by_its_name():
     assert all(one.mind and one.name == name for name, one in PROFILES.items())
-    assert PROFILES["everything"].hello(2)["capabilities"] == {
+    assert PROFILES["everything"].hello("2")["capabilities"] == {
         "elicitation": {"form": {}, "url": {}}
     }
 """,
         count=9,
+    )
+
+
+def test_an_editor_can_speak_the_draft(pytester: pytest.Pytester) -> None:
+    """Issue 4: an agent under test, in every version that the kit judges."""
+    passes(
+        pytester,
+        f"""
+DRAFT = [{sys.executable!r}, {str(PEER.parents[1] / "conformance" / "draft_agent.py")!r}]
+
+async def test_it(acp_agent, tmp_path):
+    async with acp_agent(DRAFT, editor="zed", version="draft") as talk:
+        session = await talk.session()
+        assert (await talk.prompt(session, "hi"))["stopReason"] == "end_turn"
+        assert talk.said() == "hello"
+        await talk.prompt(session, "edit")
+        assert talk.host.written == [str(tmp_path / "notes.txt")]
+        assert [one["id"] for one in talk.updates(kind="tool_call")]
+    async with acp_agent(DRAFT, editor="nothing", version="draft") as talk:
+        await talk.prompt(await talk.session(), "edit")
+        assert talk.host.written == []
+""",
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any, cast
 import anyio
 
 from accord.conformance.check import Check, Findings
+from accord.conformance.draft_host import DraftHost
 from accord.conformance.host import Host
 from accord.conformance.program import Program, started
 from accord.conformance.rule import Version
@@ -43,6 +44,8 @@ DRAFT_CAPABILITIES: Message = {
     "ui": {"permissionDialogs": True},
 }
 V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
+# The client that is played in each version.
+HOSTS: dict[Version, type[Host]] = {"1": Host, "2": Host, "draft": DraftHost}
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
 
 
@@ -191,8 +194,12 @@ class Talk:
     def updates(
         self, *, since: int = 0, until: int | None = None, kind: str | None = None
     ) -> list[Message]:
-        """The updates of a stretch, those of one kind if one is given."""
-        found = [update_of(frame) for frame in self.peer.frames[since:until] if not frame.sent]
+        """The updates of a stretch, those of one kind if one is given.
+
+        One of the draft is its data, with its type as `sessionUpdate`.
+        """
+        look = draft_update_of if self.version == "draft" else update_of
+        found = [look(frame) for frame in self.peer.frames[since:until] if not frame.sent]
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
     def said(self, *, since: int = 0) -> str:
@@ -203,6 +210,8 @@ class Talk:
                 content = update.get("content")
                 blocks = content if isinstance(content, list) else [content]
                 texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
+                if self.version == "draft" and isinstance(content, str):
+                    texts.append(content)
         return "".join(texts)
 
     def came(self, *, since: int = 0) -> str:
@@ -247,7 +256,7 @@ class AgentStage:
             )
         )
         tasks = await self.stack.enter_async_context(anyio.create_task_group())
-        host = Host(self.folder, tasks, draft=self.version == "draft")
+        host = HOSTS[self.version](self.folder, tasks)
         host.serve(program.peer)
         self.stack.callback(tasks.cancel_scope.cancel)
         self.stack.push_async_callback(host.end)
@@ -369,6 +378,14 @@ def update_of(frame: Frame) -> Message:
         return {}
     update = frame.params.get("update")
     return update if isinstance(update, dict) else {}
+
+
+def draft_update_of(frame: Frame) -> Message:
+    """The same for an update of the draft, which has a type and data."""
+    data = frame.params.get("data")
+    if frame.method != "session/update" or not isinstance(data, dict):
+        return {}
+    return {**data, "sessionUpdate": frame.params.get("type")}
 
 
 def _short(answer: Message) -> str:

@@ -27,6 +27,7 @@ TERMINALS_MAX = 64
 END_SECONDS = 2.0
 NOT_FOUND = -32002
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 
 # What the kit chooses from where a request offers nothing, as in the draft.
 DRAFT_OPTIONS = [
@@ -68,8 +69,8 @@ class Host:
     written: list[str] = field(default_factory=list)
     # Further folders that the session has.
     roots: list[Path] = field(default_factory=list)
-    # The 2026-02 draft has other words for the same answers.
-    draft: bool = False
+    # Once it is set, nothing is started any more.
+    ended: anyio.Event = field(default_factory=anyio.Event)
 
     def serve(self, peer: RawPeer) -> None:
         """Answer the requests of this peer's program from now on."""
@@ -89,18 +90,16 @@ class Host:
 
     # A check may change what is answered while it goes on.
     async def _permission(self, params: Message) -> Reply | None:
-        reply = await self.permission(params)
-        if self.draft and reply is not None and isinstance(reply.result, dict):
-            return Reply(_granted(reply.result))
-        return reply
+        return await self.permission(params)
 
     async def _elicitation(self, params: Message) -> Reply | None:
         return await self.elicitation(params)
 
     async def end(self) -> None:
-        """End every command that still runs, and see it end."""
+        """End every command that still runs, and see it end; start none from now on."""
+        self.ended.set()
         for terminal in self.terminals.values():
-            _end(terminal.process)
+            end_process(terminal.process)
         with anyio.move_on_after(END_SECONDS, shield=True):
             for terminal in self.terminals.values():
                 await terminal.exited.wait()
@@ -123,47 +122,42 @@ class Host:
         if not isinstance(first, int) or not (limit is None or isinstance(limit, int)):
             return Reply.refused(INVALID_PARAMS, "line and limit are numbers")
         until = None if limit is None else first - 1 + limit
-        text = "".join(lines[first - 1 : until])
-        return Reply({"content": text, "encoding": "utf-8"} if self.draft else {"content": text})
+        return Reply({"content": "".join(lines[first - 1 : until])})
 
     async def _write_file(self, params: Message) -> Reply | None:
         path, text = self._within(params.get("path")), params.get("content")
         if path is None or not isinstance(text, str):
             return Reply.refused(INVALID_PARAMS, "outside of the session's folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        created = not path.exists()
         path.write_text(text, "utf-8")
         self.written.append(str(path))
-        told = {"bytesWritten": len(text.encode()), "created": created}
-        return Reply(told if self.draft else {})
+        return Reply({})
 
     async def _create(self, params: Message) -> Reply | None:
-        command, arguments = params.get("command"), params.get("args") or []
-        if not isinstance(command, str) or len(self.terminals) >= TERMINALS_MAX:
-            return Reply.refused(INVALID_PARAMS, "no command, or too many")
-        words = [command, *map(str, arguments)]
-        if not arguments and " " in command:
-            words = ["/bin/sh", "-c", command]
-        given = params.get("env") or []
-        if isinstance(given, dict):
-            given = [{"name": name, "value": value} for name, value in given.items()]
-        added = {str(one.get("name")): str(one.get("value")) for one in given}
-        try:
-            process = await anyio.open_process(
-                words,
-                stdin=None,
-                stdout=PIPE,
-                stderr=STDOUT,
-                cwd=params.get("cwd") or str(self.folder),
-                env={**os.environ, **added},
-                start_new_session=True,
-            )
-        except OSError as error:
-            return Reply.refused(-32603, f"not started: {error.strerror}")
-        name = f"terminal-{len(self.terminals) + 1}"
-        self.terminals[name] = Terminal(process)
+        name = await self._open(params, stderr=STDOUT)
+        if isinstance(name, Reply):
+            return name
         self.tasks.start_soon(_collect, self.terminals[name])
         return Reply({"terminalId": name})
+
+    async def _open(self, params: Message, *, stderr: int) -> str | Reply:
+        """Start a command; the name of its terminal, or why there is none."""
+        if not isinstance(params.get("command"), str) or len(self.terminals) >= TERMINALS_MAX:
+            return Reply.refused(INVALID_PARAMS, "no command, or too many")
+        if self.ended.is_set():
+            return Reply.refused(INTERNAL_ERROR, "it is over")
+        try:
+            process = await start_command(params, self.folder, stderr=stderr)
+        except OSError as error:
+            return Reply.refused(INTERNAL_ERROR, f"not started: {error.strerror}")
+        if self.ended.is_set():
+            # The program asked on while it was being ended: nobody would look after this one.
+            end_process(process)
+            await process.wait()
+            return Reply.refused(INTERNAL_ERROR, "it is over")
+        name = f"terminal-{len(self.terminals) + 1}"
+        self.terminals[name] = Terminal(process)
+        return name
 
     def _terminal(self, params: Message) -> Terminal | None:
         terminal = self.terminals.get(str(params.get("terminalId")))
@@ -187,16 +181,16 @@ class Host:
         terminal = self._terminal(params)
         if terminal is None:
             return Reply.refused(NOT_FOUND, "no such terminal")
-        _end(terminal.process)
-        return Reply({"killed": True} if self.draft else {})
+        end_process(terminal.process)
+        return Reply({})
 
     async def _release(self, params: Message) -> Reply | None:
         terminal = self._terminal(params)
         if terminal is None:
             return Reply.refused(NOT_FOUND, "no such terminal")
-        _end(terminal.process)
+        end_process(terminal.process)
         terminal.released = True
-        return Reply({"released": True} if self.draft else {})
+        return Reply({})
 
 
 async def _collect(terminal: Terminal) -> None:
@@ -212,19 +206,37 @@ async def _collect(terminal: Terminal) -> None:
     terminal.exited.set()
 
 
-def _end(process: Process) -> None:
+async def start_command(params: Message, folder: Path, *, stderr: int) -> Process:
+    """Start what `terminal/create` asks for, in a process group of its own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    command, arguments = str(params["command"]), params.get("args") or []
+    words = [command, *map(str, arguments)]
+    if not arguments and " " in command:
+        words = ["/bin/sh", "-c", command]
+    given = params.get("env") or []
+    if isinstance(given, dict):
+        given = [{"name": name, "value": value} for name, value in given.items()]
+    added = {str(one.get("name")): str(one.get("value")) for one in given}
+    return await anyio.open_process(
+        words,
+        stdin=None,
+        stdout=PIPE,
+        stderr=stderr,
+        cwd=params.get("cwd") or str(folder),
+        env={**os.environ, **added},
+        start_new_session=True,
+    )
+
+
+def end_process(process: Process, how: signal.Signals = signal.SIGKILL) -> None:
+    """Send a signal to a command and all that it started."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, how)
     except (ProcessLookupError, PermissionError):
         pass
-
-
-def _granted(result: Message) -> Message:
-    """A choice in the words of the draft, which has no options to choose from."""
-    outcome = result.get("outcome")
-    chosen = str(outcome.get("optionId", "")) if isinstance(outcome, dict) else ""
-    allowed = chosen.startswith("allow")
-    return {"granted": True, "scope": "once"} if allowed else {"granted": False}
 
 
 def choosing(kind: str) -> Decide:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from accord.conformance.rule import Version
 from accord.conformance.wire import Message
 
 _FILES: Message = {"readTextFile": True, "writeTextFile": True}
@@ -21,10 +22,12 @@ class EditorProfile:
     capabilities: Message = field(default_factory=dict)
     mind: str = ""
 
-    def hello(self, version: int = 1) -> Message:
+    def hello(self, version: Version = "1") -> Message:
         """The params of its `initialize`; in version 2 files and terminals are the agent's."""
         info = {"name": self.name, "version": "0"}
-        if version == 1:
+        if version == "draft":
+            return {"protocolVersion": 1, "clientInfo": info, "capabilities": self._of_draft()}
+        if version == "1":
             return {
                 "protocolVersion": 1,
                 "clientInfo": info,
@@ -33,7 +36,18 @@ class EditorProfile:
         shared = {
             key: self.capabilities[key] for key in ("elicitation",) if key in self.capabilities
         }
-        return {"protocolVersion": version, "info": info, "capabilities": shared}
+        return {"protocolVersion": 2, "info": info, "capabilities": shared}
+
+    def _of_draft(self) -> Message:
+        """The same offer in the words of the 2026-02 draft."""
+        files = self.capabilities.get("fs", {})
+        return {
+            "fs": {
+                "read": files.get("readTextFile", False),
+                "write": files.get("writeTextFile", False),
+            },
+            "terminal": {"create": self.capabilities.get("terminal", False)},
+        }
 
 
 PROFILES: dict[str, EditorProfile] = {

@@ -17,11 +17,10 @@ from typing import Any, Protocol
 import anyio
 import pytest
 
-from accord.conformance.agent_stage import Talk
+from accord.conformance.agent_stage import HOSTS, Talk
 from accord.conformance.check import Role
 from accord.conformance.client.conversation import Conversation
 from accord.conformance.client.launching import Way, launched
-from accord.conformance.host import Host
 from accord.conformance.profiles import PROFILES, EditorProfile
 from accord.conformance.program import started
 from accord.conformance.recorded import Recorded, play_client, read_recorded
@@ -43,7 +42,7 @@ class AgentUnderTest(Talk):
 
     def hello(self, **changes: Any) -> Message:
         """What the editor says first; None takes a key away."""
-        params = self.profile.hello(2 if self.version == "2" else 1) | changes
+        params = self.profile.hello(self.version) | changes
         return {key: value for key, value in params.items() if value is not None}
 
     async def play(self, recorded: Recorded) -> list[Message]:
@@ -98,7 +97,7 @@ def acp_agent(tmp_path: Path) -> StartAgent:
             started(command, folder=folder, env=env or {}, patience=patience) as program,
             anyio.create_task_group() as tasks,
         ):
-            host = Host(tmp_path, tasks)
+            host = HOSTS[version](tmp_path, tasks)
             host.serve(program.peer)
             talk = AgentUnderTest(program, host, version, tmp_path, patience)
             talk.profile = profile

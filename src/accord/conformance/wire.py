@@ -53,10 +53,14 @@ class NotReady(Unanswered):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a responder answers a request with: a result, or an error."""
+    """What a responder answers a request with: a result, or an error.
+
+    `sent` is set once the answer is written, for what may only follow it.
+    """
 
     result: Any = None
     error: Message | None = None
+    sent: anyio.Event | None = None
 
     @staticmethod
     def refused(code: int, message: str, data: Any = None) -> Reply:
@@ -202,6 +206,8 @@ class RawPeer:
             return
         body = {"error": reply.error} if reply.error is not None else {"result": reply.result}
         await self.send({"jsonrpc": "2.0", "id": frame.object.get("id"), **body})
+        if reply.sent is not None:
+            reply.sent.set()
 
     async def send_raw(self, raw: bytes) -> None:
         """Write these bytes as they are.  A program that does not read loses them."""
