@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import uuid
@@ -86,5 +87,13 @@ def surroundings(
         read_text=read_text,
         keep_secret=keep_secret,
         log=log,
-        find_program=shutil.which,
+        find_program=_program,
     )
+
+
+def _program(name: str) -> str | None:
+    """Where the program is that a bare name means here; a path means what it says elsewhere."""
+    if os.path.basename(name) != name:
+        return None
+    found = shutil.which(name)
+    return None if found is None else os.path.abspath(found)

@@ -227,7 +227,7 @@ def test_a_system_prompt_is_passed_with_its_blocks() -> None:
 
 
 def _servers(agent: dict[str, Any], *servers: dict[str, Any]) -> Any:
-    world = World(unstable=True)
+    world = World(unstable=True, programs={"npx": "/usr/bin/npx", "odd": "./odd"})
     world.initialize(agent={"session": {"mcp": agent}})
     key = world.ask(CLIENT, "session/new", {"cwd": CWD, "mcpServers": list(servers)})
     answer = world.answer_to(key)
@@ -248,12 +248,19 @@ def test_servers_have_a_type_in_v2() -> None:
     [
         {"type": "sse", "name": "a", "url": "http://a", "headers": []},
         {"type": "http", "name": "a", "url": "http://a", "headers": []},
-        {"name": "a", "command": "npx", "args": [], "env": []},
+        {"name": "a", "command": "nowhere", "args": [], "env": []},
+        {"name": "a", "command": "odd", "args": [], "env": []},
     ],
 )
 def test_servers_that_v2_or_the_agent_cannot_have_are_refused(server: dict[str, Any]) -> None:
     """translate 4: `sse` is gone, the agent must offer the transport, a command is absolute."""
     assert _servers({"stdio": {}}, server).code == -32602
+
+
+def test_a_program_without_a_path_is_looked_for() -> None:
+    """v2 wants a path; clients of v1 send `npx` every day."""
+    npx = {"name": "a", "command": "npx", "args": ["-y", "x"], "env": []}
+    assert _servers({"stdio": {}}, npx) == [{"type": "stdio", **npx, "command": "/usr/bin/npx"}]
 
 
 def test_stdio_servers_are_refused_where_the_agent_has_none() -> None:

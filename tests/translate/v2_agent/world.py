@@ -63,6 +63,7 @@ class World:
         strict: bool = False,
         unstable: bool = False,
         files: dict[str, str] | None = None,
+        programs: dict[str, str] | None = None,
         is_exact: bool = True,
     ) -> None:
         self.now = 100.0
@@ -84,6 +85,7 @@ class World:
             read_text=self.files.get,
             keep_secret=_keep_secret,
             log=self.logged.append,
+            find_program=(programs or {}).get,
         )
         self.translator = self.between(surroundings, strict, unstable)
 

@@ -137,7 +137,7 @@ class V2Agent(Core):
         self._need_sessions(request)
         params, method = request.params, request.method
         servers: Sequence[Json] = params.get("mcpServers") or ()
-        params["mcpServers"] = servers_to_v2(servers, self._offer)
+        params["mcpServers"] = servers_to_v2(servers, self._offer, self.around.find_program)
         prompt = params.get("systemPrompt")
         if prompt is not None:
             prompt["content"] = [block_to_v2(block) for block in prompt["content"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
@@ -14,22 +14,32 @@ from accord.translate.v2_agent.introductions import Offer
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
-def servers_to_v2(servers: Sequence[Json], offer: Offer) -> list[Json]:
+Find = Callable[[str], str | None]
+"""Where the program of a name is."""
+
+
+def servers_to_v2(servers: Sequence[Json], offer: Offer, find: Find) -> list[Json]:
     """Every server as v2 names it.
 
+    v2 wants a path where many clients of v1 send `npx`, so that a bare name is looked for.
+
     Raises:
-        CannotTranslate: v2 has no such transport, or this agent does not offer it.
+        CannotTranslate: v2 has no such transport, this agent does not offer it, or there is no
+            such program.
     """
-    return [_server(server, offer) for server in servers]
+    return [_server(server, offer, find) for server in servers]
 
 
-def _server(server: Json, offer: Offer) -> Json:
+def _server(server: Json, offer: Offer, find: Find) -> Json:
     kind = server.setdefault("type", "stdio")
     name = server["name"]
     if kind not in ("stdio", "http", "acp") or kind not in offer.mcp:
         raise _refused(f"the agent takes no MCP servers of type {kind}: {name}")
     if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
-        raise _refused(f"the command of an MCP server is no absolute path: {name}")
+        found = find(server["command"])
+        if found is None or not _ABSOLUTE.match(found):
+            raise _refused(f"the command of an MCP server is nowhere to be found: {name}")
+        server["command"] = found
     return server
 
 
