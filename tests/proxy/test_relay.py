@@ -256,7 +256,7 @@ async def test_a_client_that_has_said_its_last_still_gets_its_answers() -> None:
         with anyio.fail_after(5):
             while not done:
                 await anyio.wait_all_tasks_blocked()
-        assert done[0].clean
+        assert done == [None]
         await theirs.aclose()
         tasks.cancel_scope.cancel()
 
@@ -303,3 +303,23 @@ async def test_a_program_is_wrapped_in_one_line_and_driven_by_a_client() -> None
 def test_a_version_that_nobody_has_is_named_at_once() -> None:
     with pytest.raises(LocalProtocolError, match="there is no version 3"):
         Translated.spawn("x", to=3)  # type: ignore[arg-type]
+
+
+async def test_strictly_a_notification_that_is_not_passed_on_is_told_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing is lost silently: there is no request whose answer could say it."""
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "cancelled"}
+    async with staged(speaking("v2"), settings=Settings(strict=True)) as stage:
+        await stage.opened("v1")
+        stage.client.send(
+            {"id": 1, "method": "session/new", "params": {"cwd": "/w", "mcpServers": []}}
+        )
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": "s"}})
+        await stage.client.answer(1)
+        params = {"sessionId": "s", "update": update}
+        stage.agent.send({"method": "session/update", "params": params})
+        await anyio.wait_all_tasks_blocked()
+        assert stage.translated.losses == {"tool status": 1}
+        assert "session/update was not translated" in caplog.text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from functools import partial
+from pathlib import Path
 
 DESCRIPTION = """\
 Starts an agent and serves it in another version of the protocol.
@@ -75,7 +78,7 @@ async def _translate(arguments: Namespace) -> int:
             unstable=arguments.unstable,
             host=frozenset() if arguments.no_host else frozenset(("fs", "terminal")),
         ),
-        keep_secret=_keep_secret,
+        keep_secret=partial(_keep_secret, Path(arguments.after[0]).name),
     )
     ended = await carry(StdioTransport(), translated)
     if translated.losses and not arguments.quiet:
@@ -83,10 +86,10 @@ async def _translate(arguments: Namespace) -> int:
         _say(f"not said in the other version: {told}")
     if translated.unstarted is not None:
         return CANNOT_START
-    if ended.clean:
+    if ended is None:
         return 0
     if not arguments.quiet:
-        _say(f"the agent ended: {ended.reason}")
+        _say(ended.reason)
     return 1
 
 
@@ -102,15 +105,15 @@ def _say(sentence: str) -> None:
     _pass_on(f"accord translate: {sentence}\n".encode("utf-8", "replace"))
 
 
-def _keep_secret(method: str, credentials: dict[str, object]) -> None:
+def _keep_secret(agent: str, method: str, credentials: dict[str, object]) -> None:
     """What a client of the draft logs in with goes into the file of keys, and nowhere else."""
     from accord.builtin.models.credentials import Credentials
     from accord.errors import ConfigError
 
     kept = Credentials()
     for name, value in credentials.items():
-        if isinstance(value, str):
-            try:
-                kept.keep(f"translate/{method}/{name}", value)
-            except ConfigError as error:
-                _say(str(error))
+        secret = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        try:
+            kept.keep(f"translate/{agent}/{method}/{name}", secret)
+        except ConfigError as error:
+            _say(str(error))

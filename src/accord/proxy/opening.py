@@ -8,8 +8,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
-from accord.protocol.negotiation import Chosen, Refused, judge_answer
+from accord.jsonrpc.codes import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from accord.protocol.negotiation import Chosen, Refused, judge_answer, judge_request
 from accord.proxy.candidates import Outside
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -117,7 +122,7 @@ class Opening:
             self._fail(INTERNAL_ERROR, f"the agent's answer to initialize cannot be read: {error}")
             return
         said = started.translator.receive(AGENT, Result(started.key, read))
-        self._relay.adopt(started.translator, spoken, said)
+        self._relay.adopt(started.translator, spoken, said, result)
 
     def _fail(self, code: int, message: str, data: Any = None) -> None:
         if self._outside == "draft":
@@ -145,11 +150,29 @@ def alone(params: Json, spoken: Spoken) -> Json:
     foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
     if spoken == "v1" and "clientCapabilities" in params:
         foreign = ("info", "capabilities")
+    elif spoken == "v1" and params["protocolVersion"] < 2 and "capabilities" in params:
+        # The draft's key for what v1 has: the names inside were v1's.
+        params = {**params, "clientCapabilities": params["capabilities"]}
+        foreign = ("info", "capabilities")
     kept = {name: value for name, value in params.items() if name not in foreign}
     if spoken == "v2" and "info" not in kept:
         # A client of a newer version may introduce itself otherwise.
         kept["info"] = {"name": "unknown", "version": "unknown"}
     return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
+
+
+def meant(params: Json, only: Outside | None) -> Json:
+    """An `initialize` that says too little to be told by, where only the draft is served."""
+    told = "capabilities" in params or "clientCapabilities" in params
+    return {**params, "capabilities": {}} if only == "draft" and not told else params
+
+
+def again(params: Json, spoken: Spoken | None) -> tuple[int, str]:
+    """Why `initialize` is refused once it has succeeded."""
+    chosen = judge_request(params, (1, 2))
+    if isinstance(chosen, Chosen) and chosen.dialect != spoken:
+        return INVALID_PARAMS, "a connection keeps the dialect that it began with"
+    return INVALID_REQUEST, "initialize may not be repeated on this connection"
 
 
 def _together(v1: Json, v2: Json) -> Json:

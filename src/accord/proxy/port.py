@@ -39,6 +39,8 @@ class Port:
     def __init__(self, name: str, write: Callable[[bytes], None], splitter: Splitter | None = None):
         self.name = name
         self.spoken: Spoken | None = None
+        self.look: Callable[[str, bytes | Raw], None] | None = None
+        """Is shown each request before it is read; what it makes this side speak counts for it."""
         self._write = write
         self._splitter: Splitter = splitter or Detecting()
         self._peer = Peer()
@@ -106,6 +108,8 @@ class Port:
         return Notification(event.method, params)
 
     def _request(self, event: events.RequestReceived) -> Message | None:
+        if self.look is not None:
+            self.look(event.method, event.params)
         method = self._methods.get(event.method)
         try:
             params = read_params(method, event.params)

@@ -27,7 +27,8 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
-from accord.proxy.opening import Opening, alone
+from accord.proxy.late import LateDraft
+from accord.proxy.opening import Opening, again, alone, meant
 from accord.proxy.port import Port
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
@@ -114,6 +115,7 @@ class Relay:
         self._found = found
         self._early: deque[Message] = deque()
         self._opening: Request | None = None
+        self._late: LateDraft | None = None
         self._probe: _Probe | None = None
         self._armed: float | None = None
         self._rearm = anyio.Event()
@@ -148,8 +150,7 @@ class Relay:
         if self.translator is None:
             self._before_opening(message)
         elif isinstance(message, Request) and message.method == INITIALIZE:
-            said = "initialize may not be repeated on this connection"
-            self.client.refuse(message.key, INVALID_REQUEST, said)
+            self.client.refuse(message.key, *again(message.params, self.client.spoken))
         else:
             self._through(CLIENT, message)
 
@@ -175,7 +176,8 @@ class Relay:
     def _asked(self, request: Request) -> tuple[Request, Outside] | None:
         """The client's `initialize` in its version alone; None when it has been refused."""
         only = self._to if self._to in ("v1", "draft") else None
-        chosen = judge_request(request.params, (1, 2) if only is None else (1,))
+        params = meant(request.params, only)
+        chosen = judge_request(params, (1, 2) if only is None else (1,))
         if isinstance(chosen, Refused):
             self.client.refuse(request.key, chosen.code, chosen.message, chosen.data)
             return None
@@ -183,7 +185,7 @@ class Relay:
             said = f"this speaks {only} alone, and the client asked in {chosen.dialect}"
             self.client.refuse(request.key, INVALID_PARAMS, said)
             return None
-        own = alone(request.params, chosen.dialect)
+        own = alone(params, chosen.dialect)
         try:
             read = read_params(methods_of(chosen.dialect)[INITIALIZE], encode(own))
         except Invalid as error:
@@ -192,6 +194,8 @@ class Relay:
             self.client.refuse(request.key, INVALID_PARAMS, said, data)
             return None
         self.client.speak(chosen.dialect)
+        if chosen.dialect == "v1" and only is None:
+            self._late = LateDraft(self, request)
         early = self._to == "v2-early" and chosen.dialect == "v2"
         return request._replace(params=read), "v2-early" if early else chosen.dialect
 
@@ -249,12 +253,16 @@ class Relay:
         """A translator that may turn out to be the one."""
         return between(outside, inside, self._around, self._settings)
 
-    def adopt(self, translator: Translator, inside: Spoken, said: Iterable[Out]) -> None:
-        """This is the one, and that is what it says first."""
+    def adopt(
+        self, translator: Translator, inside: Spoken, said: Iterable[Out], result: object
+    ) -> None:
+        """This is the one, that is what it says first, and this what the agent answered."""
         self.agent.speak(inside)
         self.translator = translator
         self._found(inside)
         self._send(said)
+        if self._late is not None:
+            self._late.opened(inside, result)
 
     # ---- from the agent
 

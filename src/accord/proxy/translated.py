@@ -132,7 +132,9 @@ class Translated:
         """Be ready; the agent is started by the client's `initialize`."""
         self._receiver = receiver
         host = LocalHost(tasks) if self._settings.host else None
-        around = surroundings(_log.info, _unread if host is None else host.read, self._keep_secret)
+        # Strictly, what is not passed on is an error; a notification has nobody else to tell it to.
+        log = _log.warning if self._settings.strict else _log.info
+        around = surroundings(log, _unread if host is None else host.read, self._keep_secret)
         self._relay = Relay(
             self._connect,
             self._say,
@@ -222,22 +224,26 @@ class Translated:
         self._ended(Ended("closed here", clean=True))
 
 
-async def carry(outer: Transport, inner: Transport) -> Ended:
+async def carry(outer: Transport, inner: Transport) -> Ended | None:
     """Pass bytes on between a client and a transport to its agent until one of them ends.
 
-    Returns why the agent ended; that it was closed here where the client went first.
+    Returns why the agent ended; None where the client went first.
     """
-    ended = Ended("closed here", clean=True)
+    ended: Ended | None = None
     async with anyio.create_task_group() as tasks:
         lane = _Lanes(outer, inner, tasks)
-        await inner.start(lane.from_agent, tasks)
-        await outer.start(lane.from_client, tasks)
-        await lane.over.wait()
-        if lane.from_agent.why is None and isinstance(inner, Translated):
-            await inner.finish()
-            await outer.drain()
-        ended = lane.from_agent.why or ended
-        await inner.aclose()
+        try:
+            await inner.start(lane.from_agent, tasks)
+            await outer.start(lane.from_client, tasks)
+            await lane.over.wait()
+            ended = lane.from_agent.why
+            if ended is None and isinstance(inner, Translated):
+                await inner.finish()
+                await outer.drain()
+        finally:
+            # Whoever interrupts this leaves no agent behind.
+            with anyio.CancelScope(shield=True):
+                await inner.aclose()
         await outer.drain()
         await outer.aclose()
         tasks.cancel_scope.cancel()
