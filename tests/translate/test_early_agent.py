@@ -222,6 +222,8 @@ def test_a_diff_of_two_texts_has_changes_and_a_patch(old_text: Any, operation: s
     update_of_today(whole)
     assert whole["content"][0]["changes"] == diff["changes"]
     assert whole["content"][1:] == [diff, 5]
+    # As the tolerant reader hands it on.
+    assert diff_of_today({**early, "changes": []}) == diff
 
 
 @pytest.mark.parametrize("item", [5, {"type": "diff", "path": 5, "newText": "x"}])

@@ -51,7 +51,8 @@ _CHANGES: dict[str, Callable[[Json], None]] = {
 
 def diff_of_today(item: Any) -> Any:
     """A diff of two texts as changes and a patch; anything else as it is."""
-    if not isinstance(item, dict) or item.get("type") != "diff" or "changes" in item:
+    # One that was read already has an empty list of changes beside the texts.
+    if not isinstance(item, dict) or item.get("type") != "diff" or item.get("changes"):
         return item
     path, new_text = item.get("path"), item.get("newText")
     if not isinstance(path, str) or not isinstance(new_text, str):
