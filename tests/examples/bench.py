@@ -1,0 +1,172 @@
+"""A translator between two peers that answer everything, to put one example message through it.
+
+What each peer says besides the example is in the tables below, in each version's words.  Whatever
+the translator says must be valid to the letter in the version of the side that it is said to.
+
+Must not know: what should come of an example; the tests say that.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from accord.proxy.candidates import Outside, Settings, between
+from accord.schema.codec import encode
+from accord.schema.draft.updates import decode_update
+from accord.schema.method import Method
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    HOST,
+    Failure,
+    Message,
+    Notification,
+    Request,
+    Result,
+    Side,
+)
+from accord.translate.reading import read_params, read_result
+from tests.examples.examples import METHODS, ROOT, SESSION, Json, Spoken
+from tests.examples.peers import ANSWERS, ASKED
+from tests.translate.around import Around
+
+HOW = Settings(unstable=True, host=frozenset({"fs", "terminal"}))
+STEPS_MAX = 60
+FILES = {
+    f"{ROOT}/trees/pear.txt": "planted 1971\n",
+    f"{ROOT}/beds/rows.toml": "rows = 8\n",
+    f"{ROOT}/lawn.txt": "leaves\n",
+}
+
+
+class Bench:
+    """`said` has what each side was sent; `answers` what requests were answered with."""
+
+    def __init__(self, outside: Outside, inside: Spoken) -> None:
+        self.around = Around(FILES)
+        around = self.around.surroundings._replace(find_program=lambda name: f"/opt/{name}")
+        self.translator = between(outside, inside, around, HOW)
+        self.early = outside == "v2-early"
+        client: Spoken = "v2" if outside == "v2-early" else outside
+        self.spoken: dict[Side, Spoken] = {CLIENT: client, AGENT: inside, HOST: "v1"}
+        self.said: dict[Side, list[Message]] = {CLIENT: [], AGENT: [], HOST: []}
+        self.answers: dict[int, Result | Failure] = {}
+        self.instead: dict[tuple[Side, str], Json] = {}
+        self.held: set[str] = set()
+        self._keys = 1000
+        self._asked: dict[tuple[Side, int], str] = {}
+        self._waiting: list[tuple[Side, Request]] = []
+
+    # ---- what the peers say
+
+    def ask(self, side: Side, method: str, params: Json | None = None) -> int:
+        """A peer asks; everybody else answers what they are asked for it."""
+        self._keys += 1
+        key = self._keys
+        self._asked[side, key] = method
+        given = ASKED[self.spoken[side]].get(method, {}) if params is None else params
+        read = read_params(self._row(side, method), encode(given))
+        self._take(self.translator.receive(side, Request(key, method, read)))
+        self._settle()
+        return key
+
+    def tell(self, side: Side, method: str, params: Json) -> list[Message]:
+        """A peer tells something; what the other one hears."""
+        read = read_params(self._row(side, method), encode(params))
+        other = AGENT if side is CLIENT else CLIENT
+        before = len(self.said[other])
+        self._take(self.translator.receive(side, Notification(method, read)))
+        self._settle()
+        return self.said[other][before:]
+
+    def release(self, method: str) -> None:
+        """Those who held a request of this method back answer now."""
+        self.held.discard(method)
+        self._settle()
+
+    def _row(self, side: Side, method: str) -> Method | None:
+        return METHODS[self.spoken[side]].get(method)
+
+    # ---- how it goes on
+
+    def _settle(self) -> None:
+        for _ in range(STEPS_MAX):
+            ready = [one for one in self._waiting if one[1].method not in self.held]
+            if ready:
+                self._waiting.remove(ready[0])
+                self._answer(*ready[0])
+            elif self.translator.wake_at is not None and self.translator.wake_at < 120:
+                self.around.time = max(self.around.time, self.translator.wake_at)
+                self._take(self.translator.wake())
+            else:
+                return
+        raise AssertionError(f"it goes on for ever: {self.said}")
+
+    def _answer(self, side: Side, request: Request) -> None:
+        given = self.instead.get((CLIENT if side is HOST else side, request.method))
+        answer: Message
+        if given is not None and "error" in given:
+            error = given["error"]
+            answer = Failure(request.key, error["code"], error["message"], error.get("data"))
+        else:
+            table = ANSWERS[self.spoken[side]]
+            if given is None and request.method == "_mcp/request":
+                answer = Failure(request.key, -32601, "no such method")
+                self._take(self.translator.receive(side, answer))
+                return
+            assert given or request.method in table, request
+            result = given["result"] if given is not None else table[request.method]
+            row = self._row(side, request.method)
+            answer = Result(request.key, read_result(row, encode(result)))
+        self._take(self.translator.receive(side, answer))
+
+    def _take(self, outs: Any) -> None:
+        for side, message in outs:
+            self._judge(side, message)
+            self.said[side].append(message)
+            if isinstance(message, Request):
+                self._waiting.append((side, message))
+            elif isinstance(message, Result | Failure):
+                assert message.key not in self.answers, "answered twice"
+                self.answers[message.key] = message
+
+    # ---- whether it is right
+
+    def _judge(self, side: Side, message: Message) -> None:
+        if side is CLIENT and self.early:
+            # Its form is none of today's; the tests look at it.
+            return
+        if isinstance(message, Failure):
+            return
+        if isinstance(message, Result):
+            row = self._row(side, self._asked[side, message.key])
+            if row is not None:
+                row.decode_result(encode(message.result), strict=True)
+            return
+        row = self._row(side, message.method)
+        if row is None:
+            assert message.method.startswith("_"), message
+            return
+        params = row.decode_params(encode(message.params), strict=True)
+        if self.spoken[side] == "draft" and message.method == "session/update":
+            decode_update(params, strict=True)
+
+    def text(self, side: Side) -> str:
+        """All that a side was sent, as JSON."""
+        return json.dumps(self.said[side], ensure_ascii=False)
+
+    # ---- the usual beginning
+
+    def begin(self, *, session: bool = True, prompt: bool = False) -> int | None:
+        """Say hello, open a session, and have a prompt that the agent works on."""
+        self.ask(CLIENT, "initialize")
+        if session:
+            self.ask(CLIENT, "session/new")
+        if not prompt:
+            return None
+        self.held.add("session/prompt")
+        return self.ask(CLIENT, "session/prompt")
+
+
+__all__ = ["SESSION", "Bench"]
