@@ -118,3 +118,40 @@ def test_a_client_that_keeps_the_draft_is_found_among_all_versions_and_is_confor
     for rule in ("04", "10", "11", "12", "18", "19", "20", "23", "25", "33"):
         assert verdicts[f"D26-{rule}"] == "pass", rule
     assert verdicts["D26-17"] == "not_exercised"
+
+
+def verdicts_of_client(tmp_path: Path, *command: str) -> dict[str, str]:
+    found = tmp_path / "report.json"
+    rules = ["--only", "D26-04", "--only", "D26-10", "--only", "D26-20"]
+    options = ["--client", "--protocol", "draft", *rules, "--quiet", "--report-json", str(found)]
+    assert main(["check", *options, "--", sys.executable, *command]) == 0
+    return {one["id"]: one["verdict"] for one in json.loads(found.read_text())["results"]}
+
+
+@pytest.mark.rule("D26-04", "D26-10", "D26-20")
+def test_a_client_that_turns_to_the_draft_is_judged_by_it(tmp_path: Path) -> None:
+    """Issue: clients too; ours begin in the official words, and start the agent once more."""
+    client = str(HERE.parents[1] / "examples" / "ask_client.py")
+    found = verdicts_of_client(tmp_path, client, "hello")
+    assert found == {"D26-04": "pass", "D26-10": "pass", "D26-20": "pass"}
+
+
+# Speaks the official version 1, and goes on whatever it is answered.
+OFFICIAL = """
+import json, subprocess, sys
+agent = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+hello = {"protocolVersion": 1, "clientCapabilities": {}}
+for number, method, params in ((1, "initialize", hello), (2, "session/new", {"cwd": "/"})):
+    said = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    agent.stdin.write(json.dumps(said) + "\\n")
+    agent.stdin.flush()
+    agent.stdout.readline()
+"""
+
+
+def test_a_client_that_stays_with_the_official_words_is_not_judged_by_the_draft(
+    tmp_path: Path,
+) -> None:
+    """Ours: nobody has to speak every version."""
+    found = verdicts_of_client(tmp_path, "-c", OFFICIAL)
+    assert found["D26-04"] == found["D26-10"] == "skipped"

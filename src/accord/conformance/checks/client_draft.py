@@ -59,8 +59,7 @@ def words(frames: Sequence[Frame], judge: Findings) -> None:
 @check("D26-04", role="client", version="draft")
 async def introduces_itself(stage: ClientStage) -> None:
     """`initialize` has a version, the client's name and version, and its capabilities."""
-    talk = await stage.start()
-    frame = await talk.request("initialize")
+    _, frame = await stage.hello()
     params, judge = frame.params, stage.judge
     official = bool(params.keys() & {"clientCapabilities", "info"})
     stage.need(not official, "the client speaks another version")

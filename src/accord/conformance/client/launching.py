@@ -72,6 +72,26 @@ class Launched:
         self._taken += 1
         return self.peers[self._taken - 1]
 
+    async def comes_back(self, peer: RawPeer, seconds: float) -> bool:
+        """Whether it connects once more, instead of going on over this connection or ending."""
+
+        async def goes_on() -> None:
+            try:
+                await peer.expect(lambda one: one.method is not None, "", since=since)
+                tasks.cancel_scope.cancel()
+            except Unanswered:
+                pass
+
+        since = len(peer.frames)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(goes_on)
+            with anyio.move_on_after(seconds):
+                while self._taken >= len(self.peers) and self.process.returncode is None:
+                    with anyio.move_on_after(0.2):
+                        await self._changed.wait()
+            tasks.cancel_scope.cancel()
+        return self._taken < len(self.peers)
+
     def connected(self, peer: RawPeer) -> None:
         self.peers.append(peer)
         self._changed.set()

@@ -81,6 +81,26 @@ class ClientStage:
         self.talks.append(talk)
         return talk
 
+    async def hello(
+        self, purpose: str = "prompt", *, manual: Sequence[str] = ()
+    ) -> tuple[Conversation, Frame]:
+        """Start the client and take its `initialize`, which is not answered yet.
+
+        A client may begin in the words of the official versions and turn to the draft when the
+        agent answers in its own: it then starts the agent once more.  That second beginning is
+        what comes back; where there is none, the first.
+        """
+        talk = await self.start(purpose, manual=manual)
+        frame = await talk.request("initialize")
+        if self.version != "draft" or is_draft(frame) or self.way == "stdio":
+            return talk, frame
+        await talk.reply(frame, self.offer().answer(self.version))
+        assert self.client is not None
+        if not await self.client.comes_back(talk.peer, self.patience):
+            return talk, frame
+        again = await self.connected(manual=manual)
+        return again, await again.request("initialize")
+
     async def begin(
         self, purpose: str = "prompt", offer: Offer | None = None, *, manual: Sequence[str] = ()
     ) -> Conversation:
@@ -89,8 +109,9 @@ class ClientStage:
         Raises:
             NotAsked: it does not speak this version; noted as skipped for every open rule.
         """
-        talk = await self.start(purpose, manual=manual)
-        frame = await talk.initialize(offer or self.offer())
+        talk, frame = await self.hello(purpose, manual=manual)
+        talk.hello = frame.params
+        await talk.reply(frame, (offer or self.offer()).answer(self.version))
         asked = frame.params.get("protocolVersion")
         if isinstance(asked, int) and asked < NUMBERS[self.version]:
             self.judge.skip_open(f"the client speaks version {asked} at most")
@@ -156,7 +177,7 @@ def is_draft(frame: Frame) -> bool:
 
 
 async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
-    """Whether this client begins in the words of a version.
+    """Whether this client begins in the words of a version, or turns to them.
 
     Raises:
         NotStarted: it cannot be started.
@@ -165,7 +186,7 @@ async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
     first: list[Frame] = []
 
     async def hello(stage: ClientStage) -> None:
-        first.append(await (await stage.start()).request("initialize"))
+        first.append((await stage.hello())[1])
 
     check = Check("speaks", (), "client", version, hello)
     async with open_stage(check, Findings(())) as stage:
