@@ -97,3 +97,14 @@ def test_a_run_that_is_ended_leaves_nothing_behind(tmp_path: Path) -> None:
     assert run.wait(20) != 0
     stat = Path(f"/proc/{started.read_text()}/stat")
     assert not stat.exists() or " Z " in stat.read_text()
+
+
+def test_a_rule_of_another_side_or_version_is_pointed_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: who asks for a rule that exists is told where it is judged."""
+    assert main(["check", "--only", "V1-INIT-03", "--", *HELLO]) == 2
+    assert main(["check", "--only", "V2-INIT-01", "--", *HELLO]) == 2
+    told = capsys.readouterr().err
+    assert "V1-INIT-03: it is a rule for another side (client)" in told
+    assert "V2-INIT-01: see --protocol 2" in told

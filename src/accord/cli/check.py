@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from accord.conformance import rules
 from accord.conformance.agent_stage import agent_stages, speaks
 from accord.conformance.check import Role
 from accord.conformance.judging import NoSuchRule, Wishes, judge
@@ -133,12 +134,22 @@ def _judge(parsed: Namespace) -> list[Report]:
         try:
             reports.append(_one(parsed, command, role, version, scenario, wishes))
         except NoSuchRule as error:
-            missing.append(f"no check of version {version} judges {error}")
+            missing.append(f"no check of version {version} judges {error}{_why(wishes.only, role)}")
             continue
         _show(parsed, reports[-1])
     if not reports:
         raise Usage("; ".join(missing))
     return reports
+
+
+def _why(only: Sequence[str], role: Role) -> str:
+    """Where a rule is judged instead of here, for the first that is known."""
+    for rule in filter(None, map(rules.load().get, only)):
+        if not rule.binds(role):
+            return f": it is a rule for another side ({rule.side})"
+        if (version := rules.part(rule.id)) in PROTOCOLS:
+            return f": see --protocol {version}"
+    return ""
 
 
 def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tuple[Version, ...]:
