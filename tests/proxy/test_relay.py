@@ -323,3 +323,21 @@ async def test_strictly_a_notification_that_is_not_passed_on_is_told_at_once(
         await anyio.wait_all_tasks_blocked()
         assert stage.translated.losses["tool status"] == 1
         assert "session/update was not translated" in caplog.text
+
+
+async def test_an_agent_of_the_draft_is_sent_the_key_that_this_process_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A v1 client has no credential to give; what the environment has is for the agent alone."""
+    monkeypatch.setenv("ACCORD_AGENT_API_KEY", "swordfish")
+    async with staged(speaking("draft"), speaks="draft") as stage:
+        await stage.opened("v1")
+        for number, (method, secrets) in enumerate(
+            [("api_key", {"apiKey": "swordfish"}), ("oauth2", {})], start=1
+        ):
+            params = {"methodId": method}
+            stage.client.send({"id": number, "method": "authenticate", "params": params})
+            asked = await stage.agent.method("authenticate")
+            assert asked["params"]["credentials"] == secrets
+            stage.agent.send({"id": asked["id"], "result": {"success": True}})
+            assert "swordfish" not in str(await stage.client.answer(number))

@@ -88,7 +88,16 @@ def surroundings(
         keep_secret=keep_secret,
         log=log,
         find_program=_program,
+        recall_secret=_secrets,
     )
+
+
+def _secrets(method: str) -> Json:
+    """What this process was started with, if it is for that method."""
+    from accord.client.draft_login import from_environment
+
+    credential = from_environment()
+    return dict(credential.secrets) if credential and credential.method == method else {}
 
 
 def _program(name: str) -> str | None:

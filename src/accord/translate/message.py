@@ -77,6 +77,11 @@ def _nowhere(name: str) -> None:
     del name
 
 
+def _nothing(method: str) -> Json:
+    del method
+    return {}
+
+
 class Surroundings(NamedTuple):
     """What a translator cannot know by itself, handed in so that it stays without I/O."""
 
@@ -94,6 +99,8 @@ class Surroundings(NamedTuple):
     """Tell whoever operates this."""
     find_program: Callable[[str], str | None] = _nowhere
     """The absolute path of a program that is named without one, or None."""
+    recall_secret: Callable[[str], Json] = _nothing
+    """What to log in with by a method of the draft; empty where nothing is known."""
 
 
 class Translator(Protocol):

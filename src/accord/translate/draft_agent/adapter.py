@@ -130,7 +130,7 @@ class DraftAgent(DraftBridge):
         params = dict(request.params)
         method = params.pop("methodId")
         params["method"] = method if method in _LOGIN_METHODS else "custom"
-        params["credentials"] = {}
+        params["credentials"] = self.around.recall_secret(params["method"])
         if method not in _LOGIN_METHODS:
             keep_all(params, {"methodId": method})
 
