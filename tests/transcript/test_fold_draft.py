@@ -28,6 +28,23 @@ def test_an_index_of_zero_or_the_chunk_after_a_final_one_starts_a_message() -> N
     assert [thought.text for thought in fold.transcript.thoughts] == ["hmm"]
 
 
+def test_a_piece_with_a_number_goes_on_with_its_message_after_a_tool_call() -> None:
+    """dialect.md 5, and the whole turn of the draft's appendix."""
+    fold = folding_draft()
+    fold(CHUNK, content="a", index=0)
+    fold("tool_call", id="c", tool="x", input={})
+    fold(CHUNK, content="b", index=1, final=True)
+    fold(CHUNK, content="c", index=2)
+    fold("thought_message_chunk", content="hm", index=0)
+    fold(CHUNK, content="d", index=3)
+    fold("tool_call_update", id="c", status="completed")
+    fold(CHUNK, content="e")
+    assert [words for _, words in fold.texts()] == ["ab", "cd", "e"]
+    fold.transcript.turn_started()
+    fold(CHUNK, content="f", index=1)
+    assert [words for _, words in fold.texts()] == ["ab", "cd", "e", "f"]
+
+
 def test_user_messages_are_grouped_alike_and_echoes_are_recognised() -> None:
     """Draft."""
     fold = folding_draft()

@@ -1,8 +1,8 @@
 """Folds the updates of the 2026-02 draft dialect into a view.
 
 The draft has no message ids: a chunk with index 0, or the one after a final chunk, starts a
-message, and otherwise a change of kind does.  A tool call has one output, and its title and kind
-are read out of the name of the tool.
+message, one with another index goes on with it, and without an index a change of kind starts one.
+A tool call has one output, and its title and kind are read out of the name of the tool.
 """
 
 from __future__ import annotations
@@ -78,13 +78,14 @@ def _chunk(
     *,
     ends: bool,
 ) -> Message:
-    if update.index == 0:
-        view.open = None
-    message = view.chunk_target(role, None)
+    if update.index is not UNSET:
+        view.open = view.unfinished.get(role) if update.index else None
+    message = view.unfinished[role] = view.chunk_target(role, None)
     hidden = isinstance(update, draft.ThoughtMessageChunk) and update.visible is False
     message.append(draft.TextContent(text=update.content, meta=_HIDDEN if hidden else UNSET))
     if ends:
         view.open = None
+        del view.unfinished[role]
     return message
 
 

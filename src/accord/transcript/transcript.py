@@ -191,6 +191,7 @@ class Transcript:
         """What comes from here on belongs to a new turn."""
         self._view.turn_start = len(self._view.tool_calls)
         self._view.open = None
+        self._view.unfinished.clear()
 
     def turn_cancelled(self) -> list[ToolCall]:
         """Mark the unfinished tool calls of this turn as cancelled, and say which those are.
