@@ -81,6 +81,20 @@ def test_what_v1_could_not_say_of_a_call_comes_back() -> None:
     assert told(tool("tool_call_update", _meta={X: odd}))["_meta"] == {X: odd}
 
 
+@pytest.mark.parametrize("word", ["denied", "cancelled"])
+def test_what_a_draft_agent_stopped_is_cancelled_in_v2(word: str) -> None:
+    """dialect.md 5.1: v1 has no word for it, v2 does, and the draft's own stays beside it."""
+    kept = {"acp.draft/2026-02": {"status": word}}
+    assert told(tool("tool_call_update", status="failed", _meta=kept)) == {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "t1",
+        "status": "cancelled",
+        "_meta": kept,
+    }
+    other = {"acp.draft/2026-02": {"status": "awaiting_permission"}}
+    assert told(tool("tool_call_update", status="failed", _meta=other))["status"] == "failed"
+
+
 def test_two_texts_become_a_patch_and_are_kept() -> None:
     """Lossy point 3: v2 has no field for the texts; they are kept."""
     (said,) = content({"type": "diff", "path": "/a", "oldText": "x\n", "newText": "y\n"})

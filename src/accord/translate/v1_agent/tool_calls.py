@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.translate.diffs import diff_of, wire_diff
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import DRAFT, OFFICIAL, keep, kept, take
 from accord.translate.message import Json
 from accord.translate.v1_agent.content import Check, block_to_v2, is_text, restore
 from accord.translate.v1_agent.core import Core
@@ -32,6 +32,8 @@ NULLABLE: Final = (
 # Of so many diffs, none of which is larger than that, the patch is known.
 DIFFS_KEPT: Final = 8
 DIFF_CHARS_KEPT: Final = 256 * 1024
+# Statuses of the draft that are a failure in v1 and none in v2.
+STOPPED: Final = ("denied", "cancelled")
 KNOWN_CONTENT: Final = frozenset({"content", "diff", "terminal"})
 
 
@@ -80,6 +82,9 @@ class ToolCalls:
                     del location["line"]
                     keep(location, OFFICIAL, "line", 0)
         if "_meta" in call:
+            if call.get("status") == "failed" and kept(call, DRAFT).get("status") in STOPPED:
+                # A draft agent behind a bridge said so; v1 has no word for it.
+                call["status"] = "cancelled"
             restore(call, KEPT)
 
     def _contents(self, session: Session, content: list[Json]) -> list[Json]:
