@@ -9,7 +9,7 @@ Must not know: what should come of an example; the tests say that.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from accord.proxy.candidates import Outside, Settings, between
 from accord.schema.codec import encode
@@ -29,9 +29,11 @@ from accord.translate.message import (
 from accord.translate.reading import read_params, read_result
 from tests.examples.examples import METHODS, ROOT, SESSION, Json, Spoken
 from tests.examples.peers import ANSWERS, ASKED
+from tests.interop.validator import SCHEMAS, Validator
 from tests.translate.around import Around
 
 HOW = Settings(unstable=True, host=frozenset({"fs", "terminal"}))
+SPEAKERS: dict[Side, Literal["agent", "client"]] = {CLIENT: "client", AGENT: "agent"}
 STEPS_MAX = 60
 FILES = {
     f"{ROOT}/trees/pear.txt": "planted 1971\n",
@@ -57,6 +59,12 @@ class Bench:
         self._keys = 1000
         self._asked: dict[tuple[Side, int], str] = {}
         self._waiting: list[tuple[Side, Request]] = []
+        official = {"v1": 1, "v2": 2} if SCHEMAS.is_dir() else {}
+        self._officials = {
+            side: Validator(official[version], unstable=True)
+            for side, version in self.spoken.items()
+            if version in official and side is not HOST and not (self.early and side is CLIENT)
+        }
 
     # ---- what the peers say
 
@@ -67,7 +75,7 @@ class Bench:
         self._asked[side, key] = method
         given = ASKED[self.spoken[side]].get(method, {}) if params is None else params
         read = read_params(self._row(side, method), encode(given))
-        self._take(self.translator.receive(side, Request(key, method, read)))
+        self._receive(side, Request(key, method, read))
         self._settle()
         return key
 
@@ -76,7 +84,7 @@ class Bench:
         read = read_params(self._row(side, method), encode(params))
         other = AGENT if side is CLIENT else CLIENT
         before = len(self.said[other])
-        self._take(self.translator.receive(side, Notification(method, read)))
+        self._receive(side, Notification(method, read))
         self._settle()
         return self.said[other][before:]
 
@@ -113,13 +121,19 @@ class Bench:
             table = ANSWERS[self.spoken[side]]
             if given is None and request.method == "_mcp/request":
                 answer = Failure(request.key, -32601, "no such method")
-                self._take(self.translator.receive(side, answer))
+                self._receive(side, answer)
                 return
             assert given or request.method in table, request
             result = given["result"] if given is not None else table[request.method]
             row = self._row(side, request.method)
             answer = Result(request.key, read_result(row, encode(result)))
-        self._take(self.translator.receive(side, answer))
+        self._receive(side, answer)
+
+    def _receive(self, side: Side, message: Message) -> None:
+        if side in self._officials:
+            # Peers are not judged; it is only for what is answered to them, and by them.
+            self._officials[side].check(SPEAKERS[side], _bare(message))
+        self._take(self.translator.receive(side, message))
 
     def _take(self, outs: Any) -> None:
         for side, message in outs:
@@ -134,6 +148,16 @@ class Bench:
     # ---- whether it is right
 
     def _judge(self, side: Side, message: Message) -> None:
+        if side in self._officials:
+            speaker = SPEAKERS[AGENT if side is CLIENT else CLIENT]
+            # What all benches say in the beginning is judged once.
+            asked = "" if isinstance(message, Notification) else self._asked.get((side, message[0]))
+            said_of = message if isinstance(message, Notification) else message[1:]
+            key = self.spoken[side], speaker, json.dumps([asked, said_of])
+            said = _bare(message) if key in JUDGED else _on_wire(message)
+            problems = self._officials[side].check(speaker, said)
+            assert key in JUDGED or problems == [], message
+            JUDGED.add(key)
         if side is CLIENT and self.early:
             # Its form is none of today's; the tests look at it.
             return
@@ -167,6 +191,28 @@ class Bench:
             return None
         self.held.add("session/prompt")
         return self.ask(CLIENT, "session/prompt")
+
+
+# Version, who said it, and what.
+JUDGED: set[tuple[str, str, str]] = set()
+
+
+def _bare(message: Message) -> Json:
+    """Without what it says: enough to know what is open."""
+    on_wire = _on_wire(message)
+    return {name: {} if name in ("params", "result") else one for name, one in on_wire.items()}
+
+
+def _on_wire(message: Message) -> Json:
+    if isinstance(message, Notification):
+        return {"jsonrpc": "2.0", "method": message.method, "params": message.params}
+    head: Json = {"jsonrpc": "2.0", "id": message.key}
+    if isinstance(message, Request):
+        return {**head, "method": message.method, "params": message.params}
+    if isinstance(message, Result):
+        return {**head, "result": message.result}
+    error = {"code": message.code, "message": message.message, "data": message.data}
+    return {**head, "error": error}
 
 
 __all__ = ["SESSION", "Bench"]
