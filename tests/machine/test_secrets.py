@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.machine.secrets import MARK, without_secrets, without_values
+from accord.machine.secrets import MARK, begun, without_known_forms, without_secrets, without_values
 
 SECRETS = [
     "curl -H 'Authorization: Bearer abcdef123456' https://example.org",
@@ -65,3 +65,37 @@ def test_variables_that_a_command_is_given_are_known_by_their_names(text: str, s
 def test_no_text_takes_long(part: str) -> None:
     """Found in review: a title of 4,000 characters kept `accord run` busy for two minutes."""
     without_secrets(without_values(part * 20_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("all is well ", ""),
+        ("ask", ""),
+        ("it is s", "s"),
+        ("it is sk-abc", "sk-abc"),
+        ("it is sk-abcdefghijklmnop", "sk-abcdefghijklmnop"),
+        ("it is sk-abcdefghijklmnop ", ""),
+        ("with Bearer ", "Bearer "),
+        ("with Bearer abc", "Bearer abc"),
+        ("at https://me:pw", "https://me:pw"),
+        ("at https://me:pw@host/q", ""),
+        ("jwt eyJabcdefgh.abc", "eyJabcdefgh.abc"),
+        ("-----BEGIN RSA PRIV", "-----BEGIN RSA PRIV"),
+        ("x -----BEGIN PRIVATE KEY-----\nMII", "-----BEGIN PRIVATE KEY-----\nMII"),
+        ("-----BEGIN PRIVATE KEY-----\nMII-----END PRIVATE KEY-----\n", ""),
+        ("-----BEGIN CERTIFICATE-----\nMII", ""),
+    ],
+)
+def test_the_end_of_a_text_may_be_the_beginning_of_a_secret(text: str, end: str) -> None:
+    """For text that comes in pieces."""
+    assert text[len(text) - begun(text) :] == end
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_no_cut_lets_a_part_of_a_secret_through(text: str) -> None:
+    """Ours: what may go on is safe, and what waits is whole with the next piece."""
+    whole = without_known_forms(text)
+    for cut in range(len(text)):
+        safe = cut - begun(text[:cut])
+        assert without_known_forms(text[:safe]) + without_known_forms(text[safe:]) == whole

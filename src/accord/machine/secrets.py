@@ -124,6 +124,61 @@ def without_known_forms(text: str) -> str:
     return text
 
 
+# How the known forms begin, for a text that is not all there yet.
+_HEADS = (
+    *("sk-", "pk-", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza"),
+    *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "eyJ", "sk_live_", "sk_test_", "rk_live_"),
+    *("rk_test_", "glpat-", "hf_", "npm_", "pypi-", "bearer ", "basic ", "-----BEGIN "),
+    # An address may have a login in it.
+    *("https:", "http:", "ssh:", "git:", "ftp:", "postgres:", "postgresql:", "mysql:", "redis:"),
+    *("mongodb:", "amqp:"),
+)
+_HEAD_CHARACTERS_MAX = max(map(len, _HEADS))
+_BEGUN_CHARACTERS_MAX = 8192
+"""A key that goes on for longer than this is none."""
+
+
+def _beginnings(head: str) -> str:
+    """An expression for every beginning of a word."""
+    return (
+        re.escape(head[0])
+        + "".join(f"(?:{re.escape(c)}" for c in head[1:])
+        + ")?" * (len(head) - 1)
+    )
+
+
+_BEGUN = (
+    re.compile(rf"(?<!\w)(?:{'|'.join(map(_beginnings, _HEADS))})\Z", re.IGNORECASE),
+    re.compile(
+        r"\b(?:(?:[spr]k-|xox[abprs]-|AIza|glpat-|pypi-)[\w-]*+"
+        r"|(?:gh[pousr]_|github_pat_|AKIA|[sr]k_(?:live|test)_|hf_|npm_)\w*+|eyJ[\w.-]*+)\Z"
+    ),
+    re.compile(r"(?<![a-z0-9+.-])[a-z0-9+.-]++:(?:/(?:/[^\s/@'\"]*+)?)?\Z", re.IGNORECASE),
+    re.compile(r"\b(?:bearer|basic)\s++[\w+/=.~-]*+\Z", re.IGNORECASE),
+)
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z ]{0,40}\Z|(?:[A-Z]{1,20} )?PRIVATE KEY-)")
+_KEY_ENDS = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
+
+
+def begun(text: str) -> int:
+    """How many characters at the end of a text may be the beginning of a secret by its form.
+
+    For text that comes in pieces: what is cut in two has no form any more.
+    """
+    tail = text[-_BEGUN_CHARACTERS_MAX:]
+    last = re.split(r"\s", tail)[-1]
+    found = 0
+    for pattern, where in zip(
+        _BEGUN, (tail[-_HEAD_CHARACTERS_MAX:], last, last, tail), strict=True
+    ):
+        if (match := pattern.search(where)) is not None:
+            found = max(found, len(match[0]))
+    key = tail.rfind("-----BEGIN ")
+    if key >= 0 and _KEY_BEGINS.match(tail, key) and not _KEY_ENDS.search(tail, key):
+        found = max(found, len(tail) - key)
+    return found
+
+
 def without_secrets(text: str) -> str:
     """The text with what looks like a key, a token or a password replaced, by form or by name."""
     text = without_known_forms(text)
@@ -186,6 +241,7 @@ __all__ = [
     "KNOWN_NAMES",
     "MARK",
     "SECRET_PATTERNS",
+    "begun",
     "is_secret_name",
     "looks_secret",
     "secret_values",

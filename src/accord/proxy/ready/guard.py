@@ -28,6 +28,7 @@ from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
 from accord.proxy.ready.facts import Json, merged, of_call, of_service
+from accord.proxy.ready.holding import Pieces
 from accord.proxy.ready.redacting import Redactor
 
 SERVICES: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create")
@@ -73,6 +74,7 @@ class Guard:
         self._rules_in = rules_in
         self._otherwise: Effect = otherwise
         self._redactor = redactor
+        self._pieces = None if redactor is None else Pieces(redactor)
         self._sessions: dict[str, Watched] = {}
 
     def _session(self, session_id: str) -> Watched:
@@ -87,6 +89,7 @@ class Guard:
 
     async def permission(self, message: Message, forward: Any) -> Any:
         """The agent asks: a rule answers, or the user."""
+        self.asks(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         subject = params.get("subject")
@@ -118,6 +121,7 @@ class Guard:
 
     async def service(self, message: Message, forward: Any) -> Any:
         """The agent wants a file or a terminal."""
+        self.asks(message)
         session_id = message.session_id or ""
         session = self._session(session_id)
         request = of_service(session_id, message.method, message.params)
@@ -197,15 +201,23 @@ class Guard:
 
     # ---- secrets
 
-    def tells(self, message: Message) -> None:
+    def tells(self, message: Message) -> bool | None:
         """What the agent tells."""
-        if self._redactor is not None:
-            message.params = self._redactor.value(message.params)
+        return None if self._pieces is None else self._pieces.told(message)
 
-    def prompted(self, message: Message) -> None:
-        """What the user says to the agent."""
+    def asks(self, message: Message) -> None:
+        """What the agent asks comes behind all that it told."""
+        if self._pieces is not None:
+            self._pieces.release(message)
+
+    async def prompted(self, message: Message, forward: Any) -> Any:
+        """What the user says to the agent; the answer comes behind all that the agent told."""
         if self._redactor is not None and "prompt" in message.params:
             message.params["prompt"] = self._redactor.value(message.params["prompt"])
+        try:
+            return await forward(message)
+        finally:
+            self.asks(message)
 
     def read(self, response: Response) -> None:
         """What the agent gets to read."""
@@ -244,6 +256,7 @@ def guard(
         proxy.on_update(kind)(watched.tool_call)
     if redact:
         proxy.on_notification("*", of="agent")(watched.tells)
+        proxy.on_request("*", of="agent")(watched.asks)
         proxy.on_request("session/prompt", of="client")(watched.prompted)
         for method in ("fs/read_text_file", "terminal/output"):
             proxy.on_response(method, of="agent")(watched.read)
