@@ -14,6 +14,8 @@ from typing import Any
 
 Json = dict[str, Any]
 MODES = ["default", "plan"]
+OPTIONS: Json = {"verbose": False, "model": "small"}
+SESSIONS: Json = {"modes": MODES, "configOptions": [*OPTIONS]}
 REQUIRED = ("protocolVersion", "clientInfo", "capabilities")
 
 
@@ -60,7 +62,7 @@ class Agent:
         return {
             "protocolVersion": 1,
             "agentInfo": {"name": "draft", "version": "1"},
-            "capabilities": {"loadSession": True, "sessionCapabilities": {"modes": MODES}},
+            "capabilities": {"loadSession": True, "sessionCapabilities": SESSIONS},
         }
 
     def authenticate(self, params: Json) -> Json:
@@ -71,6 +73,7 @@ class Agent:
         self.sessions[name] = {
             "folder": params["workingDirectory"],
             "mode": "default",
+            "options": dict(OPTIONS),
             "count": 0,
             "servers": params.get("mcpServers") or [],
         }
@@ -88,7 +91,7 @@ class Agent:
             "sessionId": name,
             "workingDirectory": session["folder"],
             "mode": session["mode"],
-            "configOptions": {},
+            "configOptions": session["options"],
             "messageCount": session["count"],
         }
 
@@ -97,6 +100,15 @@ class Agent:
         before, session["mode"] = session["mode"], params["mode"]
         changed = {"previousMode": before, "currentMode": params["mode"]}
         self.tell(name, "current_mode_update", **changed)
+        return changed
+
+    def session_set_config_option(self, params: Json) -> Json:
+        name, session = self.find(params)
+        key, value = params["key"], params["value"]
+        changed = {"key": key, "previousValue": session["options"][key], "currentValue": value}
+        session["options"][key] = value
+        if value != changed["previousValue"]:
+            self.tell(name, "config_option_update", **changed, source="user")
         return changed
 
     def session_prompt(self, params: Json) -> Json:

@@ -76,20 +76,24 @@ def test_output_of_a_terminal_of_the_kits_reaches_an_agent_of_the_draft(
     assert "exit=0 output=Goodbye" in page.read_text()
 
 
-# Takes whoever leaves a key out: as one of the official version 1, or as one of the draft.
-LENIENT = """
+# The agent of draft_agent.py with a method of its own.
+CHANGED = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.conformance.draft_agent import Agent
+from tests.conformance.draft_agent import Agent, Failure
 
-class Lenient(Agent):
-    def initialize(self, params):
-        if "capabilities" not in params and "clientInfo" in params:
-            return {{"protocolVersion": 1, {key!r}: {{}}}}
-        return super().initialize(params)
+class Changed(Agent):
+    def {method}(self, *words, **more):
+{body}
 
-Lenient().run()
+Changed().run()
 """
+
+
+def changed(method: str, *lines: str) -> list[str]:
+    body = "\n".join(f"        {line}" for line in lines)
+    source = CHANGED.format(root=str(HERE.parents[1]), method=method, body=body)
+    return [sys.executable, "-c", source]
 
 
 @pytest.mark.rule("D26-04")
@@ -98,7 +102,12 @@ def test_who_offers_nothing_may_be_taken_for_a_client_of_the_official_version(
     key: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Dialect: version 1 with neither key is the official version 1, and never the draft."""
-    agent = [sys.executable, "-c", LENIENT.format(root=str(HERE.parents[1]), key=key)]
+    agent = changed(
+        "initialize",
+        "if 'capabilities' not in words[0] and 'clientInfo' in words[0]:",
+        f"    return {{'protocolVersion': 1, {key!r}: {{}}}}",
+        "return super().initialize(*words)",
+    )
     command = ["check", "--protocol", "draft", "--only", "D26-04", "--", *agent]
     assert main(command) == code, capsys.readouterr().out
 
@@ -118,6 +127,42 @@ def test_a_client_that_keeps_the_draft_is_found_among_all_versions_and_is_confor
     for rule in ("04", "10", "11", "12", "18", "19", "20", "23", "25", "33"):
         assert verdicts[f"D26-{rule}"] == "pass", rule
     assert verdicts["D26-17"] == "not_exercised"
+
+
+SILENT = ("if words[1] != 'config_option_update':", "    super().tell(*words, **more)")
+TWICE = ("for _ in '12' if words[1] == 'config_option_update' else '1':", *SILENT[1:])
+NAMELESS = ("done = super().session_set_config_option(*words)", "return done | {'key': 'other'}")
+
+
+@pytest.mark.rule("D26-09", "D26-35")
+@pytest.mark.parametrize(
+    ("rule", "method", "lines"),
+    [
+        ("D26-35", "tell", SILENT),
+        ("D26-35", "tell", TWICE),
+        ("D26-09", "session_set_config_option", NAMELESS),
+    ],
+)
+def test_options_are_judged_like_modes(
+    rule: str, method: str, lines: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rules: setting an option tells its key and value, and is announced once per change."""
+    command = ["check", "--protocol", "draft", "--only", rule, "--", *changed(method, *lines)]
+    assert main(command) == 1
+    assert "options_are_answered_and_announced" in capsys.readouterr().out
+
+
+def test_a_login_that_an_agent_has_not_is_no_breach_but_one_that_it_has_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rules: D26-05 binds who has logins; the scenario can name one."""
+    agent = changed("authenticate", "raise Failure(-32602, 'no such login')")
+    command = ["check", "--protocol", "draft", "--only", "D26-05", "--quiet"]
+    assert main([*command, "--", *agent]) == 0
+    assert "0 passed, 0 failed (0 of them advice), 1 skipped" in capsys.readouterr().out
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text('name = "mine"\nlogin = "api_key"\n[prompts]\nsay = "hello"\n')
+    assert main([*command, "--scenario", str(scenario), "--", *agent]) == 1
 
 
 def verdicts_of_client(tmp_path: Path, *command: str) -> dict[str, str]:

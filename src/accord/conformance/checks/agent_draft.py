@@ -10,9 +10,12 @@ from accord.conformance.agent_stage import AgentStage, Talk
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, NO_METHOD, alive
 from accord.conformance.host import choosing
-from accord.conformance.wire import Frame, Unanswered
+from accord.conformance.wire import Frame, Unanswered, same
 
 NO_SESSION = -32000
+# The three logins of the draft, and how an agent refuses one that it has not.
+LOGINS = ("api_key", "oauth2", "custom")
+NO_LOGIN = frozenset({NO_METHOD, INVALID_PARAMS, -32007})
 LOADED = {
     "sessionId": str,
     "workingDirectory": str,
@@ -55,13 +58,16 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
 async def logins_say_whether_they_worked(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
-    params = {"method": "api_key", "credentials": {"apiKey": "accord-check-wrong"}}
-    answer = await talk.peer.call("authenticate", params)
-    if (answer.get("error") or {}).get("code") in (NO_METHOD, -32007):
-        stage.judge.skip_open("the agent has no logins")
+    login = stage.scenario.login
+    for method in (login,) if login else LOGINS:
+        params = {"method": method, "credentials": {"apiKey": "accord-check-wrong"}}
+        answer = await talk.peer.call("authenticate", params)
+        if not login and looking.at(answer, "error.code") in NO_LOGIN:
+            continue
+        ok = isinstance(looking.at(answer, "result.success"), bool)
+        stage.judge.judge("D26-05", ok, "the result has no success", sent=params, came=answer)
         return
-    ok = isinstance((answer.get("result") or {}).get("success"), bool)
-    stage.judge.judge("D26-05", ok, "the result has no success", came=answer)
+    stage.judge.skip_open("the agent has none of the three logins")
 
 
 @check("D26-06", version="draft", basic=True)
@@ -129,13 +135,12 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
 
 
 @check("D26-09", "D26-35", version="draft")
-async def changes_are_answered_and_announced(stage: AgentStage) -> None:
+async def modes_are_answered_and_announced(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     modes = looking_at(talk, "modes")
-    options = looking_at(talk, "configOptions")
-    if not modes and not options:
-        stage.judge.skip_open("the agent has neither modes nor options")
+    if not modes:
+        stage.judge.skip_open("the agent has no modes")
         return
     session = str((await talk.new_session())["sessionId"])
     if len(modes) > 1:
@@ -152,6 +157,35 @@ async def changes_are_answered_and_announced(stage: AgentStage) -> None:
             ok = [one.get("currentMode") for one in came] == [mode]
             stage.judge.judge("D26-35", ok, "not announced once", came=came)
             before = mode
+
+
+@check("D26-09", "D26-35", version="draft")
+async def options_are_answered_and_announced(stage: AgentStage) -> None:
+    """What an option may be set to, the draft does not say: to what it is, and a switch over."""
+    talk = stage.talk
+    await talk.initialize()
+    if not looking_at(talk, "configOptions") or not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no options, or none whose values it tells")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    loaded = await talk.ask("session/load", {"sessionId": session}, timeout=talk.seconds)
+    for key, value in loaded["configOptions"].items():
+        for wanted in (value, not value, value) if isinstance(value, bool) else (value,):
+            since = len(talk.peer.frames)
+            params = {"sessionId": session, "key": key, "value": wanted}
+            result = await talk.ask("session/set_config_option", params)
+            ok = result.get("key") == key and same(result.get("currentValue"), wanted)
+            stage.judge.judge("D26-09", ok, "not the key and its value", sent=params, came=result)
+            changed = not same(result.get("previousValue", wanted), wanted)
+            await talk.peer.settled()
+            await talk.peer.quiet(0.1 if changed else 0)
+            came = [
+                one.get("currentValue")
+                for one in told(talk, "config_option_update", since)
+                if one.get("key") == key
+            ]
+            ok = came == [wanted] or not (came or changed)
+            stage.judge.judge("D26-35", ok, "not announced once", sent=params, came=came)
 
 
 def looking_at(talk: Talk, key: str) -> list[Any]:
