@@ -62,6 +62,8 @@ ANSWERED: dict[tuple[Spoken, str], Json] = {
         "stopReason": "end_turn",
         "usage": {"inputTokens": 4, "outputTokens": 2},
     },
+    # No such terminal; contradiction 28 shows one that there is.
+    ("draft", "terminal/output"): {"received": False},
     ("draft", "session/set_mode"): {"previousMode": "default", "currentMode": "plan"},
 }
 # What is refused, and the document says so too: a server behind an agent and a method of one's own

@@ -62,6 +62,17 @@ async def turn(folder: Path, spoken: Spoken, step: Step, **more: Any) -> Any:
         return session, reply
 
 
+async def answer_to(agent: ScriptedAgent, request_id: int) -> Json:
+    """The client's answer; what it tells of terminals meanwhile is acknowledged."""
+    while True:
+        message = await agent.next()
+        if "method" not in message:
+            assert message["id"] == request_id
+            return message
+        assert message["method"] == "terminal/output"
+        agent.result(message, {"received": True})
+
+
 # ---- what it is asked
 
 ANSWERED: dict[tuple[Spoken, str], Json] = {
@@ -81,6 +92,9 @@ ANSWERED: dict[tuple[Spoken, str], Json] = {
     ("draft", "session/request_permission"): {"granted": True},
     ("draft", "fs/read_text_file"): {"content": PEAR, "encoding": "utf-8", "totalLines": 1},
     ("draft", "fs/write_text_file"): {"bytesWritten": 27, "created": False},
+    ("draft", "terminal/create"): {"terminalId": ANY, "pid": ANY},
+    ("draft", "terminal/wait_for_exit"): {"exitCode": 0},
+    ("draft", "terminal/release"): {"released": True},
 }
 
 
@@ -96,13 +110,15 @@ async def asked(example: Example, folder: Path) -> Json:
         message = example.moved(folder)
         params = message["params"]
         if example.method.startswith("terminal/") and example.method != "terminal/create":
-            command = {"sessionId": SESSION, "command": "echo", "args": ["apples"]}
-            made = await agent.answer_to(agent.request("terminal/create", command))
+            whose = {} if example.spoken == "draft" else {"sessionId": SESSION}
+            command = {**whose, "command": "echo", "args": ["apples"]}
+            made = await answer_to(agent, agent.request("terminal/create", command))
+            assert "result" in made, made
             params["terminalId"] = made["result"]["terminalId"]
-            ended = {"sessionId": SESSION, "terminalId": params["terminalId"]}
-            await agent.answer_to(agent.request("terminal/wait_for_exit", ended))
+            ended = {**whose, "terminalId": params["terminalId"]}
+            await answer_to(agent, agent.request("terminal/wait_for_exit", ended))
         agent.write(message)
-        answers.append(await agent.answer_to(message["id"]))
+        answers.append(await answer_to(agent, message["id"]))
 
     await turn(folder, example.spoken, step)
     return answers[0]
@@ -147,9 +163,10 @@ async def test_our_client_answers_in_the_same_form(example: Example, tmp_path: P
         },
         "fs/read_text_file": {"draft_2026_02": "A.2 4", "v1_pages": "files 1"},
         "fs/write_text_file": {"draft_2026_02": "A.2 11", "v1_pages": "files 3"},
-        "terminal/create": {"v1_pages": "terminals 1"},
+        "terminal/create": {"v1_pages": "terminals 1", "draft_2026_02": "diagram 5.2.4 1"},
         "terminal/output": {"v1_pages": "terminals 4"},
-        "terminal/wait_for_exit": {"v1_pages": "terminals 6"},
+        "terminal/wait_for_exit": {"v1_pages": "terminals 6", "draft_2026_02": "diagram 5.2.4 5"},
+        "terminal/release": {"draft_2026_02": "diagram 5.2.4 7"},
     }[example.method]
     document = next(one for one in documents if one in names)
     answer = await asked(the(document, names[document]), tmp_path)

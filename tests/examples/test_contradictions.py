@@ -20,9 +20,11 @@ from accord.translate.message import AGENT, CLIENT
 from tests.client.scripted_agent import ScriptedAgent
 from tests.examples.bench import Bench
 from tests.examples.examples import ROOT, Json, Spoken, the
-from tests.examples.gardener import client_of, gardener, opened
+from tests.examples.gardener import client_of, gardener, opened, shape
+from tests.examples.peers import ASKED
+from tests.examples.test_clients import answer_to, client_with, in_a_turn
 from tests.examples.test_clients import asked as asked_of_client
-from tests.examples.test_clients import client_with, in_a_turn
+from tests.examples.test_clients import turn as turn_of_client
 from tests.examples.test_decoded import decoded
 
 PROMPT = "v2_first_pages_prompt"
@@ -151,6 +153,45 @@ def test_contradiction_23_a_cost_may_be_in_other_units() -> None:
         assert told.params["update"]["cost"] == one["cost"]
         transcript.apply(decoded(example).update)
         assert transcript.usage.cost is not None
+
+
+async def test_contradiction_28_output_is_told_in_the_draft_and_asked_for_in_v1(
+    tmp_path: Path,
+) -> None:
+    """Row 28: our agent takes it, and our client tells it, in the form of the draft's diagram."""
+    push, taken = the(DRAFT, "diagram 5.2.4 3"), the(DRAFT, "diagram 5.2.4 4")
+    agent = gardener()
+
+    @agent.on_prompt
+    async def press(turn: Turn) -> None:
+        await turn.say((await turn.run("press")).output)
+
+    async with client_of(agent, "draft", initialize=False) as client:
+        await client.result("initialize", ASKED["draft"]["initialize"])
+        del client.serve["terminal/wait_for_exit"]
+        session_id = await opened(client, "draft", tmp_path)
+        blocks = [{"type": "text", "text": "go on"}]
+        asked = {"sessionId": session_id, "content": blocks}
+        prompt = client.start("session/prompt", asked)
+        waiting = await client.next("terminal/wait_for_exit")
+        answer = await client.request(push.method, push.message["params"])
+        assert answer["result"] == taken.message["result"]
+        client.reply(waiting, the(DRAFT, "diagram 5.2.4 6").message["result"])
+        assert (await client.answer(prompt))["result"]["stopReason"] == "end_turn"
+        assert client.text() == push.message["params"]["data"]
+    told: list[Json] = []
+
+    async def step(agent: ScriptedAgent) -> None:
+        command = {"command": "echo", "args": ["apples"]}
+        made = await answer_to(agent, agent.request("terminal/create", command))
+        wait = {"terminalId": made["result"]["terminalId"]}
+        await answer_to(agent, agent.request("terminal/wait_for_exit", wait))
+        told.extend(one["params"] for one in agent.sent("terminal/output"))
+
+    await turn_of_client(tmp_path, "draft", step)
+    assert told
+    assert shape(push.message["params"]) <= shape(told)
+    assert "".join(one["data"] for one in told) == "apples\n"
 
 
 async def test_contradiction_32_a_model_is_an_option(tmp_path: Path) -> None:

@@ -114,9 +114,9 @@ def test_our_agent_asks_in_the_same_form(example: Example, said: Said) -> None:
 def test_our_agent_answers_in_the_same_form(example: Example, said: Said) -> None:
     """Issue 5: every member that the answer of the document has; row 45: modes with their words.
 
-    Errors and a cancelled turn are shown in `test_agents.py`.
+    Errors and a cancelled turn are shown in `test_agents.py`, output in `test_contradictions.py`.
     """
-    if "error" in example.message:
+    if "error" in example.message or example.contradiction == 28:
         return
     (ours,) = (one for one in said[example.spoken][1] if one["method"] == example.method)
     lacking = shape(example.message["result"]) - shape(ours["result"])
