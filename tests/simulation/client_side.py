@@ -100,8 +100,9 @@ class ClientSide:
                 tasks.start_soon(self._cancel_later, session, name, seconds)
             if plan.closes_at is not None:
                 tasks.start_soon(self._close_later, session, name, plan.closes_at)
-            for seconds, extra in plan.extras:
-                tasks.start_soon(self._do_later, session, name, seconds, extra)
+            for number, (seconds, extra) in enumerate(plan.extras):
+                key = f"{name}extra{number}"
+                tasks.start_soon(self._do_later, session, key, seconds, extra)
             watching = anyio.CancelScope()
             if plan.watches and not session.is_closed:
                 tasks.start_soon(self._watch, session, watching)
@@ -127,7 +128,7 @@ class ClientSide:
         except RateLimited as error:
             self._must_be_bounded(error)
 
-    async def _do_later(self, session: Session, name: str, seconds: float, extra: str) -> None:
+    async def _do_later(self, session: Session, key: str, seconds: float, extra: str) -> None:
         await anyio.sleep(seconds)
         try:
             match extra:
@@ -144,9 +145,9 @@ class ClientSide:
                     doubled = await session.client.call_extension("_twice", {"number": 21})
                     self._chronicle.check(doubled == {"twice": 42}, f"twice 21 is {doubled}")
                 case _:
-                    self._chronicle.cancelled.add(name)
+                    self._chronicle.cancelled.add(key.partition("extra")[0])
                     with anyio.move_on_after(0.001):
-                        await session.ask(f"{name}extra{seconds:.6f}".replace(".", ""))
+                        await session.ask(key)
         except (LocalProtocolError, ConnectionLost) as error:
             self._must_be_over(session, error)
         except RequestFailed as error:
