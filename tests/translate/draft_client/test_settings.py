@@ -60,6 +60,17 @@ def test_a_change_of_mode_is_told_once_after_the_answer(agent_says: str) -> None
     assert told["data"]["previousMode"] == "ask_permission"
 
 
+def test_options_in_the_answer_to_a_mode_are_nobodys() -> None:
+    """Ours: v1 has none there, so that nobody has read whether they are any."""
+    scene = before()
+    _, asked = _set_mode(scene, "plan")
+    scene.wire.answer(AGENT, asked.key, {"configOptions": "none"})
+    scene.wire.take()
+    params = {"sessionId": "s", "key": "model", "value": "7"}
+    scene.wire.ask(CLIENT, "session/set_config_option", params)
+    assert scene.wire.one(AGENT, "session/set_config_option").params["configId"] == "model"
+
+
 def test_another_mode_within_the_call_is_told_at_once() -> None:
     """dialect.md 3.6: only the same value is the same word."""
     scene = before()
@@ -229,3 +240,13 @@ def test_each_option_that_the_agent_changed_is_told() -> None:
     assert [one["data"]["source"] for one in told] == ["agent", "timer", "agent"]
     assert "previousValue" not in told[2]["data"]
     assert told[1]["data"]["_meta"] == {DRAFT: {"made": True}}
+
+
+def test_options_that_a_loaded_session_does_not_tell_again_are_as_they_were() -> None:
+    """dialect.md 3.4: `configOptions` is the map of what holds, `{}` only where there are none."""
+    scene = before()
+    key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "s"})
+    scene.wire.answer(AGENT, scene.wire.one(AGENT, "session/load").key, {})
+    loaded = scene.wire.result(CLIENT, key)
+    assert loaded["configOptions"] == {"model": "small", "fast": False}
+    assert loaded["mode"] == "default"

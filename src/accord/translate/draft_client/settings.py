@@ -56,7 +56,8 @@ class Settings:
     def mode_is(self, session: Session, mode: str, answer: Json) -> None:
         """The agent has taken a mode that it was asked for."""
         session.mode = mode
-        if "configOptions" in answer:
+        # Only the answer to an option has options that were read; see `mode_request`.
+        if not session.modes and "configOptions" in answer:
             session.options = answer["configOptions"]
 
     def _set_mode(self, request: Request) -> Outs:

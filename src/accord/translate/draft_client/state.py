@@ -87,9 +87,13 @@ class Session:
         return call
 
     def describe(self, result: Json) -> None:
-        """Take modes and options from the answer that opened the session."""
+        """Take modes and options from the answer that opened the session.
+
+        What a loaded session does not tell again is as it was.
+        """
         modes = result.get("modes")
-        self.options = result.get("configOptions") or []
+        if result.get("configOptions") is not None:
+            self.options = result["configOptions"]
         if modes is not None:
             self.modes = modes["availableModes"]
             self.names = ModeNames.of_official(self.modes)
