@@ -146,6 +146,30 @@ def test_follow_shows_what_is_recorded_while_it_is(tmp_path: Path) -> None:
     assert "the agent ended" in rest
 
 
+def test_who_follows_may_leave_without_a_complaint(tmp_path: Path) -> None:
+    """Ours: `--follow | head` said that the recording could not be read."""
+    tape = Tape()
+    tape.initialize()
+    path = Path(file_of(tape, tmp_path))
+    with subprocess.Popen(
+        [sys.executable, "-m", "accord", "trace", str(path), "--follow"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONIOENCODING": "utf-8", "PATH": ""},
+    ) as following:
+        assert following.stdout is not None
+        assert following.stderr is not None
+        assert b"initialize" in following.stdout.readline()
+        following.stdout.close()
+        written = len(tape.lines)
+        tape.ask("client", "session/prompt", prompt("Hello there"))
+        tape.end()
+        with path.open("ab") as file:
+            file.write(b"".join(tape.lines[written:]))
+        assert following.stderr.read() == b""
+        assert following.wait(SECONDS_MAX) == 141
+
+
 def test_a_recording_of_many_frames_is_read_in_one_go(tmp_path: Path) -> None:
     """Issue 4: long recordings; linear, so a tenth of them is a tenth of the time."""
     from tests.tracing.samples import long

@@ -54,6 +54,9 @@ def run(arguments: Namespace) -> int:
         recording = _read(arguments.file)
     except NotARecording as error:
         return _refuse(str(error))
+    except BrokenPipeError:
+        # Whoever reads what --follow writes has seen enough; nothing is wrong with the file.
+        raise
     except OSError as error:
         return _refuse(f"cannot read {arguments.file}: {error.strerror}")
     if arguments.text:
