@@ -207,11 +207,24 @@ class Doing(Holding):
                 _, _, data = unforeseen(error, message)
                 said = f"the proxy {self._link.name!r} failed at {message}"
                 error = RequestError(INTERNAL_ERROR, said, {"proxy": self._link.name, **data})
-        try:
-            data = None if error.data is None else encode(error.data)
-        except (TypeError, ValueError):
-            data = None
-        self.asked.refuse(error.code, error.message, data)
+        self.asked.refuse(*_told(error))
+
+
+def _told(error: RequestError) -> tuple[int, str, bytes | None]:
+    try:
+        data = None if error.data is None else encode(error.data)
+    except (TypeError, ValueError):
+        data = None
+    return error.code, error.message, data
+
+
+def refused_answer(error: Exception, proxy: str, method: str) -> tuple[int, str, bytes | None]:
+    """How an answer is refused that a function raised this at; `RequestError` in its own words."""
+    if isinstance(error, RequestError):
+        return _told(error)
+    _, _, data = unforeseen(error, method)
+    said = f"the proxy {proxy!r} failed at the answer to {method}"
+    return INTERNAL_ERROR, said, encode({"proxy": proxy, **data})
 
 
 def plain_or_none(raw: Raw) -> Any:
@@ -222,4 +235,4 @@ def plain_or_none(raw: Raw) -> Any:
         return None
 
 
-__all__ = ["Doing", "Waiting"]
+__all__ = ["Doing", "Waiting", "refused_answer"]

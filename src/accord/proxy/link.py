@@ -16,11 +16,11 @@ from typing import Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.connection.faults import report, unforeseen
-from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
+from accord.connection.faults import report
+from accord.jsonrpc.codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.proxy.asked import CANCEL_REQUEST, Asked, End
-from accord.proxy.doing import Doing, Waiting
+from accord.proxy.doing import Doing, Waiting, refused_answer
 from accord.proxy.handlers import UPDATE, Handler, Handlers
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.lane import Holding, Lane
@@ -376,9 +376,7 @@ class Link:
             self._refuse_for(asked, message, error)
 
     def _refuse_for(self, asked: Asked, message: Message, error: Exception) -> None:
-        _, _, data = unforeseen(error, message.method)
-        said = f"the proxy {self.name!r} failed at the answer to {message.method}"
-        asked.refuse(INTERNAL_ERROR, said, encode({"proxy": self.name, **data}))
+        asked.refuse(*refused_answer(error, self.name, message.method))
 
     def answered(self, asked: Asked) -> None:
         """Somebody may wait for the last answer."""

@@ -9,11 +9,17 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from accord.errors import RequestError
+from accord.jsonrpc.codes import INTERNAL_ERROR
+from accord.protocol.negotiation import Chosen, judge_answer
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 
 OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
 """The requests by which a client comes to a session, with the folder that it works in."""
+NOT_THE_DRAFT: Final = (
+    "this proxy does not speak the 2026-02 draft; put `accord translate` between it and the agent"
+)
 SESSIONS_MAX: Final = 4096
 """Sessions that are remembered; the oldest are forgotten first."""
 
@@ -36,6 +42,10 @@ class Agreed:
         result = response.result
         if not isinstance(result, dict):
             return
+        chosen = judge_answer(result, (1, 2))
+        if isinstance(chosen, Chosen) and chosen.dialect == "draft":
+            # Watching words that it does not know, it would let pass what it is there to stop.
+            raise RequestError(INTERNAL_ERROR, NOT_THE_DRAFT)
         if "agentCapabilities" in result or "capabilities" not in result:
             self.version = 1
             found = _at(result, "agentCapabilities", "promptCapabilities", "embeddedContext")
