@@ -165,3 +165,17 @@ async def test_a_transport_that_cannot_be_made_again_is_asked_again() -> None:
         await translated.aclose()
         await theirs.aclose()
         tasks.cancel_scope.cancel()
+
+
+async def test_an_agent_that_asks_before_it_has_answered_initialize_is_refused() -> None:
+    """Nobody waits for ever: there is no version yet in which it could be passed on."""
+    async with staged(lambda start, message: None) as stage:
+        stage.client.send({"id": 0, "method": "initialize", "params": INITIALIZE["v1"]})
+        while not stage.agents:
+            await anyio.wait_all_tasks_blocked()
+        asked = await stage.agent.method("initialize")
+        stage.agent.send({"id": "early", "method": "_ask/first", "params": {}})
+        refused = await stage.agent.answer("early")
+        assert refused["error"]["code"] == -32600
+        stage.agent.send({"id": asked["id"], "result": ANSWERS["v1"]})
+        assert "result" in await stage.client.answer(0)

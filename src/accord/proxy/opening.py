@@ -29,6 +29,7 @@ from accord.translate.message import (
     Translator,
 )
 from accord.translate.reading import Spoken, methods_of, read_result
+from accord.transport.transport import Ended
 
 if TYPE_CHECKING:
     from accord.proxy.relay import Relay
@@ -186,3 +187,12 @@ def _together(v1: Json, v2: Json) -> Json:
 
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def farewell(why: Ended) -> str:
+    """What the client is told of an agent that is gone."""
+    said = f"the agent is gone: {why.reason}"
+    if why.exit_status is not None:
+        said += f" ({why.exit_status})"
+    tail = why.stderr_tail.strip().splitlines()
+    return f"{said}; it last said: {tail[-1][:200]}" if tail else said

@@ -28,7 +28,7 @@ from accord.jsonrpc.framing import FrameTooLong
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.late import LateDraft
-from accord.proxy.opening import Opening, again, alone, meant
+from accord.proxy.opening import Opening, again, alone, farewell, meant
 from accord.proxy.port import Port
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
@@ -281,15 +281,18 @@ class Relay:
                 self._through(AGENT, message)
             elif self._probe is not None and isinstance(message, Result | Failure):
                 self._probe.settle(message)
+            elif isinstance(message, Request):
+                said = f"{message.method} came before initialize was answered"
+                self.agent.refuse(message.key, INVALID_REQUEST, said)
         self._flush()
 
     def agent_ended(self, why: Ended) -> None:
         """The agent will say no more."""
         if self._probe is not None:
-            self._probe.settle(Failure(0, INTERNAL_ERROR, _farewell(why)))
+            self._probe.settle(Failure(0, INTERNAL_ERROR, farewell(why)))
             return
         if self.translator is not None:
-            self._send(self.translator.agent_gone(_farewell(why)))
+            self._send(self.translator.agent_gone(farewell(why)))
             self._flush()
         self._ended(why)
 
@@ -390,11 +393,3 @@ class _FromAgent:
     def ended(self, why: Ended) -> None:
         if self.relay is not None:
             self.relay.agent_ended(why)
-
-
-def _farewell(why: Ended) -> str:
-    said = f"the agent is gone: {why.reason}"
-    if why.exit_status is not None:
-        said += f" ({why.exit_status})"
-    tail = why.stderr_tail.strip().splitlines()
-    return f"{said}; it last said: {tail[-1][:200]}" if tail else said

@@ -167,6 +167,16 @@ def test_what_is_asked(call: Any, operation: str, resource: str, reason: str | N
     assert asked.params["_meta"] == {DRAFT: {"options": OPTIONS}}
 
 
+@pytest.mark.rule("D26-22")
+def test_the_reason_is_what_the_call_was_called_before() -> None:
+    """Agents of v1 often name nothing but the id when they ask."""
+    scene = before()
+    scene.update(_call("pending", locations=[{"path": "/a"}]))
+    _permission(scene)
+    asked = scene.wire.request(CLIENT, "session/request_permission")
+    assert asked.params["reason"] == "Dig"
+
+
 @pytest.mark.parametrize(
     ("block", "reason"),
     [

@@ -59,7 +59,7 @@ class Permissions:
             "resource": _resource(call, operation),
             "toolCallId": call.id,
         }
-        reason = _reason(tool_call)
+        reason = _reason(tool_call) or call.title
         if reason not in ("", f"{operation}: {asked['resource']}"):
             asked["reason"] = reason
         # For the eye: what is offered there is not what the draft can say.
