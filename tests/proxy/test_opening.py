@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -179,3 +180,26 @@ async def test_an_agent_that_asks_before_it_has_answered_initialize_is_refused()
         assert refused["error"]["code"] == -32600
         stage.agent.send({"id": asked["id"], "result": ANSWERS["v1"]})
         assert "result" in await stage.client.answer(0)
+
+
+@pytest.mark.parametrize(("outside", "inside"), [("v1", "v1"), ("v2", "v1"), ("v1", "v2")])
+async def test_what_an_agent_says_right_behind_its_answer_is_not_lost(
+    outside: str, inside: str
+) -> None:
+    """Issue 5: nothing is lost silently; one write may hold the answer and more."""
+    async with staged(lambda start, message: None) as stage:
+        stage.client.send({"id": 0, "method": "initialize", "params": INITIALIZE[outside]})
+        while not stage.agents:
+            await anyio.wait_all_tasks_blocked()
+        asked = await stage.agent.method("initialize")
+        said = [
+            {"jsonrpc": "2.0", "id": asked["id"], "result": ANSWERS[inside]},
+            {"jsonrpc": "2.0", "method": "_vendor/hello", "params": {"n": 1}},
+            {"jsonrpc": "2.0", "id": 5, "method": "_vendor/ask", "params": {}},
+        ]
+        stage.agent.send_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in said))
+        assert "result" in await stage.client.answer(0)
+        assert (await stage.client.method("_vendor/hello"))["params"] == {"n": 1}
+        passed = await stage.client.method("_vendor/ask")
+        stage.client.send({"id": passed["id"], "result": {"ok": True}})
+        assert (await stage.agent.answer(5))["result"] == {"ok": True}

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio
+
 from accord.jsonrpc.codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -133,6 +135,19 @@ class Opening:
         self._relay.client.refuse(self._request.key, code, message, data)
 
 
+class Probe:
+    """An `initialize` that the agent is asked, and what it says to that."""
+
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.answer: Answer | None = None
+
+    def settle(self, answer: Answer) -> None:
+        """This is the answer."""
+        self.answer = answer
+        self.done.set()
+
+
 class _Started:
     def __init__(self, translator: Translator, key: int, params: Json) -> None:
         self.translator = translator
@@ -192,7 +207,7 @@ def _object(value: Any) -> Json:
 def farewell(why: Ended) -> str:
     """What the client is told of an agent that is gone."""
     said = f"the agent is gone: {why.reason}"
-    if why.exit_status is not None:
+    if why.exit_status is not None and why.exit_status not in said:
         said += f" ({why.exit_status})"
     tail = why.stderr_tail.strip().splitlines()
     return f"{said}; it last said: {tail[-1][:200]}" if tail else said

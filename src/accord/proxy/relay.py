@@ -28,7 +28,7 @@ from accord.jsonrpc.framing import FrameTooLong
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.late import LateDraft
-from accord.proxy.opening import Opening, again, alone, farewell, meant
+from accord.proxy.opening import Opening, Probe, again, alone, farewell, meant
 from accord.proxy.port import Port
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
@@ -116,7 +116,9 @@ class Relay:
         self._early: deque[Message] = deque()
         self._opening: Request | None = None
         self._late: LateDraft | None = None
-        self._probe: _Probe | None = None
+        self._probe: Probe | None = None
+        # What the agent said behind its answer to `initialize`, before anybody could read it.
+        self._behind: list[bytes] = []
         self._armed: float | None = None
         self._rearm = anyio.Event()
         self._receiver: _FromAgent | None = None
@@ -227,6 +229,7 @@ class Relay:
         made = self._connect()
         transport = await made if isinstance(made, Awaitable) else made
         self.agent = Port("agent", self._write_to_agent)
+        self._behind.clear()
         self._receiver = _FromAgent(self)
         self.transport = transport
         await transport.start(self._receiver, self._tasks)
@@ -241,7 +244,7 @@ class Relay:
 
     async def probe(self, params: Json) -> Answer:
         """Ask the agent to initialize, in no version's name."""
-        self._probe = _Probe()
+        self._probe = Probe()
         self.agent.put(Request(0, INITIALIZE, params))
         self._flush()
         await self._probe.done.wait()
@@ -263,6 +266,8 @@ class Relay:
         self._send(said)
         if self._late is not None:
             self._late.opened(inside, result)
+        behind, self._behind = self._behind, []
+        self._from_agent(behind)
 
     # ---- from the agent
 
@@ -273,7 +278,14 @@ class Relay:
         except FrameTooLong as error:
             self.agent_ended(Ended(f"the agent sent too long a message: {error}"))
             return
+        self._from_agent(frames)
+        self._flush()
+
+    def _from_agent(self, frames: list[bytes]) -> None:
         for frame in frames:
+            if self._probe is not None and self._probe.answer is not None:
+                self._behind.append(frame)
+                continue
             message = self.agent.take(frame)
             if message is None:
                 continue
@@ -284,7 +296,6 @@ class Relay:
             elif isinstance(message, Request):
                 said = f"{message.method} came before initialize was answered"
                 self.agent.refuse(message.key, INVALID_REQUEST, said)
-        self._flush()
 
     def agent_ended(self, why: Ended) -> None:
         """The agent will say no more."""
@@ -368,16 +379,6 @@ class Relay:
             self._armed = None
             self._send(self.translator.wake())
             self._flush()
-
-
-class _Probe:
-    def __init__(self) -> None:
-        self.done = anyio.Event()
-        self.answer: Answer | None = None
-
-    def settle(self, answer: Answer) -> None:
-        self.answer = answer
-        self.done.set()
 
 
 class _FromAgent:
