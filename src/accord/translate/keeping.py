@@ -6,8 +6,10 @@ never a permission (option, outcome, grant, path).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
+from accord.schema.codec import encode, native
 from accord.translate.message import Json
 
 # Between v1 and v2, and for what the 2026-02 draft has no field for.
@@ -43,3 +45,48 @@ def take(holder: Json, key: str) -> Json:
         else:
             del holder["_meta"]
     return found
+
+
+Check: TypeAlias = Callable[[Any], bool]
+
+
+def restore(holder: Json, allowed: Mapping[str, Check]) -> None:
+    """Give an object back what was kept on it, as far as it may have it and makes sense there."""
+    if not kept(holder, OFFICIAL):
+        return
+    for name, value in take(holder, OFFICIAL).items():
+        check = allowed.get(name)
+        if check is not None and check(value):
+            holder[name] = value
+        else:
+            keep(holder, OFFICIAL, name, value)
+
+
+def taken(holder: Json, name: str, check: Check) -> Any:
+    """One thing that was kept on an object, which has it no longer; None if it makes no sense."""
+    value = kept(holder, OFFICIAL).get(name)
+    if value is None or not check(value):
+        return None
+    for other, left in take(holder, OFFICIAL).items():
+        if other != name:
+            keep(holder, OFFICIAL, other, left)
+    return value
+
+
+def is_valid(wanted: Any, value: Any) -> bool:
+    """Whether a value is of a wire type, to the letter."""
+    try:
+        native(wanted).decode(encode(value))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def is_text(value: Any) -> bool:
+    """A string."""
+    return isinstance(value, str)
+
+
+def is_number(value: Any) -> bool:
+    """A number, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

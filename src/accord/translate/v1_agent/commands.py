@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, is_text, keep, restore, taken
 from accord.translate.message import Json
-from accord.translate.v1_agent.content import is_text, restore, taken
 
 RFC_3339: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?"

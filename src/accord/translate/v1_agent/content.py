@@ -10,8 +10,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
-from accord.schema.codec import encode, native
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import (
+    OFFICIAL,
+    Check,
+    is_number,
+    is_text,
+    is_valid,
+    keep,
+    kept,
+    restore,
+    taken,
+)
 from accord.translate.message import CannotTranslate, Json
 
 TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
@@ -19,49 +28,6 @@ ROLES: Final = frozenset({"user", "assistant"})
 INT64_MAX: Final = 2**63 - 1
 
 Lost = Callable[[str], None]
-Check = Callable[[Any], bool]
-
-
-def restore(holder: Json, allowed: dict[str, Check]) -> None:
-    """Give an object back what was kept on it, as far as it may have it and makes sense there."""
-    if not kept(holder, OFFICIAL):
-        return
-    for name, value in take(holder, OFFICIAL).items():
-        check = allowed.get(name)
-        if check is not None and check(value):
-            holder[name] = value
-        else:
-            keep(holder, OFFICIAL, name, value)
-
-
-def taken(holder: Json, name: str, check: Check) -> Any:
-    """One thing that was kept on an object, which has it no longer; None if it makes no sense."""
-    value = kept(holder, OFFICIAL).get(name)
-    if value is None or not check(value):
-        return None
-    for other, left in take(holder, OFFICIAL).items():
-        if other != name:
-            keep(holder, OFFICIAL, other, left)
-    return value
-
-
-def is_valid(wanted: Any, value: Any) -> bool:
-    """Whether a value is of a wire type, to the letter."""
-    try:
-        native(wanted).decode(encode(value))
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        return False
-    return True
-
-
-def is_text(value: Any) -> bool:
-    """A string."""
-    return isinstance(value, str)
-
-
-def is_number(value: Any) -> bool:
-    """A number, which a truth value is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _are_icons(value: Any) -> bool:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, is_text, keep, restore
 from accord.translate.message import Answer, Failure, Json, Result
-from accord.translate.v1_agent.content import is_text, restore
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Where the choices of a property stand.

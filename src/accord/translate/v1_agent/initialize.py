@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, UNSUPPORTED_PROTOCOL_VERSION, text_of
 from accord.translate.adapter import Outs
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, is_valid, keep, taken
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -17,7 +17,6 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v1_agent.content import is_valid, taken
 from accord.translate.v1_agent.core import Abilities, Core
 
 OUTSIDE: Final = 2

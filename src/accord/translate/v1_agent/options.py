@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
 from accord.translate.adapter import Outs
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, is_text, keep, taken
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -23,7 +23,6 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v1_agent.content import is_text, taken
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session import Session
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.adapter import CANCEL_REQUEST, Outs
-from accord.translate.keeping import OFFICIAL, kept
+from accord.translate.keeping import OFFICIAL, is_text, kept, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -28,7 +28,6 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v1_agent.content import is_text, restore
 from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.forms import answer_to_v1, form_to_v2
 from accord.translate.v1_agent.session import IDLE, Question, Session

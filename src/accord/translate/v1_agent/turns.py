@@ -24,7 +24,7 @@ from accord.jsonrpc.codes import (
 )
 from accord.schema.codec import encode
 from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, keep, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -38,7 +38,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v1_agent.content import block_to_v1, restore
+from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session import (
     FINAL_STATUSES,

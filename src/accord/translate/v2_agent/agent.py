@@ -20,7 +20,7 @@ from accord.jsonrpc.codes import (
     text_of,
 )
 from accord.translate.adapter import CANCEL_REQUEST, OnNotification, OnRequest, Outs
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, is_text, keep, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -51,7 +51,6 @@ from accord.translate.v2_agent.questions import (
 )
 from accord.translate.v2_agent.servers import servers_to_v2
 from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.voice import is_text, restore
 
 SET_OPTION: Final = "session/set_config_option"
 # The same in both versions, but for the capability that they hang on.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep, kept
+from accord.translate.keeping import OFFICIAL, is_number, is_text, is_valid, keep, kept, restore
 from accord.translate.message import Json
-from accord.translate.v2_agent.voice import Voice, is_number, is_text, is_valid, restore
+from accord.translate.v2_agent.voice import Voice
 
 TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
 ROLES: Final = frozenset({"user", "assistant"})

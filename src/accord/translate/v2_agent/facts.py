@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, kept, take
+from accord.translate.keeping import OFFICIAL, is_text, is_valid, kept, restore, take
 from accord.translate.message import Json
 from accord.translate.v2_agent.blocks import block_to_v1, blocks_to_v1
-from accord.translate.v2_agent.voice import Voice, is_text, is_valid, merged_meta, restore
+from accord.translate.v2_agent.voice import Voice, merged_meta
 
 # Of so many compactions, child sessions and the like, what was attached to them is known.
 ENTITIES_KEPT: Final = 128

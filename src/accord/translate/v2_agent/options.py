@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.message import CannotTranslate, Json
-from accord.translate.v2_agent.voice import Voice, copied, is_valid, restore
+from accord.translate.v2_agent.voice import Voice, copied
 
 OPTIONS_KEPT: Final = 1024
 ON_OFF: Final = {"true": True, "false": False}

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from accord.translate.keeping import OFFICIAL, keep, kept
+from accord.translate.keeping import OFFICIAL, is_text, keep, kept
 from accord.translate.message import Json
-from accord.translate.v2_agent.voice import Voice, copied, is_text
+from accord.translate.v2_agent.voice import Voice, copied
 
 PLANS_KEPT: Final = 32
 

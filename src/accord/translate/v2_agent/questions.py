@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.v2_agent.changes import text_item
 from accord.translate.v2_agent.tool_calls import ToolCalls
-from accord.translate.v2_agent.voice import Voice, is_valid, restore
+from accord.translate.v2_agent.voice import Voice
 
 OPTION_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from accord.protocol.tool_status import is_final
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, keep, restore
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.v2_agent.blocks import block_to_v1, size_of
 from accord.translate.v2_agent.changes import diff_to_v1, text_item
 from accord.translate.v2_agent.terminals import TERMINALS_KEPT, Terminals
-from accord.translate.v2_agent.voice import Voice, copied, merged_meta, restore
+from accord.translate.v2_agent.voice import Voice, copied, merged_meta
 
 CALLS_KEPT: Final = 4096
 ENDED_KEPT: Final = 64

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.translate.adapter import Outs
-from accord.translate.keeping import OFFICIAL, keep
+from accord.translate.keeping import OFFICIAL, keep, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -32,7 +32,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v2_agent.messages import Messages
-from accord.translate.v2_agent.voice import Voice, copied, restore
+from accord.translate.v2_agent.voice import Voice, copied
 
 PROMPTS_QUEUED_MAX: Final = 16
 ECHOES_HELD_MAX: Final = 256

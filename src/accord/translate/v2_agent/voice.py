@@ -5,12 +5,11 @@ Must not know: messages, sessions, and how updates travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from accord.schema.codec import encode, native
-from accord.translate.keeping import OFFICIAL, keep, kept, take
+from accord.translate.keeping import OFFICIAL, keep
 from accord.translate.message import Json, Surroundings
 
 CHILDREN_KEPT: Final = 1024
@@ -74,48 +73,9 @@ def copied(value: Any) -> Any:
     return value
 
 
-Check: TypeAlias = Callable[[Any], bool]
-
-
-def restore(holder: Json, allowed: Mapping[str, Check]) -> None:
-    """Give an object back what was kept on it on the way to v2, as far as v1 can have it there."""
-    if not kept(holder, OFFICIAL):
-        return
-    for name, value in take(holder, OFFICIAL).items():
-        check = allowed.get(name)
-        if check is not None and check(value):
-            holder[name] = value
-        else:
-            keep(holder, OFFICIAL, name, value)
-
-
-def is_valid(wanted: Any, value: Any) -> bool:
-    """Whether a value is of a wire type, to the letter."""
-    try:
-        native(wanted).decode(encode(value))
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        return False
-    return True
-
-
-def is_text(value: Any) -> bool:
-    """A string."""
-    return isinstance(value, str)
-
-
-def is_number(value: Any) -> bool:
-    """A number, which a truth value is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 __all__ = [
-    "Check",
     "Features",
     "Voice",
     "copied",
-    "is_number",
-    "is_text",
-    "is_valid",
     "merged_meta",
-    "restore",
 ]
