@@ -29,11 +29,14 @@ from tests.simulation.chronicle import (
 )
 from tests.simulation.plan import Plan, Prompt, SessionPlan
 from tests.simulation.services import Services
+from tests.simulation.wire_watch import CANCEL_SECONDS
 
 TOO_MANY_PROMPTS = -32600
 # As long as the steps of a loop take that nobody waits for.
 AT_ONCE_SECONDS = 0.01
 NOT_FOUND = -32002
+# Requests that were taken back count until they are answered; within this all of a world are.
+BUSY_SECONDS = 10 * CANCEL_SECONDS
 
 
 class Planned(Exception):
@@ -87,10 +90,18 @@ class ClientSide:
     # ---- sessions
 
     async def open(self, client: Client, name: str) -> Session:
-        """A new session."""
-        session = await client.new_session("/")
-        self.sessions[name] = session
-        return session
+        """A new session; a bounded agent may refuse it for a while, as any request."""
+        given_up_at = anyio.current_time() + BUSY_SECONDS
+        while True:
+            try:
+                session = self.sessions[name] = await client.new_session("/")
+            except RateLimited as error:
+                self._must_be_bounded(error)
+                if anyio.current_time() > given_up_at:
+                    raise
+                await anyio.sleep(1)
+            else:
+                return session
 
     async def live(self, client: Client, name: str, plan: SessionPlan) -> None:
         """Everything that happens in one session."""

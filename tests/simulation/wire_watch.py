@@ -3,6 +3,8 @@
 What must hold of every conversation
     * What arrives is what was sent: in order, nothing lost while both ends live, nothing twice.
     * A request has one answer at most, and an answer has a request.
+    * A request is refused over the bound only while so many are open before it, and one of them
+      was taken back: whoever asks keeps the bound by itself, and forgets what it took back.
     * Nothing is said about a turn after its end; pieces of text are in order; states and the
       statuses of tool calls go the ways that the protocol has, and end with the turn.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -72,9 +75,15 @@ class Conversation:
     """Both directions of one connection."""
 
     def __init__(
-        self, chronicle: Chronicle, name: str, now: Callable[[], float], framing: str
+        self,
+        chronicle: Chronicle,
+        name: str,
+        now: Callable[[], float],
+        framing: str,
+        pending_max: int,
     ) -> None:
         self._chronicle = chronicle
+        self._pending_max = pending_max
         self._split = split_lines if framing == "lines" else split_by_length
         self._now = now
         self._unheard = b""
@@ -87,6 +96,7 @@ class Conversation:
         # Requests without an answer, by who asked.
         self.open: dict[str, dict[Any, dict[str, Any]]] = {"agent": {}, "client": {}}
         self._asked: dict[str, set[Any]] = {"agent": set(), "client": set()}
+        self._taken_back: dict[str, set[Any]] = {"agent": set(), "client": set()}
         self.told: dict[str, Told] = {}
         self.version = 0
         self.replaying: set[str] = set()
@@ -161,12 +171,16 @@ class Conversation:
                 self._request(side, message)
             elif message["method"] == "session/update":
                 self._update(message["params"])
+            elif message["method"] == "$/cancel_request":
+                self._taken_back[side].add(message["params"]["requestId"])
             elif message["method"] == "session/cancel":
                 stops = self._chronicle.stops
                 session_id = message["params"]["sessionId"]
                 stops[session_id] = stops.get(session_id, 0) + 1
                 self._chronicle.first_stop.setdefault(session_id, self._now())
             return
+        before = takewhile(lambda one: one != message.get("id"), self.open[other])
+        self._check_refusal(other, message, set(before))
         request = self.open[other].pop(message.get("id"), None)
         if request is None:
             known = message.get("id") in self._asked[other]
@@ -179,6 +193,15 @@ class Conversation:
             self.replaying.discard(request["params"]["sessionId"])
         elif request["method"] == "session/prompt":
             self._prompt_answered(request, message)
+
+    def _check_refusal(self, asker: str, message: dict[str, Any], before: set[Any]) -> None:
+        """An answer to one who asks; these requests came before it and are open."""
+        data = message.get("error", {}).get("data")
+        if not isinstance(data, dict) or data.get("reason") != "too_many_requests":
+            return
+        if len(before) < self._pending_max or not before & self._taken_back[asker]:
+            what = f"{len(before)} are open, at most {self._pending_max}"
+            self._wrong(f"a request of the {asker} was refused over the bound: {what}")
 
     def _request(self, side: str, message: dict[str, Any]) -> None:
         request_id = message["id"]

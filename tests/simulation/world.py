@@ -90,7 +90,10 @@ class World:
 
     def wire(self, name: str) -> Wire:
         """A new connection between both."""
-        conversation = Conversation(self.chronicle, name, self.loop.time, self.plan.framing)
+        plan = self.plan
+        conversation = Conversation(
+            self.chronicle, name, self.loop.time, plan.framing, plan.limits.pending_requests
+        )
         self.conversations.append(conversation)
         parts = Parts(
             self.plan,
