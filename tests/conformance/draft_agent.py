@@ -184,19 +184,35 @@ class Agent:
             reply = {"result": handler(params)}
         except Failure as error:
             reply = {"error": {"code": error.code, "message": str(error)}}
+        except (TypeError, KeyError, AttributeError, IndexError, ValueError):
+            reply = {"error": {"code": -32602, "message": "a value of another type"}}
         self.send({"id": message["id"], **reply})
 
-    def run(self) -> None:
-        for line in sys.stdin:
+    def receive(self, line: bytes) -> None:
+        try:
             message = json.loads(line)
-            if message.get("method") == "session/cancel":
-                self.cancelled.set()
-            elif "method" not in message:
-                with self.answered:
-                    self.answers[message["id"]] = message
-                    self.answered.notify_all()
-            elif "id" in message:
+        except (ValueError, RecursionError):
+            return
+        if isinstance(message, dict):
+            self.dispatch(message)
+
+    def dispatch(self, message: Json) -> None:
+        if message.get("method") == "session/cancel":
+            self.cancelled.set()
+        elif "method" in message and "id" in message:
+            # What is answered at once is answered before anything else is read.
+            if message["method"] == "session/prompt":
                 threading.Thread(target=self.handle, args=(message,), daemon=True).start()
+            else:
+                self.handle(message)
+        elif "id" in message:
+            with self.answered:
+                self.answers[str(message["id"])] = message
+                self.answered.notify_all()
+
+    def run(self) -> None:
+        for line in sys.stdin.buffer:
+            self.receive(line)
 
 
 if __name__ == "__main__":

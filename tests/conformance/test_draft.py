@@ -18,10 +18,11 @@ AGENT = [sys.executable, str(HERE / "draft_agent.py")]
 def test_an_agent_that_keeps_the_draft_is_conformant(capsys: pytest.CaptureFixture[str]) -> None:
     """Issue: `--protocol draft`, the D26 rules."""
     scenario = str(HERE / "draft.toml")
-    code = main(["check", "--protocol", "draft", "--scenario", scenario, "--", *AGENT])
+    options = ["--protocol", "draft", "--faults", "--scenario", scenario]
+    code = main(["check", *options, "--", *AGENT])
     shown = capsys.readouterr().out
     assert code == 0, shown
-    assert "26 passed, 0 failed" in shown
+    assert "32 passed, 0 failed" in shown
 
 
 def test_an_agent_that_does_not_speak_the_draft_is_not_judged_by_it_with_all_versions(

@@ -33,7 +33,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.rule("FAULT-03")
 def test_answers_need_not_come_in_the_order_of_the_requests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -30,7 +30,7 @@ MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
         "broken_agents_v2_turns",
         "broken_agents_v2_faults",
     ),
-    ("agent", "draft"): ("broken_agents_draft",),
+    ("agent", "draft"): ("broken_agents_draft", "broken_agents_draft_faults"),
     ("client", "1"): (
         "broken_clients_v1_wire",
         "broken_clients_v1",

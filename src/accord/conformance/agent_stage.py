@@ -353,11 +353,13 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
 async def begun(talk: Talk, since: int) -> None:
     """Wait until work is seen: a tool that runs, or something said and no tool soon after."""
 
+    look = draft_update_of if talk.version == "draft" else update_of
+
     def runs(frame: Frame) -> bool:
-        return update_of(frame).get("status") == "in_progress"
+        return look(frame).get("status") == "in_progress"
 
     def working(frame: Frame) -> bool:
-        said = update_of(frame).get("sessionUpdate") == "agent_message_chunk"
+        said = look(frame).get("sessionUpdate") == "agent_message_chunk"
         return said or runs(frame)
 
     try:

@@ -86,10 +86,22 @@ def _good(params: Any, session: str, folder: str) -> Message:
         "toolCallId": "accord-check-nobody",
         "terminalId": "accord-check-nobody",
         "path": f"{folder}/accord-check-nothing.txt",
+        # Of the draft.
+        "workingDirectory": folder,
+        "content": [{"type": "text", "text": "hello"}],
+        "method": "custom",
+        "credentials": {},
+        "mode": "accord-check-nobody",
+        "key": "accord-check-nobody",
+        "data": "accord check",
     }
     return {key: known[key] for key in _fields(params) if key in known}
 
 
 def _starts_work(method: str, field: str, value: Any) -> bool:
     """Whether this would be a prompt like any other."""
-    return method == "session/prompt" and (field == "_meta" or (field == "prompt" and value == []))
+    if method != "session/prompt":
+        return False
+    no_blocks = field in ("prompt", "content") and value == []
+    no_files = field == "attachments" and value in (None, [])
+    return field == "_meta" or no_blocks or no_files

@@ -34,7 +34,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v2_reports",
         "agent_faults",
     ),
-    ("agent", "draft"): ("agent_draft_monitors", "agent_draft"),
+    ("agent", "draft"): ("agent_draft_monitors", "agent_draft", "agent_faults"),
     ("client", "1"): (
         "client_v1_wire",
         "client_v1_start",

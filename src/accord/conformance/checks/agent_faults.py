@@ -1,12 +1,13 @@
 """What an agent has to survive: noise, odd writes, slow readers, long lines, wrong types, death.
 
-Each check exists for v1 and v2.
+Each check exists for v1, v2 and the draft; the limits, which are ours, for the official ones.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -16,6 +17,7 @@ from accord.conformance.rule import Version
 from accord.conformance.wire import STARTING, Frame, Gone, Unanswered
 from accord.conformance.wrong_types import wrong_types
 
+AgentCheck: TypeAlias = Check[AgentStage]
 NOISE = (b"\n", b"  \n", b"\x00\x01\n", b"{}\n", b'"text"\n', b"null\n", b"{\n", b"\xf0\x9f\n")
 LONG_LINE_BYTES = 8 * 1024 * 1024
 # How many odd requests are open at a time, and how long the agent may live without its client.
@@ -198,16 +200,18 @@ async def _death(stage: AgentStage) -> None:
             return
 
 
-def _both(rule: str, run: Any) -> tuple[Check[AgentStage], Check[AgentStage]]:
-    versions: tuple[Version, Version] = ("1", "2")
-    first, second = (check(rule, version=one, faults=True)(run) for one in versions)
-    return first, second
+OFFICIAL: tuple[Version, ...] = ("1", "2")
+EVERY: tuple[Version, ...] = (*OFFICIAL, "draft")
 
 
-noise_1, noise_2 = _both("FAULT-01", _noise)
-pieces_1, pieces_2 = _both("FAULT-02", _pieces)
-slow_1, slow_2 = _both("FAULT-03", _slow_reader)
-long_1, long_2 = _both("FAULT-04", _long_line)
-huge_1, huge_2 = _both("LIM-03", _too_long_line)
-types_1, types_2 = _both("FAULT-05", _wrong_types)
-death_1, death_2 = _both("FAULT-06", _death)
+def _each(rule: str, run: Any, versions: tuple[Version, ...] = EVERY) -> Sequence[AgentCheck]:
+    return [check(rule, version=one, faults=True)(run) for one in versions]
+
+
+noise_1, noise_2, noise_draft = _each("FAULT-01", _noise)
+pieces_1, pieces_2, pieces_draft = _each("FAULT-02", _pieces)
+slow_1, slow_2, slow_draft = _each("FAULT-03", _slow_reader)
+long_1, long_2, long_draft = _each("FAULT-04", _long_line)
+huge_1, huge_2 = _each("LIM-03", _too_long_line, OFFICIAL)
+types_1, types_2, types_draft = _each("FAULT-05", _wrong_types)
+death_1, death_2, death_draft = _each("FAULT-06", _death)
