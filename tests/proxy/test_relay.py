@@ -341,3 +341,14 @@ async def test_an_agent_of_the_draft_is_sent_the_key_that_this_process_has(
             assert asked["params"]["credentials"] == secrets
             stage.agent.send({"id": asked["id"], "result": {"success": True}})
             assert "swordfish" not in str(await stage.client.answer(number))
+
+
+async def test_an_update_of_another_dialect_is_not_passed_on_and_counts_as_lost() -> None:
+    """Issue 5: the other side is sent nothing invalid, and nothing is lost silently."""
+    async with staged(speaking("v1")) as stage:
+        await stage.opened("v2")
+        params = {"sessionId": "s", "type": "agent_message_chunk", "data": {"content": "hm"}}
+        stage.agent.send({"method": "session/update", "params": params})
+        await anyio.wait_all_tasks_blocked()
+        assert len(stage.client.frames) == 1
+        assert stage.translated.losses == {"session/update of the agent that cannot be read": 1}

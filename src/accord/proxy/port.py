@@ -41,6 +41,8 @@ class Port:
         self.spoken: Spoken | None = None
         self.look: Callable[[str, bytes | Raw], None] | None = None
         """Is shown each request before it is read; what it makes this side speak counts for it."""
+        self.unsaid: dict[str, int] = {}
+        """Notifications that could not be read, or not be sent, by what they were."""
         self._write = write
         self._splitter: Splitter = splitter or Detecting()
         self._peer = Peer()
@@ -102,6 +104,9 @@ class Port:
             params = read_params(self._methods.get(event.method), event.params)
         except Invalid as error:
             _log.warning("%s: %s was dropped: %s", self.name, event.method, error)
+            # Names that nobody knows are the peer's to make up.
+            what = event.method if event.method in self._methods else "a notification"
+            self._count(f"{what} of the {self.name} that cannot be read")
             return None
         if event.method == CANCEL_REQUEST:
             params["requestId"] = self._key_of.get(_hashable(params.get("requestId")), NOBODY)
@@ -178,6 +183,7 @@ class Port:
         wrong = refused(self._methods.get(message.method), raw)
         if wrong is not None:
             _log.warning("%s was not sent to the %s: %s", message.method, self.name, wrong)
+            self._count(f"{message.method} that has no valid form")
             return
         self._frames.append(self._peer.notify(message.method, raw))
 
@@ -222,6 +228,9 @@ class Port:
                 self._refuse(request_id, INTERNAL_ERROR, f"the answer has no valid form: {error}")
                 return
         self._frames.append(self._peer.answer(request_id, raw))
+
+    def _count(self, what: str) -> None:
+        self.unsaid[what] = self.unsaid.get(what, 0) + 1
 
     def refuse(self, key: Key, code: int, message: str, data: Any = None) -> None:
         """Answer a request of this side with an error of our own."""

@@ -114,8 +114,13 @@ class Translated:
     @property
     def losses(self) -> dict[str, int]:
         """How often something could not be said in the other version, by kind."""
-        translator = None if self._relay is None else self._relay.translator
-        return {} if translator is None else dict(translator.losses)
+        if self._relay is None or self._relay.translator is None:
+            return {}
+        lost = dict(self._relay.translator.losses)
+        for port in (self._relay.client, self._relay.agent):
+            for kind, count in port.unsaid.items():
+                lost[kind] = lost.get(kind, 0) + count
+        return lost
 
     @property
     def unstarted(self) -> SpawnFailed | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from typing import Any
 
 import pytest
@@ -88,6 +89,34 @@ async def test_what_waits_is_said_before_anything_else_of_its_session() -> None:
         agent.say({"jsonrpc": "2.0", "id": asked, "error": {"code": -32603, "message": "no"}})
         assert said(await client.hear()) == "note:"
         assert (await client.hear())["error"]["message"] == "no"
+
+
+@pytest.mark.parametrize("kind", ["terminal_output_chunk", "terminal_update"])
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [(f"A={KEY}\n".encode() + b"\xff", b"A=[secret]\n\xff"), (b"\xffplain", b"\xffplain")],
+)
+async def test_the_output_of_a_terminal_has_no_secrets_in_base64(
+    kind: str, shown: bytes, told: bytes
+) -> None:
+    """Version 2 writes bytes so; those that are no text stay as they are."""
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 2)
+        data = {"data": b64encode(shown).decode()}
+        output = data if kind == "terminal_output_chunk" else {"output": data}
+        update(agent, sessionUpdate=kind, terminalId="t", **output)
+        heard = (await client.hear())["params"]["update"]
+        holder = heard if kind == "terminal_output_chunk" else heard["output"]
+        assert b64decode(holder["data"]) == told
+
+
+async def test_output_that_is_no_base64_passes() -> None:
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 2)
+        update(agent, sessionUpdate="terminal_output_chunk", terminalId="t", data="?")
+        assert (await client.hear())["params"]["update"]["data"] == "?"
+        update(agent, sessionUpdate="terminal_update", terminalId="t", output=None)
+        assert (await client.hear())["params"]["update"]["output"] is None
 
 
 async def test_pieces_that_are_no_text_pass() -> None:

@@ -8,6 +8,7 @@ that cannot be a secret's beginning.
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from typing import Any, Final, NamedTuple
 
 from accord.proxy.message import Message
@@ -37,7 +38,7 @@ class Pieces:
         update = _piece(params) if message.method == UPDATE else None
         if update is None:
             self.release(message)
-            message.params = self._redactor.value(params)
+            message.params = self._bytes(self._redactor.value(params))
             return None
         session_id = message.session_id or ""
         of = update["sessionUpdate"], update.get("messageId")
@@ -53,6 +54,26 @@ class Pieces:
                 return False
         message.params = self._redactor.value(_saying(params, text[:safe]))
         return None
+
+    def _bytes(self, params: Json) -> Json:
+        """Take secrets out of the output of a terminal of v2, which is written in base64."""
+        update = params.get("update")
+        if not isinstance(update, dict):
+            return params
+        kind = update.get("sessionUpdate")
+        holder = update if kind == "terminal_output_chunk" else None
+        if kind == "terminal_update":
+            holder = update.get("output")
+        data = holder.get("data") if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(data, str):
+            try:
+                shown = b64decode(data, validate=True).decode("utf-8", "surrogateescape")
+            except ValueError:
+                return params
+            said = self._redactor.text(shown)
+            if said != shown:
+                holder["data"] = b64encode(said.encode("utf-8", "surrogateescape")).decode("ascii")
+        return params
 
     def release(self, message: Message) -> None:
         """Say what waits in the session of this message, before it."""
