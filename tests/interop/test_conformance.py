@@ -23,12 +23,12 @@ ADVICE = {"scripted": {"V1-MCP-02"}}
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("version", ["1", "2"])
+@pytest.mark.parametrize("version", ["1", "2", "draft"])
 @pytest.mark.parametrize("name", AGENTS)
 def test_our_agents_are_conformant(
     name: str, version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue: built-in agent and library, v1 and v2 all green."""
+    """Issue: built-in agent and library, all versions green."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     scenario, words = AGENTS[name]
     found = tmp_path / "report.json"
