@@ -27,7 +27,7 @@ from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Receiver, Trans
 _log = logging.getLogger("accord.proxy")
 
 # How long an agent may take for what its client still waits for when the client has said its last.
-LAST_ANSWERS_SECONDS_MAX = 10.0
+LAST_ANSWERS_SECONDS_MAX = 2.0
 
 
 Version = Literal[1, 2, "draft", "2-early"]
