@@ -39,7 +39,7 @@ def agent_that(handler: Any, **more: Any) -> Agent:
 async def test_a_question_names_what_it_is_about(
     kind: str, given: Any, operation: str, resource: str
 ) -> None:
-    """dialect.md 4.1: by the place, the command, or what the input says; else the title."""
+    """The draft's table 4.1: by the place, the command, or what the input says; else the title."""
 
     async def ask(turn: Turn) -> None:
         async with turn.tool_call("Do it", kind=kind, raw_input=given) as call:
@@ -102,7 +102,7 @@ async def test_a_store_that_fails_at_the_end_is_an_error_of_the_turn(
 async def test_a_store_that_fails_before_the_turn_is_an_error_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """dialect.md 3.5: the turn has not begun."""
+    """The draft's table 3.5: the turn has not begun."""
 
     async def never(turn: Turn) -> None:
         raise AssertionError("no turn")
@@ -138,7 +138,7 @@ async def test_too_many_prompts_are_refused_before_their_turn() -> None:
 
 
 async def test_a_call_is_patched_after_its_announcement() -> None:
-    """dialect.md 5.1: what the draft's update has no field for is kept in `_meta`."""
+    """The draft's table 5.1: what the draft's update has no field for is kept in `_meta`."""
 
     async def work(turn: Turn) -> None:
         await turn.emit(v2.ToolCallUpdate(tool_call_id="c", status="in_progress", title="One"))
@@ -166,7 +166,7 @@ async def test_a_call_is_patched_after_its_announcement() -> None:
 
 
 async def test_notifications_of_the_agents_own_are_served() -> None:
-    """dialect.md 2: custom methods."""
+    """The draft's table 2: custom methods."""
     agent = Agent("own", version="1")
     seen = anyio.Event()
 

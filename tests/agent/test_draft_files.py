@@ -63,7 +63,7 @@ def writer(got: list[Any], **how: Any) -> Agent:
 async def test_lines_and_encoding_are_asked_for_in_the_drafts_words(
     how: dict[str, Any], asked: Message
 ) -> None:
-    """dialect.md 4.2: no session, both ends named, absolute paths."""
+    """The draft's table 4.2: no session, both ends named, absolute paths."""
     got: list[Any] = []
     async with draft_client(reader(got, **how)) as client:
         session = await client.new_session("/somewhere")
@@ -76,7 +76,7 @@ async def test_lines_and_encoding_are_asked_for_in_the_drafts_words(
 
 
 async def test_no_lines_are_nothing_and_nobody_is_asked() -> None:
-    """dialect.md 4.2: `limit` 0 is answered locally."""
+    """The draft's table 4.2: `limit` 0 is answered locally."""
     got: list[Any] = []
     async with draft_client(reader(got, limit=0)) as client:
         session = await client.new_session()
@@ -150,7 +150,7 @@ async def test_a_text_that_cannot_be_had_whole_is_an_error_and_a_whole_one_is_no
     ],
 )
 async def test_refusals_are_the_errors_of_our_own_files(code: int, kind: type[Exception]) -> None:
-    """dialect.md 9, read by an agent."""
+    """The draft's table 9, read by an agent."""
     got: list[Any] = []
     async with draft_client(reader(got)) as client:
         session = await client.new_session()
@@ -194,7 +194,7 @@ async def test_an_answer_that_is_none_is_the_clients_mistake(answer: Any) -> Non
 async def test_what_is_written_is_described_and_the_facts_are_read(
     created: bool, how: dict[str, Any], asked: Message
 ) -> None:
-    """dialect.md 4.2: encoding, createDirectories, overwrite; `created` comes back."""
+    """The draft's table 4.2: encoding, createDirectories, overwrite; `created` comes back."""
     got: list[Any] = []
     async with draft_client(writer(got, **how)) as client:
         session = await client.new_session("/somewhere")
@@ -207,7 +207,7 @@ async def test_what_is_written_is_described_and_the_facts_are_read(
 
 
 async def test_a_file_that_is_not_to_be_replaced_stays() -> None:
-    """dialect.md 4.2: -32005 where `overwrite` is false and the file exists."""
+    """The draft's table 4.2: -32005 where `overwrite` is false and the file exists."""
     got: list[Any] = []
     for how in ({"overwrite": False}, {}):
         async with draft_client(writer(got, **how)) as client:
@@ -220,7 +220,7 @@ async def test_a_file_that_is_not_to_be_replaced_stays() -> None:
 
 @pytest.mark.rule("D26-17")
 async def test_files_that_the_client_does_not_offer_are_our_own(tmp_path: Path) -> None:
-    """dialect.md 7: the intersection of capabilities; every detail counts there too."""
+    """The draft's table 7: the intersection of capabilities; every detail counts there too."""
     got: list[Any] = []
 
     async def work(turn: Turn) -> None:

@@ -43,7 +43,7 @@ def guarded(answer: Any = None, **more: Any) -> tuple[Agent, list[tuple[str, dic
 
 @pytest.mark.rule("D26-05", "D26-33")
 async def test_a_session_needs_a_login_first() -> None:
-    """dialect.md 9: -32001, never -32000, which is a missing session here."""
+    """The draft's table 9: -32001, never -32000, which is a missing session here."""
     agent, seen = guarded()
     async with draft_client(agent) as client:
         new = {"workingDirectory": "/tmp"}
@@ -81,7 +81,7 @@ async def test_a_wrong_secret_is_an_answer(
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """dialect.md 3.2: `success` is false; the secret is in no log, no error, no traceback."""
+    """Draft, 3.2: `success` is false; the secret is in no log, no error, no traceback."""
     caplog.set_level(logging.DEBUG)
     agent, _ = guarded(error)
     async with draft_client(agent) as client:
@@ -156,7 +156,7 @@ def test_an_end_that_is_no_time_is_a_mistake(value: Any) -> None:
     ],
 )
 async def test_a_login_that_is_none_is_refused(params: dict[str, Any], code: int) -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     agent, seen = guarded()
     async with draft_client(agent) as client:
         assert (await client.error("authenticate", params))["code"] == code
@@ -164,14 +164,14 @@ async def test_a_login_that_is_none_is_refused(params: dict[str, Any], code: int
 
 
 async def test_an_agent_without_logins_says_so() -> None:
-    """dialect.md 9: a capability that is missing."""
+    """The draft's table 9: a capability that is missing."""
     async with draft_client(Agent("open", version="1")) as client:
         assert (await client.error("authenticate", GOOD))["code"] == -32007
         assert await client.new_session()
 
 
 async def test_a_login_that_reads_no_credentials_has_its_own_methods() -> None:
-    """dialect.md 3.2: the same id is the same method; others are unknown."""
+    """The draft's table 3.2: the same id is the same method; others are unknown."""
     agent = Agent("own", version="1")
     agent.add_auth_method("custom", "Custom")
     agent.add_auth_method("tty", "Terminal", terminal_args=["--login"])
@@ -225,7 +225,7 @@ async def test_a_failed_login_ends_the_one_before() -> None:
 
 
 async def test_a_client_of_the_draft_hears_nothing_of_unstable_logins() -> None:
-    """dialect.md 3.8: what the draft has no method for is not sent to its clients."""
+    """The draft's table 3.8: what the draft has no method for is not sent to its clients."""
     agent, _ = guarded(unstable=True)
     async with draft_client(agent) as client:
         await client.result("authenticate", GOOD)

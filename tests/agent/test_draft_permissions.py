@@ -37,7 +37,7 @@ async def one_edit(turn: Turn) -> None:
 
 @pytest.mark.rule("D26-34", "D26-22")
 async def test_a_call_is_told_asked_about_begun_and_done_in_this_order() -> None:
-    """dialect.md 4.1, 5.1."""
+    """The draft's table 4.1, 5.1."""
     async with draft_client(agent_that(one_edit)) as client:
         session = await client.new_session()
         prompt, request = await asked(client, session)
@@ -63,7 +63,7 @@ async def test_a_call_is_told_asked_about_begun_and_done_in_this_order() -> None
     [{"granted": False}, {"granted": False, "remember": True}, {}, {"granted": "yes"}, [], None],
 )
 async def test_only_a_grant_is_consent(answer: Any) -> None:
-    """dialect.md 4.1: a refusal ends the call as `denied`."""
+    """The draft's table 4.1: a refusal ends the call as `denied`."""
     async with draft_client(agent_that(one_edit)) as client:
         session = await client.new_session()
         prompt, request = await asked(client, session)
@@ -75,7 +75,7 @@ async def test_only_a_grant_is_consent(answer: Any) -> None:
 
 @pytest.mark.parametrize("code", [-32002, -32003])
 async def test_an_error_that_says_no_is_no(code: int) -> None:
-    """dialect.md 4.1, 9: permission denied, operation cancelled."""
+    """The draft's table 4.1, 9: permission denied, operation cancelled."""
     async with draft_client(agent_that(one_edit)) as client:
         session = await client.new_session()
         prompt, request = await asked(client, session)
@@ -85,7 +85,7 @@ async def test_an_error_that_says_no_is_no(code: int) -> None:
 
 
 async def test_a_client_without_dialogs_is_not_asked() -> None:
-    """dialect.md 7: `ui.permissionDialogs` false; the mode may allow, else the answer is no."""
+    """Draft, 7: `ui.permissionDialogs` false; the mode may allow, else the answer is no."""
     agent = agent_that(one_edit)
     agent.add_mode("default", "Default")
     agent.add_mode("code", "Code", allow="edit")
@@ -113,7 +113,7 @@ async def test_a_client_without_dialogs_is_not_asked() -> None:
 async def test_a_grant_holds_as_long_as_the_user_said(
     scope: dict[str, Any], here: bool, there: bool, elsewhere: bool
 ) -> None:
-    """dialect.md 4.1: once, session, workspace, always; whether the user is asked again."""
+    """The draft's table 4.1: once, session, workspace, always; whether the user is asked again."""
     async with draft_client(agent_that(one_edit)) as client:
         session = await client.new_session("/one")
         before = await client.new_session("/one")
@@ -140,7 +140,7 @@ async def test_a_grant_holds_as_long_as_the_user_said(
 
 
 async def test_an_option_of_the_agents_own_is_chosen_by_what_it_means() -> None:
-    """dialect.md 4.1: the first that fits; none is `cancelled`."""
+    """The draft's table 4.1: the first that fits; none is `cancelled`."""
     chosen: list[Any] = []
 
     async def choose(turn: Turn) -> None:

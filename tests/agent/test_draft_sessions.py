@@ -52,7 +52,7 @@ def agent_with_settings(**more: Any) -> tuple[Agent, list[AgentSession]]:
 
 @pytest.mark.rule("D26-06")
 async def test_a_new_session_has_an_id_and_a_birth() -> None:
-    """dialect.md 3.3."""
+    """The draft's table 3.3."""
     agent, _ = agent_with_settings()
     async with draft_client(agent) as client:
         result = await client.result("session/new", {"workingDirectory": "/tmp"})
@@ -85,7 +85,7 @@ async def test_a_session_begins_with_what_it_was_given() -> None:
 
 @pytest.mark.parametrize("mode", ["default", "ask", "architect", ""])
 async def test_a_mode_that_there_is_not_is_passed_over(mode: str) -> None:
-    """dialect.md 3.3: unknown ones are skipped; `ask` of the draft is not ours."""
+    """The draft's table 3.3: unknown ones are skipped; `ask` of the draft is not ours."""
     agent, seen = agent_with_settings()
     async with draft_client(agent) as client:
         await client.new_session(initialMode=mode)
@@ -113,7 +113,7 @@ EVENTS = {"name": "events", "transport": {"type": "sse", "url": "https://a.b/d"}
 
 
 async def test_servers_keep_their_folder_and_their_time() -> None:
-    """dialect.md 8: cwd and timeout are honoured."""
+    """The draft's table 8: cwd and timeout are honoured."""
     agent, seen = agent_with_settings()
     async with draft_client(agent) as client:
         await client.new_session("/tmp", mcpServers=[FILESYSTEM, WEB, EVENTS])
@@ -142,7 +142,7 @@ async def test_servers_keep_their_folder_and_their_time() -> None:
     ],
 )
 async def test_a_server_that_cannot_be_had_is_refused(transport: Any, code: int) -> None:
-    """dialect.md 8: `acp` is not served."""
+    """The draft's table 8: `acp` is not served."""
     agent, seen = agent_with_settings()
     async with draft_client(agent) as client:
         params = {"workingDirectory": "/tmp", "mcpServers": [{"name": "x", "transport": transport}]}
@@ -151,7 +151,7 @@ async def test_a_server_that_cannot_be_had_is_refused(transport: Any, code: int)
 
 
 async def test_a_transport_that_was_not_offered_is_a_missing_capability() -> None:
-    """dialect.md 7, 9."""
+    """The draft's table 7, 9."""
     agent = Agent("plain", version="1")
     async with draft_client(agent) as client:
         params = {"workingDirectory": "/tmp", "mcpServers": [WEB]}
@@ -181,7 +181,7 @@ async def test_a_server_is_started_in_its_own_folder(tmp_path: Path) -> None:
 
 @pytest.mark.rule("D26-07")
 async def test_a_session_is_loaded_without_its_folder() -> None:
-    """dialect.md 3.4: the folder is the agent's to remember; the past is told again."""
+    """The draft's table 3.4: the folder is the agent's to remember; the past is told again."""
     agent, _ = agent_with_settings()
     async with draft_client(agent) as client:
         session = await client.new_session("/tmp", initialMode="ask_permission")
@@ -217,7 +217,7 @@ async def test_a_session_that_is_open_can_be_loaded_again() -> None:
 
 
 async def test_servers_without_secrets_are_remembered_beside_the_log(tmp_path: Path) -> None:
-    """dialect.md 3.4: the draft does not send them again; secrets are not stored."""
+    """The draft's table 3.4: the draft does not send them again; secrets are not stored."""
     plain = {"name": "plain", "transport": {"type": "stdio", "command": "/bin/cat", "cwd": "/"}}
     async with aclosing(SqliteStore(tmp_path / "s.db")) as store:
         agent, seen = agent_with_settings(store=store)
@@ -237,7 +237,7 @@ async def test_servers_without_secrets_are_remembered_beside_the_log(tmp_path: P
 
 
 async def test_a_store_that_stays_is_persistence(tmp_path: Path) -> None:
-    """dialect.md 7: `persistence` is true where sessions outlive the process."""
+    """The draft's table 7: `persistence` is true where sessions outlive the process."""
     async with aclosing(SqliteStore(tmp_path / "s.db")) as store:
         agent, _ = agent_with_settings(store=store)
         async with draft_client(agent, initialize=False) as client:
@@ -258,7 +258,7 @@ async def test_a_store_that_stays_is_persistence(tmp_path: Path) -> None:
 async def test_a_session_that_cannot_be_had_says_why(
     reason: str, code: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """dialect.md 3.4: expired and corrupted have no code of their own."""
+    """The draft's table 3.4: expired and corrupted have no code of their own."""
     agent, _ = agent_with_settings()
 
     async def get(session_id: str) -> Any:
@@ -275,7 +275,7 @@ async def test_a_session_that_cannot_be_had_says_why(
 
 @pytest.mark.rule("D26-09", "D26-35")
 async def test_a_mode_is_set_answered_and_announced_once() -> None:
-    """dialect.md 3.6: the update follows the result."""
+    """The draft's table 3.6: the update follows the result."""
     agent, seen = agent_with_settings()
     async with draft_client(agent) as client:
         session = await client.new_session()
@@ -298,7 +298,7 @@ async def test_a_mode_is_set_answered_and_announced_once() -> None:
 
 @pytest.mark.rule("D26-09", "D26-35")
 async def test_an_option_is_set_answered_and_announced_once() -> None:
-    """dialect.md 3.7: `source` is the user."""
+    """The draft's table 3.7: `source` is the user."""
     agent, _ = agent_with_settings()
     async with draft_client(agent) as client:
         session = await client.new_session()
@@ -315,7 +315,7 @@ async def test_an_option_is_set_answered_and_announced_once() -> None:
 
 
 async def test_what_the_agent_changes_itself_is_its_own_doing() -> None:
-    """dialect.md 5: `source` is the agent."""
+    """The draft's table 5: `source` is the agent."""
     agent, _ = agent_with_settings()
 
     @agent.on_prompt
@@ -350,7 +350,7 @@ async def test_what_the_agent_changes_itself_is_its_own_doing() -> None:
 async def test_what_cannot_be_set_is_refused_and_not_announced(
     method: str, about: dict[str, Any], code: int
 ) -> None:
-    """dialect.md 3.6: nothing is announced when the call failed."""
+    """The draft's table 3.6: nothing is announced when the call failed."""
     agent, _ = agent_with_settings()
     async with draft_client(agent) as client:
         session = await client.new_session()
@@ -360,7 +360,7 @@ async def test_what_cannot_be_set_is_refused_and_not_announced(
 
 
 async def test_an_agent_without_modes_has_none_to_set() -> None:
-    """dialect.md 9: a capability that is missing."""
+    """The draft's table 9: a capability that is missing."""
     agent = Agent("plain", version="1")
     async with draft_client(agent) as client:
         session = await client.new_session()
@@ -373,7 +373,7 @@ async def test_an_agent_without_modes_has_none_to_set() -> None:
 
 @pytest.mark.rule("D26-01")
 async def test_one_connection_serves_several_sessions() -> None:
-    """dialect.md 10."""
+    """The draft's table 10."""
     agent, _ = agent_with_settings()
     async with draft_client(agent) as client:
         sessions = [await client.new_session(), await client.new_session("/")]

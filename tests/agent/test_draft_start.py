@@ -36,7 +36,7 @@ def with_settings() -> Agent:
 
 @pytest.mark.rule("D26-04")
 async def test_the_offer_is_in_the_drafts_names_and_true() -> None:
-    """dialect.md 3.1, 7: agentInfo, capabilities; modes and options are those there are."""
+    """The draft's table 3.1, 7: agentInfo, capabilities; modes and options are those there are."""
     async with draft_client(with_settings(), initialize=False) as client:
         result = await client.result("initialize", hello())
     assert result == {
@@ -57,7 +57,7 @@ async def test_the_offer_is_in_the_drafts_names_and_true() -> None:
 
 
 async def test_an_agent_without_embedded_content_says_so() -> None:
-    """dialect.md 7: `attachments` is what v1 calls embedded context."""
+    """The draft's table 7: `attachments` is what v1 calls embedded context."""
     async with draft_client(talker(), initialize=False) as client:
         offer = (await client.result("initialize", hello()))["capabilities"]
     assert offer["promptCapabilities"]["attachments"] is False
@@ -84,7 +84,7 @@ async def test_what_an_agent_declares_behind_the_answer_is_in_it_for_the_draft()
 @pytest.mark.rule("D26-04")
 @pytest.mark.parametrize("key", ["protocolVersion", "clientInfo"])
 async def test_a_missing_key_is_refused(key: str) -> None:
-    """Rules: D26-04; without `capabilities` it is a client of v1 (dialect.md 1.1 row 6)."""
+    """Rules: D26-04; without `capabilities` it is a client of v1 (the draft's table 1.1 row 6)."""
     params = hello()
     del params[key]
     async with draft_client(talker(), initialize=False) as client:
@@ -95,7 +95,7 @@ async def test_a_missing_key_is_refused(key: str) -> None:
 
 @pytest.mark.rule("D26-18")
 async def test_a_client_that_lacks_what_the_agent_requires_is_refused_clearly() -> None:
-    """dialect.md 3.1: -32007, and it says what is missing."""
+    """The draft's table 3.1: -32007, and it says what is missing."""
     agent = talker(requires=("fs.readTextFile", "terminal", "_meta.pairing"))
     async with draft_client(agent, initialize=False) as client:
         offer = {"fs": {"read": True}, "terminal": {"create": False}, "_custom": {"pairing": True}}
@@ -113,7 +113,7 @@ async def test_a_client_that_lacks_what_the_agent_requires_is_refused_clearly() 
 
 @pytest.mark.rule("D26-18")
 async def test_what_the_draft_does_not_have_cannot_be_required_of_its_clients() -> None:
-    """dialect.md 7: elicitation is off."""
+    """The draft's table 7: elicitation is off."""
     async with draft_client(talker(requires="elicitation.form"), initialize=False) as client:
         assert (await client.error("initialize", hello()))["code"] == -32007
 
@@ -125,14 +125,14 @@ async def test_what_the_draft_does_not_have_cannot_be_required_of_its_clients() 
      "session/fork", "auth/status", "providers/list", "session/set_model"],
 )  # fmt: skip
 async def test_methods_that_the_draft_lacks_do_not_exist(method: str) -> None:
-    """dialect.md 3.8."""
+    """The draft's table 3.8."""
     async with draft_client(talker(unstable=True)) as client:
         assert (await client.error(method, {}))["code"] == -32601
 
 
 @pytest.mark.rule("D26-20")
 async def test_methods_of_the_agents_own_are_served_and_advertised() -> None:
-    """dialect.md 2: custom capabilities sit under `_custom`."""
+    """The draft's table 2: custom capabilities sit under `_custom`."""
     agent = talker()
 
     @agent.method("_vendor/double")
@@ -155,7 +155,7 @@ async def test_meta_is_ignored() -> None:
 
 @pytest.mark.rule("D26-33")
 async def test_errors_have_the_drafts_numbers() -> None:
-    """dialect.md 9: -32000 is a missing session here, and -32002 never is."""
+    """The draft's table 9: -32000 is a missing session here, and -32002 never is."""
     async with draft_client(talker()) as client:
         blocks = [{"type": "text", "text": "x"}]
         error = await client.error("session/prompt", {"sessionId": "no", "content": blocks})
@@ -211,7 +211,7 @@ async def test_a_connection_keeps_the_dialect_that_it_began_with() -> None:
     "capabilities", [None, {"fs": {"readTextFile": True}, "terminal": True}, {"fs": 3}]
 )
 async def test_the_first_request_may_show_the_draft(capabilities: Any) -> None:
-    """dialect.md 1.3: `workingDirectory` on a connection without official traffic."""
+    """The draft's table 1.3: `workingDirectory` on a connection without official traffic."""
     agent = talker()
     read: list[bool] = []
 
@@ -236,7 +236,7 @@ async def test_the_first_request_may_show_the_draft(capabilities: Any) -> None:
 
 
 async def test_a_late_fingerprint_behind_official_traffic_is_refused() -> None:
-    """dialect.md 1.3: later hits are errors."""
+    """The draft's table 1.3: later hits are errors."""
     async with raw_client(talker()) as client:
         session = await client.new_session()
         assert (await client.error("session/new", {"workingDirectory": "/tmp"}))["code"] == -32602
@@ -253,7 +253,7 @@ async def test_nothing_is_served_before_initialize() -> None:
 
 
 async def test_a_withdrawn_request_goes_on() -> None:
-    """dialect.md 3.8: `$/cancel_request` is dropped."""
+    """The draft's table 3.8: `$/cancel_request` is dropped."""
     async with draft_client(talker()) as client:
         session = await client.new_session()
         prompt = client.start_prompt(session)
@@ -262,7 +262,7 @@ async def test_a_withdrawn_request_goes_on() -> None:
 
 
 async def test_a_client_that_offers_v1_names_is_one_of_v1() -> None:
-    """dialect.md 1.1: `readTextFile` under `capabilities` is a mixture, and read as v1."""
+    """The draft's table 1.1: `readTextFile` under `capabilities` is a mixture, and read as v1."""
     async with raw_client(talker(), initialize=False) as client:
         offer = {"fs": {"readTextFile": True}, "terminal": True}
         result = await client.result("initialize", hello(offer))

@@ -59,7 +59,7 @@ class Shell:
 
 
 async def test_a_command_runs_in_the_clients_terminal() -> None:
-    """dialect.md 4.3: no session, env as an object, output pushed, pid read, streams apart."""
+    """Draft, 4.3: no session, env as an object, output pushed, pid read, streams apart."""
     got: list[Any] = []
     async with draft_client(runner(got, env={"A": "b"}, timeout=60)) as client:
         shell = Shell(client)
@@ -105,7 +105,7 @@ async def test_a_command_runs_in_the_clients_terminal() -> None:
 
 
 async def test_output_of_a_terminal_that_is_none_of_ours_is_not_received() -> None:
-    """dialect.md 4.3: false for an unknown terminal; with and without an id."""
+    """The draft's table 4.3: false for an unknown terminal; with and without an id."""
     async with draft_client(runner([])) as client:
         pushed = {"terminalId": "t9", "data": "x"}
         assert await client.result("terminal/output", pushed) == {"received": False}
@@ -145,7 +145,7 @@ async def test_output_that_comes_before_the_answer_is_kept() -> None:
     ],
 )
 async def test_an_end_is_read_as_it_was(exit_: Message, code: Any, signal: Any) -> None:
-    """dialect.md 4.3; what is malformed is unknown."""
+    """The draft's table 4.3; what is malformed is unknown."""
     got: list[Any] = []
     async with draft_client(runner(got)) as client:
         shell = Shell(client)
@@ -160,7 +160,7 @@ async def test_an_end_is_read_as_it_was(exit_: Message, code: Any, signal: Any) 
 
 
 async def test_a_command_that_takes_too_long_is_ended_by_a_signal_then_by_force() -> None:
-    """dialect.md 4.3: `timedOut`, then SIGTERM, then force."""
+    """The draft's table 4.3: `timedOut`, then SIGTERM, then force."""
     got: list[Any] = []
     async with draft_client(runner(got, timeout=30)) as client:
         shell = Shell(client)
@@ -203,7 +203,7 @@ async def test_a_client_that_forgets_the_time_is_not_waited_for(
 
 
 async def test_no_more_commands_run_than_the_client_allows() -> None:
-    """dialect.md 7: `maxConcurrent`."""
+    """The draft's table 7: `maxConcurrent`."""
     got: list[Any] = []
     agent = Agent("many", version="1")
     agent.add_mode("default", "Default", allow="execute")
@@ -239,7 +239,7 @@ async def test_no_more_commands_run_than_the_client_allows() -> None:
 )
 @pytest.mark.rule("D26-17")
 async def test_without_terminals_a_command_is_a_process_of_ours(terminal: Any) -> None:
-    """dialect.md 7: the intersection; what it prints is shown as a terminal all the same."""
+    """The draft's table 7: the intersection; what it prints is shown as a terminal all the same."""
     got: list[Any] = []
     agent = Agent("own", version="1")
     agent.add_mode("default", "Default", allow="execute")
@@ -361,7 +361,7 @@ async def test_a_client_that_does_not_release_holds_nobody_up(
 
 @pytest.mark.rule("D26-34")
 async def test_a_command_is_asked_for_before_it_runs() -> None:
-    """dialect.md 4.1: `terminal_execute` on the command."""
+    """The draft's table 4.1: `terminal_execute` on the command."""
     got: list[Any] = []
     async with draft_client(runner(got, asks=True)) as client:
         session = await client.new_session()

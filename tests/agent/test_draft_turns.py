@@ -28,7 +28,7 @@ def agent_that(handler: Any, **more: Any) -> Agent:
 
 @pytest.mark.rule("D26-13", "D26-14")
 async def test_messages_never_run_together() -> None:
-    """dialect.md 5: index 0 starts a message, `final` ends one."""
+    """The draft's table 5: index 0 starts a message, `final` ends one."""
 
     async def talk(turn: Turn) -> None:
         async with turn.message() as message:
@@ -54,7 +54,7 @@ async def test_messages_never_run_together() -> None:
 
 
 async def test_plans_have_steps() -> None:
-    """dialect.md 5: planId, steps with ids."""
+    """The draft's table 5: planId, steps with ids."""
 
     async def plan(turn: Turn) -> None:
         plan = await turn.plan(
@@ -80,7 +80,7 @@ async def test_plans_have_steps() -> None:
 
 
 async def test_what_the_draft_has_no_update_for_goes_to_who_asked_for_it() -> None:
-    """dialect.md 5: dropped, or `_acp/session_update` in v1's words."""
+    """The draft's table 5: dropped, or `_acp/session_update` in v1's words."""
 
     async def tell(turn: Turn) -> None:
         await turn.set_title("A title")
@@ -103,7 +103,7 @@ async def test_what_the_draft_has_no_update_for_goes_to_who_asked_for_it() -> No
 
 
 async def test_prompts_bring_content_and_attachments() -> None:
-    """dialect.md 3.5, 6: what the agent does not take comes as a link or as text."""
+    """The draft's table 3.5, 6: what the agent does not take comes as a link or as text."""
     seen: list[Any] = []
 
     async def look(turn: Turn) -> None:
@@ -156,7 +156,7 @@ async def test_prompts_bring_content_and_attachments() -> None:
     ],
 )
 async def test_content_that_is_none_is_refused_before_the_turn(block: Any) -> None:
-    """dialect.md 6: neither data nor url is -32602."""
+    """The draft's table 6: neither data nor url is -32602."""
 
     async def never(turn: Turn) -> None:
         raise AssertionError("no turn")
@@ -172,7 +172,7 @@ async def test_content_that_is_none_is_refused_before_the_turn(block: Any) -> No
 
 @pytest.mark.rule("D26-32")
 async def test_a_call_goes_by_its_steps_and_shows_one_thing() -> None:
-    """dialect.md 5.1: missing steps are made up; output, error, duration."""
+    """The draft's table 5.1: missing steps are made up; output, error, duration."""
 
     async def work(turn: Turn) -> None:
         async with turn.tool_call("Look", kind="search", locations=[("/a", 3), "/b"]) as call:
@@ -232,7 +232,7 @@ async def test_a_call_goes_by_its_steps_and_shows_one_thing() -> None:
 async def test_a_turn_ends_with_one_of_four_reasons(
     reason: str | None, said: str, exact: str | None
 ) -> None:
-    """dialect.md 3.5: the exact one is kept."""
+    """The draft's table 3.5: the exact one is kept."""
 
     async def stop(turn: Turn) -> str | None:
         turn.count_tokens(input=15, output=4, thought=2)
@@ -263,7 +263,7 @@ async def test_a_turn_ends_with_one_of_four_reasons(
 async def test_a_failure_after_the_turn_began_is_its_stop_reason(
     error: Exception, code: int
 ) -> None:
-    """dialect.md 3.5: the error is beside it, in the draft's numbers."""
+    """The draft's table 3.5: the error is beside it, in the draft's numbers."""
 
     async def fail(turn: Turn) -> None:
         raise error
@@ -279,7 +279,7 @@ async def test_a_failure_after_the_turn_began_is_its_stop_reason(
 
 @pytest.mark.rule("D26-15")
 async def test_a_cancelled_turn_cancels_its_calls_first() -> None:
-    """dialect.md 3.8: the call, then the turn; the reason is for people."""
+    """The draft's table 3.8: the call, then the turn; the reason is for people."""
     begun = anyio.Event()
 
     async def work(turn: Turn) -> None:
@@ -305,7 +305,7 @@ async def test_a_cancelled_turn_cancels_its_calls_first() -> None:
 
 @pytest.mark.rule("D26-15", "D26-32")
 async def test_a_turn_that_is_cancelled_while_permission_is_open_ends_denied() -> None:
-    """dialect.md 5.1: from `awaiting_permission` there is no other way."""
+    """The draft's table 5.1: from `awaiting_permission` there is no other way."""
     async with draft_client(agent_that(one_edit)) as client:
         session = await client.new_session()
         prompt, request = await asked(client, session)
@@ -321,7 +321,7 @@ async def test_a_turn_that_is_cancelled_while_permission_is_open_ends_denied() -
 
 
 async def test_a_failure_in_a_cancelled_turn_is_still_cancelled() -> None:
-    """dialect.md 3.5: cancelling stays `cancelled`, never `error`."""
+    """The draft's table 3.5: cancelling stays `cancelled`, never `error`."""
 
     async def fail(turn: Turn) -> None:
         try:

@@ -61,7 +61,7 @@ step = st.one_of(
 @pytest.mark.rule("D26-32")
 @given(st.lists(step, max_size=12))
 def test_whatever_an_agent_does_its_calls_go_by_the_drafts_steps(steps: list[Any]) -> None:
-    """dialect.md 5.1: one announcement, legal pairs, nothing after a final status."""
+    """The draft's table 5.1: one announcement, legal pairs, nothing after a final status."""
     wire = new_wire()
     told: list[dict[str, Any]] = []
     for kind, value in steps:
@@ -90,7 +90,7 @@ def test_whatever_an_agent_does_its_calls_go_by_the_drafts_steps(steps: list[Any
 
 
 def test_several_things_are_one_output_and_the_rest_is_kept() -> None:
-    """dialect.md 5.1: first diff, else terminal, else joined text."""
+    """The draft's table 5.1: first diff, else terminal, else joined text."""
     wire = new_wire()
     items: list[Any] = [
         text("one"),
@@ -123,7 +123,7 @@ def test_several_things_are_one_output_and_the_rest_is_kept() -> None:
     ],
 )
 def test_what_is_no_text_has_a_placeholder_and_is_kept(block: Any, words: str) -> None:
-    """dialect.md 5: readable, with the raw block beside it."""
+    """The draft's table 5: readable, with the raw block beside it."""
     wire = new_wire()
     (chunk,) = said(wire, v2.AgentMessageChunk(message_id="m", content=block))
     assert chunk["content"] == words
@@ -136,14 +136,14 @@ def test_what_is_no_text_has_a_placeholder_and_is_kept(block: Any, words: str) -
 
 
 def test_a_thought_for_the_assistant_alone_is_not_visible() -> None:
-    """dialect.md 5: `visible` false."""
+    """The draft's table 5: `visible` false."""
     hidden = v2.TextContent(text="x", annotations=v2.Annotations(audience=["assistant"]))
     (thought,) = said(new_wire(), v2.AgentThoughtChunk(message_id="m", content=hidden))
     assert thought["visible"] is False
 
 
 def test_a_terminal_of_ours_is_shown_as_it_grows() -> None:
-    """dialect.md 5.1: command, output and exit code; not for every line of it."""
+    """The draft's table 5.1: command, output and exit code; not for every line of it."""
     wire = new_wire()
     started = v2.TerminalUpdate(terminal_id="t", command="make")
     call = v2.ToolCallUpdate(tool_call_id="c", content=[v2.Terminal(terminal_id="t")])
@@ -205,7 +205,7 @@ def test_old_calls_are_let_go() -> None:
 
 
 def test_hunks_are_those_of_the_patch() -> None:
-    """dialect.md 5.1: numbers and content, with the header in it."""
+    """The draft's table 5.1: numbers and content, with the header in it."""
     old = "".join(f"{n}\n" for n in range(40))
     new = old.replace("3\n", "three\n", 1).replace("\n30\n", "\nthirty", 1)
     (output,) = outputs_of(diff_of("/a b.txt", old, new))

@@ -105,7 +105,7 @@ async def test_a_turn_can_be_cancelled_after_every_step(version: int, by: str, l
 
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_cancel_when_nothing_runs_is_sent_and_changes_nothing(version: int) -> None:
-    """v1.md 4.6: cancel with no turn running is ignored by the agent."""
+    """v1's pages 4.6: cancel with no turn running is ignored by the agent."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -23,7 +23,7 @@ from tests.client.scripted_agent import BARE, Json, ScriptedAgent, playing
 
 
 def test_servers_and_blocks_that_the_draft_cannot_say_are_refused() -> None:
-    """dialect.md 6 and 8."""
+    """The draft's table 6 and 8."""
     http = v2.McpServerHttp(name="h", url="http://h", headers=[v2.HttpHeader(name="A", value="1")])
     transport = draft.McpHttp(url="http://h", headers={"A": "1"})
     assert draft_server(http) == draft.McpServer(name="h", transport=transport)
@@ -35,7 +35,7 @@ def test_servers_and_blocks_that_the_draft_cannot_say_are_refused() -> None:
 
 
 def test_what_the_draft_has_no_method_for_is_never_sent() -> None:
-    """dialect.md 3.8: the same words as for any capability that is missing."""
+    """The draft's table 3.8: the same words as for any capability that is missing."""
     wire, setup = WireDraft(), Setup("/w")
     for call in (
         lambda: wire.resume_session("s", setup),
@@ -54,7 +54,7 @@ def test_what_the_draft_has_no_method_for_is_never_sent() -> None:
 
 
 async def test_extensions_of_the_agent_are_found_among_its_custom_capabilities() -> None:
-    """dialect.md 2: `_custom` is `_meta` of the others."""
+    """The draft's table 2: `_custom` is `_meta` of the others."""
     custom = {"accord": {"methods": ["_acme/x"]}}
     answer = {**ANSWER, "capabilities": {"_custom": custom, "_meta": {"other": 1}}}
 
@@ -93,7 +93,7 @@ async def test_an_agent_that_was_known_and_now_demands_more_is_named_at_once() -
 
 
 async def test_an_answer_to_the_drafts_form_that_is_none_leaves_the_first_error() -> None:
-    """dialect.md 1.2."""
+    """The draft's table 1.2."""
     for answer in (5, {"protocolVersion": 7, "agentInfo": {}, "capabilities": {}}):
 
         async def script(agent: ScriptedAgent, answer: Any = answer) -> None:

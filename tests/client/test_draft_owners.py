@@ -16,7 +16,7 @@ FREE: Json = {"permissions": Permissions.allow_all(), "files": True}
 
 @pytest.mark.rule("D26-01", "D26-02")
 async def test_a_path_belongs_to_the_session_that_works_there(tmp_path: Path) -> None:
-    """dialect.md 4: path, else the running prompt, else the only session."""
+    """The draft's table 4: path, else the running prompt, else the only session."""
     for name in ("a", "b", "a/in"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.txt").write_text(name)
@@ -59,7 +59,7 @@ async def test_a_path_belongs_to_the_session_that_works_there(tmp_path: Path) ->
 
 @pytest.mark.rule("D26-33")
 async def test_without_a_session_there_is_nobody_to_ask_for() -> None:
-    """dialect.md 4: else -32006."""
+    """The draft's table 4: else -32006."""
     answers: list[Json] = []
 
     async def script(agent: ScriptedAgent) -> None:

@@ -61,7 +61,7 @@ WRITE: Json = {"operation": "file_write", "resource": "/w/a.txt", "reason": "to 
 async def test_the_users_answer_is_told_in_the_words_of_the_draft(
     tmp_path: Path, answer: Any, expected: Json
 ) -> None:
-    """dialect.md 4.1: six options, and nothing that was not offered is ever granted."""
+    """The draft's table 4.1: six options, and nothing that was not offered is ever granted."""
     (answered,) = await asked(tmp_path, Permissions.ask(lambda request: answer), WRITE)
     assert answered["result"] == expected
 
@@ -113,7 +113,7 @@ async def test_our_own_remembering_is_not_the_agents(tmp_path: Path) -> None:
 async def test_an_operation_is_what_rules_and_users_look_at(
     tmp_path: Path, operation: str, resource: str, facts: Json
 ) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     seen: list[PermissionRequest] = []
 
     def ask(request: PermissionRequest) -> bool:
@@ -198,7 +198,7 @@ async def test_an_approved_call_may_write_its_file_without_another_question(
 
 @pytest.mark.rule("D26-15")
 async def test_a_question_that_is_cancelled_grants_nothing(tmp_path: Path) -> None:
-    """dialect.md 4.1: cancelled is `granted: false`."""
+    """The draft's table 4.1: cancelled is `granted: false`."""
     answers: list[Json] = []
     waiting = anyio.Event()
 
@@ -226,7 +226,7 @@ async def test_a_question_that_is_cancelled_grants_nothing(tmp_path: Path) -> No
 
 @pytest.mark.rule("D26-33")
 async def test_a_question_about_no_session_is_refused(tmp_path: Path) -> None:
-    """dialect.md 9: -32000 is a session that is not there."""
+    """The draft's table 9: -32000 is a session that is not there."""
     (answered,) = await asked(tmp_path, Permissions.allow_all(), {**WRITE, "sessionId": "another"})
     assert answered["error"]["code"] == -32000
 

@@ -78,7 +78,7 @@ async def test_any_encoding_of_text_is_read_and_written(tmp_path: Path, encoding
 
 @pytest.mark.parametrize("encoding", ["klingon", "base64", "rot13", "undefined", "a\0b"])
 async def test_what_is_no_encoding_of_text_is_refused(tmp_path: Path, encoding: str) -> None:
-    """dialect.md 4.2: -32602."""
+    """The draft's table 4.2: -32602."""
     (tmp_path / "a.txt").write_text(TEXT)
     for answer in (
         await read(tmp_path, "a.txt", encoding=encoding),
@@ -98,7 +98,7 @@ async def test_text_that_the_encoding_cannot_say_is_not_written(tmp_path: Path) 
 
 @pytest.mark.rule("D26-11", "D26-33")
 async def test_an_existing_file_is_overwritten_unless_that_is_forbidden(tmp_path: Path) -> None:
-    """dialect.md 4.2: `overwrite: false` on an existing file is -32005; unset overwrites."""
+    """The draft's table 4.2: `overwrite: false` on an existing file is -32005; unset overwrites."""
     (tmp_path / "a.txt").write_text("old")
     answer = await write(tmp_path, "a.txt", "new!", overwrite=False)
     assert answer["error"]["code"] == -32005
@@ -138,7 +138,7 @@ async def test_relative_paths_count_from_the_working_directory_and_stay_in_it(
 
 @pytest.mark.rule("D26-33")
 async def test_what_the_user_does_not_allow_is_permission_denied(tmp_path: Path) -> None:
-    """dialect.md 9: -32002 is the user's word."""
+    """The draft's table 9: -32002 is the user's word."""
     denied = {"permissions": Permissions.deny_all()}
     params = {"path": "a.txt", "content": "x"}
     answer = await asked(tmp_path, "fs/write_text_file", params, **denied)
@@ -150,7 +150,7 @@ async def test_what_the_user_does_not_allow_is_permission_denied(tmp_path: Path)
 async def test_a_method_that_was_not_offered_is_a_capability_that_is_missing(
     tmp_path: Path,
 ) -> None:
-    """dialect.md 9: -32007; what nobody knows is -32601."""
+    """The draft's table 9: -32007; what nobody knows is -32601."""
     for method, params, code in (
         ("fs/read_text_file", {"path": "a"}, -32007),
         ("terminal/create", {"command": "ls"}, -32007),
@@ -185,7 +185,7 @@ async def test_a_method_that_was_not_offered_is_a_capability_that_is_missing(
 async def test_an_agent_that_changes_its_dialect_is_refused_in_its_own_numbers(
     tmp_path: Path, method: str, params: Any
 ) -> None:
-    """Issue 5, dialect.md 1.3: -32602, and the connection goes on."""
+    """Issue 5, the draft's table 1.3: -32602, and the connection goes on."""
     answer = await asked(tmp_path, method, params)
     assert answer["error"]["code"] == -32602
 
@@ -210,7 +210,7 @@ async def test_updates_of_another_dialect_are_told_and_ignored(
 
 
 async def test_a_draft_request_to_a_client_that_speaks_v1_is_refused() -> None:
-    """dialect.md 1.3: later hits are errors, -32602."""
+    """The draft's table 1.3: later hits are errors, -32602."""
     from tests.client.scripted_agent import connected
 
     answers: list[Json] = []

@@ -13,7 +13,7 @@ from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, pl
 
 @pytest.mark.rule("D26-06", "D26-07")
 async def test_a_session_begins_with_what_the_draft_can_say() -> None:
-    """dialect.md 3.3: all in one request; `ask_questions` is the draft's `ask`."""
+    """The draft's table 3.3: all in one request; `ask_questions` is the draft's `ask`."""
     sent: list[Json] = []
 
     async def script(agent: ScriptedAgent) -> None:
@@ -97,7 +97,7 @@ async def test_nothing_is_asked_for_that_the_agent_did_not_offer() -> None:
 @pytest.mark.rule("D26-09", "D26-35")
 @pytest.mark.parametrize("first", ["update", "result"])
 async def test_a_change_that_is_told_twice_is_shown_once(first: str) -> None:
-    """dialect.md 3.6: in the answer and by an update, in either order."""
+    """The draft's table 3.6: in the answer and by an update, in either order."""
     kinds: list[str] = []
 
     async def script(agent: ScriptedAgent) -> None:
@@ -145,7 +145,7 @@ async def test_settings_whose_answer_is_none_are_the_agents_mistake() -> None:
 
 
 async def test_a_loaded_session_is_where_the_agent_has_it() -> None:
-    """dialect.md 3.4: the folder is the agent's to remember; in another, paths would go astray."""
+    """Draft, 3.4: the folder is the agent's to remember; in another, paths would go astray."""
     answer: Json = {"sessionId": "s1", "mode": "ask", "configOptions": {}, "messageCount": 2}
 
     async def script(agent: ScriptedAgent) -> None:

@@ -61,7 +61,7 @@ def _is_initialize(line: Any) -> bool:
 async def test_a_draft_agent_is_started_again_and_asked_in_its_own_form(
     tmp_path: Path, flags: tuple[str, ...]
 ) -> None:
-    """dialect.md 1.2: whether it answers in its shape or refuses; nothing else is in that form."""
+    """Draft, 1.2: whether it answers in its shape or refuses; nothing else is in that form."""
     log = tmp_path / "log"
     memory = Memory()
     command = (*PROGRAM, *flags, "--log", str(log))
@@ -81,7 +81,7 @@ async def test_a_draft_agent_is_started_again_and_asked_in_its_own_form(
 
 @ONLY_ASYNCIO
 async def test_what_was_found_is_remembered_for_the_next_start(tmp_path: Path) -> None:
-    """dialect.md 1.2: the next start goes straight there."""
+    """The draft's table 1.2: the next start goes straight there."""
     log = tmp_path / "log"
     memory = Memory()
     command = (*PROGRAM, "--log", str(log))
@@ -98,7 +98,7 @@ async def test_what_was_found_is_remembered_for_the_next_start(tmp_path: Path) -
 
 
 async def test_a_memory_that_is_wrong_is_forgotten_and_all_begins_from_the_top() -> None:
-    """dialect.md 1.2: a refusal forgets it."""
+    """The draft's table 1.2: a refusal forgets it."""
     memory = Memory()
     for remembered in ("draft", "v1", "klingon"):
         memory.remember(["here"], remembered, "1")
@@ -128,7 +128,7 @@ async def test_a_memory_that_is_wrong_is_forgotten_and_all_begins_from_the_top()
 
 
 async def test_the_first_error_is_reported_when_the_draft_is_refused_too() -> None:
-    """dialect.md 1.2."""
+    """The draft's table 1.2."""
 
     async def script(agent: ScriptedAgent) -> None:
         agent.error(await agent.expect("initialize"), -32602, "the first")
@@ -167,7 +167,7 @@ async def test_an_agent_that_refuses_only_the_mixture_is_asked_for_version_1_alo
 
 
 async def test_a_remote_agent_is_connected_again_where_that_is_possible() -> None:
-    """dialect.md 1.2: remote: connected again."""
+    """The draft's table 1.2: remote: connected again."""
     made: list[MemoryTransport] = []
 
     async def script(agent: ScriptedAgent) -> None:
@@ -218,7 +218,7 @@ async def test_a_capability_that_the_agent_requires_and_we_lack_ends_it_at_once(
 
 @pytest.mark.rule("D26-18", "D26-33")
 async def test_an_agent_that_refuses_for_a_missing_capability_says_so() -> None:
-    """dialect.md 3.1: -32007; it has understood the form, so this counts, not the first error."""
+    """Draft, 3.1: -32007; it has understood the form, so this counts, not the first error."""
 
     async def script(agent: ScriptedAgent) -> None:
         agent.error(await agent.expect("initialize"), -32602, "unknown keys")
@@ -272,7 +272,7 @@ async def test_an_answer_without_what_it_must_have_is_the_agents_mistake(missing
 
 @pytest.mark.rule("D26-17")
 def test_our_capabilities_tell_the_truth() -> None:
-    """dialect.md 7: what is there, who can be asked, what is shown."""
+    """The draft's table 7: what is there, who can be asked, what is shown."""
 
     async def ask(request: object) -> bool:
         return True

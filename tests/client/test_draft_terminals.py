@@ -75,7 +75,7 @@ async def played(folder: Path, work: Any, *, answers: bool = True, **options: An
 
 @pytest.mark.rule("D26-11")
 async def test_output_is_sent_stdout_and_stderr_apart_and_before_the_exit(tmp_path: Path) -> None:
-    """dialect.md 4.3: pushed and not polled; nothing before the agent knows the id."""
+    """The draft's table 4.3: pushed and not polled; nothing before the agent knows the id."""
     (tmp_path / "sub").mkdir()
     found: dict[str, Any] = {}
 
@@ -122,7 +122,7 @@ async def test_a_program_hears_what_its_command_prints(tmp_path: Path) -> None:
 
 
 async def test_a_command_ends_when_its_time_is_over(tmp_path: Path) -> None:
-    """dialect.md 4.3: `timeout` of the terminal, in milliseconds."""
+    """The draft's table 4.3: `timeout` of the terminal, in milliseconds."""
     found: list[Json] = []
 
     async def work(console: Console) -> None:
@@ -135,7 +135,7 @@ async def test_a_command_ends_when_its_time_is_over(tmp_path: Path) -> None:
 
 
 async def test_a_wait_ends_when_its_time_is_over_and_the_command_goes_on(tmp_path: Path) -> None:
-    """dialect.md 4.3: `{exitCode: -1, timedOut: true}`."""
+    """The draft's table 4.3: `{exitCode: -1, timedOut: true}`."""
     found: list[Json] = []
 
     async def work(console: Console) -> None:
@@ -189,7 +189,7 @@ async def test_a_command_is_sent_the_signal_that_was_named(
 
 
 async def test_no_more_terminals_run_than_we_said(tmp_path: Path) -> None:
-    """dialect.md 7: `maxConcurrent` is enforced, with a clear error."""
+    """The draft's table 7: `maxConcurrent` is enforced, with a clear error."""
     found: list[Json] = []
 
     async def work(console: Console) -> None:
@@ -205,7 +205,7 @@ async def test_no_more_terminals_run_than_we_said(tmp_path: Path) -> None:
 
 @pytest.mark.rule("D26-33")
 async def test_a_command_that_may_not_run_or_cannot_is_refused(tmp_path: Path) -> None:
-    """dialect.md 9: the user's no is -32002; what is no program is -32602."""
+    """The draft's table 9: the user's no is -32002; what is no program is -32602."""
     codes: list[int] = []
 
     async def work(console: Console) -> None:
@@ -221,7 +221,7 @@ async def test_a_command_that_may_not_run_or_cannot_is_refused(tmp_path: Path) -
 async def test_an_agent_that_does_not_answer_output_does_not_stop_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: bool
 ) -> None:
-    """dialect.md 4.3: a call in the style of a notification; some never answer it."""
+    """The draft's table 4.3: a call in the style of a notification; some never answer it."""
     monkeypatch.setattr(draft_output, "ANSWER_SECONDS_MAX", 0.01)
     asked: list[bool] = []
 

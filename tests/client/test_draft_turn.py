@@ -80,7 +80,7 @@ async def test_a_turn_is_cancelled_in_the_words_of_the_draft(tmp_path: Path) -> 
 
 @pytest.mark.rule("D26-08")
 async def test_a_turn_that_ends_with_an_error_raises_as_a_v2_turn_does() -> None:
-    """dialect.md 3.5: idle `error`; what the agent kept about it is told."""
+    """The draft's table 3.5: idle `error`; what the agent kept about it is told."""
     kept = {"code": -32050, "message": "model is down", "data": {"reason": "x"}}
 
     async def script(agent: ScriptedAgent) -> None:
@@ -103,7 +103,7 @@ async def test_a_turn_that_ends_with_an_error_raises_as_a_v2_turn_does() -> None
 
 
 async def test_the_exact_reason_of_an_end_comes_back_where_the_agent_kept_it() -> None:
-    """dialect.md 3.5: M keeps the exact one, and only where it fits."""
+    """The draft's table 3.5: M keeps the exact one, and only where it fits."""
     answers = [
         ("max_tokens", "max_turn_requests", "max_turn_requests"),
         ("end_turn", "refusal", "refusal"),
@@ -143,7 +143,7 @@ async def test_the_exact_reason_of_an_end_comes_back_where_the_agent_kept_it() -
 async def test_an_error_has_the_meaning_of_the_draft(
     code: int, kind: type[RequestFailed], official: int
 ) -> None:
-    """dialect.md 9: the same numbers mean other things officially."""
+    """The draft's table 9: the same numbers mean other things officially."""
 
     async def script(agent: ScriptedAgent) -> None:
         agent.error(await agent.expect("session/load"), code, "no", {"suggestion": "try again"})
@@ -157,7 +157,7 @@ async def test_an_error_has_the_meaning_of_the_draft(
 
 
 async def test_a_prompt_has_blocks_of_every_kind_and_attachments() -> None:
-    """dialect.md 6 and 3.5; what the draft has no field for is kept in `_meta`."""
+    """The draft's table 6 and 3.5; what the draft has no field for is kept in `_meta`."""
     sent: list[Json] = []
 
     async def script(agent: ScriptedAgent) -> None:
@@ -211,7 +211,7 @@ async def test_a_prompt_has_blocks_of_every_kind_and_attachments() -> None:
 
 
 async def test_thoughts_that_are_not_for_the_user_are_kept_and_not_shown() -> None:
-    """dialect.md 5: `visible: false` is for the assistant."""
+    """The draft's table 5: `visible: false` is for the assistant."""
     shown: list[str] = []
 
     async def script(agent: ScriptedAgent) -> None:
@@ -229,7 +229,7 @@ async def test_thoughts_that_are_not_for_the_user_are_kept_and_not_shown() -> No
 
 
 async def test_an_agent_that_cannot_be_cancelled_is_left_alone_until_it_is_done() -> None:
-    """dialect.md 7: `cancellation: false`; the turn ends here, and its late updates are dropped."""
+    """Draft, 7: `cancellation: false`; the turn ends here, and its late updates are dropped."""
     answer: Any = {**ANSWER, "capabilities": {"promptCapabilities": {"cancellation": False}}}
     given_up = anyio.Event()
 
@@ -256,7 +256,7 @@ async def test_an_agent_that_cannot_be_cancelled_is_left_alone_until_it_is_done(
 
 
 async def test_no_request_is_taken_back_from_an_agent_that_knows_no_such_thing() -> None:
-    """dialect.md 3.8: `$/cancel_request` is never sent."""
+    """The draft's table 3.8: `$/cancel_request` is never sent."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/new")

@@ -14,7 +14,7 @@ ON, ENDED, PERHAPS = Verdict.GOES_ON, Verdict.ENDED, Verdict.PERHAPS
 
 
 def test_the_usual_order_ends_with_the_idle_that_follows_work() -> None:
-    """v2.md 5.5."""
+    """v2's pages 5.5."""
     work = ForegroundWork(busy=False)
     assert work.inserted() is ON
     assert work.reported_busy() is ON
@@ -23,7 +23,7 @@ def test_the_usual_order_ends_with_the_idle_that_follows_work() -> None:
 
 
 def test_work_that_was_faster_than_its_answer_ends_with_the_answer() -> None:
-    """v2.md 5.5: echo, answer and states have no fixed order."""
+    """v2's pages 5.5: echo, answer and states have no fixed order."""
     work = ForegroundWork(busy=False)
     assert work.reported_busy() is ON
     assert work.reported_idle(DONE) is ON
@@ -32,7 +32,7 @@ def test_work_that_was_faster_than_its_answer_ends_with_the_answer() -> None:
 
 
 def test_the_end_of_earlier_work_is_not_the_end_of_a_held_prompt() -> None:
-    """v2.md 5.5: a held prompt is inserted when the earlier work is done."""
+    """v2's pages 5.5: a held prompt is inserted when the earlier work is done."""
     work = ForegroundWork(busy=True)
     assert work.reported_idle(OTHER) is ON
     assert work.inserted() is PERHAPS
@@ -43,7 +43,7 @@ def test_the_end_of_earlier_work_is_not_the_end_of_a_held_prompt() -> None:
 
 
 def test_a_prompt_that_joins_running_work_ends_with_it() -> None:
-    """v2.md 5.5: states are an aggregate over the session."""
+    """v2's pages 5.5: states are an aggregate over the session."""
     work = ForegroundWork(busy=True)
     assert work.reported_busy() is ON
     assert work.inserted() is ON
@@ -60,7 +60,7 @@ def test_an_idle_without_work_is_only_perhaps_the_end() -> None:
 
 
 def test_a_cancel_of_work_that_never_began_needs_no_confirmation() -> None:
-    """v2.md 5.6: idle `cancelled` only if foreground work was active."""
+    """v2's pages 5.6: idle `cancelled` only if foreground work was active."""
     work = ForegroundWork(busy=False)
     assert work.cancelled() is ON
     assert work.inserted() is PERHAPS
@@ -117,7 +117,7 @@ async def test_every_order_of_echo_answer_and_states_is_one_turn(order: str) -> 
 
 @pytest.mark.parametrize("result", [{}, None])
 async def test_peers_of_august_answer_without_an_id(result: object) -> None:
-    """v2.md 10: take the id of the echo."""
+    """v2's pages 10: take the id of the echo."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -135,7 +135,7 @@ async def test_peers_of_august_answer_without_an_id(result: object) -> None:
 
 
 async def test_the_first_drafts_answer_when_the_work_is_done() -> None:
-    """v2.md 11: `stopReason` in the result is insertion and end at once."""
+    """v2's pages 11: `stopReason` in the result is insertion and end at once."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -201,7 +201,7 @@ async def test_a_local_command_that_never_ran_ends_after_a_moment() -> None:
 
 
 async def test_a_cancel_before_any_work_ends_after_a_moment() -> None:
-    """v2.md 5.6: nothing is confirmed when nothing was active."""
+    """v2's pages 5.6: nothing is confirmed when nothing was active."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -46,7 +46,7 @@ async def agreed(answer: dict[str, Any], **options: Any) -> tuple[Client, dict[s
 
 @pytest.mark.rule("V1-INIT-01", "V1-INIT-02", "V1-INIT-03", "V1-CAP-03", "V2-INIT-01")
 async def test_the_first_message_names_the_newest_version_in_the_words_of_both() -> None:
-    """dialect.md 1.2: one initialize, keys of v1 and v2 side by side."""
+    """The draft's table 1.2: one initialize, keys of v1 and v2 side by side."""
     info = Implementation("editor", "1.2", "The Editor")
     _, params = await agreed(V1_ANSWER, info=info)
     named = {"name": "editor", "version": "1.2", "title": "The Editor"}
@@ -80,7 +80,7 @@ async def test_a_client_of_one_version_sends_the_keys_of_that_version_alone() ->
     ids=["v1", "v2", "v1 that echoes 2", "only a version", "only an echo", "v2 that says 1"],
 )
 async def test_the_shape_of_the_answer_decides(answer: dict[str, Any], version: int) -> None:
-    """dialect.md 1.2: agents that echo the number are met every day."""
+    """The draft's table 1.2: agents that echo the number are met every day."""
     client, _ = await agreed(answer)
     assert client.protocol_version == version
 
@@ -135,14 +135,14 @@ async def refused(code: int, message: str, data: Any = None) -> None:
 
 
 async def test_a_refusal_of_the_version_says_what_the_agent_supports() -> None:
-    """dialect.md 1.2: -32022."""
+    """The draft's table 1.2: -32022."""
     with pytest.raises(VersionMismatch, match="supports 3, 4") as caught:
         await refused(-32022, "no", {"requested": 2, "supported": [3, 4]})
     assert caught.value.supported == (3, 4)
 
 
 async def test_a_refusal_of_the_params_says_what_to_try() -> None:
-    """dialect.md 1.2: -32602 is a strict peer or the draft."""
+    """The draft's table 1.2: -32602 is a strict peer or the draft."""
     with pytest.raises(RequestFailed) as caught:
         await refused(-32602, "unknown key")
     assert caught.value.code == -32602

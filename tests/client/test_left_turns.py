@@ -81,7 +81,7 @@ async def test_in_v2_the_next_turn_does_not_show_the_rest_either() -> None:
 
 
 async def test_an_agent_that_takes_the_next_prompt_in_has_ended_the_one_before() -> None:
-    """v2.md: what comes behind the insertion may be about it, though no idle came in between."""
+    """v2: what comes behind the insertion may be about it, though no idle came in between."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -100,7 +100,7 @@ async def test_an_agent_that_takes_the_next_prompt_in_has_ended_the_one_before()
 
 
 async def test_a_left_prompt_that_is_refused_late_was_never_said() -> None:
-    """v2.md: a prompt that is refused is no part of the conversation, however late that is told."""
+    """v2: a prompt that is refused is no part of the conversation, however late that is told."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -159,7 +159,7 @@ async def test_requests_of_background_work_survive_a_cancel() -> None:
 
 
 async def test_an_agent_of_an_older_draft_never_takes_its_questions_back() -> None:
-    """v2.md 10: answer `cancelled` yourself when idle arrives."""
+    """v2's pages 10: answer `cancelled` yourself when idle arrives."""
     undecided = Undecided()
 
     async def script(agent: ScriptedAgent) -> None:
@@ -287,7 +287,7 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
 
 
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:
-    """N2 CommandPermissionSubject; and the first drafts' form, v2.md 11."""
+    """N2 CommandPermissionSubject; and the first drafts' form, v2's pages 11."""
     option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
 
     async def script(agent: ScriptedAgent) -> None:

@@ -206,7 +206,7 @@ async def test_a_closed_session_takes_no_more(version: int) -> None:
 
 
 async def test_an_agent_that_forgot_the_session_has_closed_it() -> None:
-    """v1.md 4.3: clients treat -32002 as done."""
+    """v1's pages 4.3: clients treat -32002 as done."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -304,7 +304,7 @@ async def test_a_stream_that_is_dropped_holds_nothing_back(version: int) -> None
 
 
 async def test_forking_is_unstable_and_gives_a_session_of_its_own() -> None:
-    """v1.md 4.3: the source is untouched, the fork is active at once."""
+    """v1's pages 4.3: the source is untouched, the fork is active at once."""
     able = {
         "protocolVersion": 1,
         "agentCapabilities": {"sessionCapabilities": {"fork": {}}},

@@ -255,7 +255,7 @@ async def test_cancel_ends_the_turn_with_its_reason_and_no_error(version: int) -
 
 @VERSIONS
 async def test_a_prompt_that_is_answered_by_request_cancelled_is_cancelled(version: int) -> None:
-    """v2.md 5.6: held prompts get -32800; v1 agents answer so too."""
+    """v2's pages 5.6: held prompts get -32800; v1 agents answer so too."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -302,7 +302,7 @@ async def test_updates_after_the_end_reach_the_session_and_not_the_turn(version:
 async def test_two_prompts_at_once_are_two_turns_and_the_first_gets_the_updates(
     version: int,
 ) -> None:
-    """v1.md 4.5: a second prompt queues; v2.md 5.5: it may be held."""
+    """v1's pages 4.5: a second prompt queues; v2's pages 5.5: it may be held."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

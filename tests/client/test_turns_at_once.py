@@ -73,7 +73,7 @@ async def test_each_of_two_questions_gets_its_own_reply(version: int) -> None:
 
 
 async def test_a_prompt_that_joins_the_work_has_what_came_after_it() -> None:
-    """v2.md 5.5: an agent may take a prompt into the work that goes on; both end with it."""
+    """v2's pages 5.5: an agent may take a prompt into the work that goes on; both end with it."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -87,7 +87,7 @@ async def test_words_that_are_not_understood_are_read_as_the_careful_one(version
 
 @VERSIONS
 async def test_sessions_are_archived_and_named(version: int) -> None:
-    """v1.md 4.3."""
+    """v1's pages 4.3."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

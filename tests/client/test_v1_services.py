@@ -155,7 +155,7 @@ async def test_terminals_end_with_the_connection(tmp_path: Path) -> None:
 @pytest.mark.rule("V1-CAP-01")
 @pytest.mark.parametrize("version", [1, 2])
 async def test_services_that_are_not_offered_are_not_there(tmp_path: Path, version: int) -> None:
-    """v1.md 3: behind a missing capability -32601; v2 has no such methods at all."""
+    """v1's pages 3: behind a missing capability -32601; v2 has no such methods at all."""
     options = {} if version == 2 else {"files": False, "terminals": False}
 
     async def script(agent: ScriptedAgent) -> None:

@@ -27,7 +27,7 @@ MANNERS = Manners(outwards, inwards)
 
 @pytest.mark.anyio
 async def test_an_error_leaves_in_the_numbers_of_the_dialect() -> None:
-    """dialect.md 9: a code never crosses unmapped."""
+    """The draft's table 9: a code never crosses unmapped."""
     role = Role()
 
     def refuse(request: Any) -> bytes:
@@ -44,7 +44,7 @@ async def test_an_error_leaves_in_the_numbers_of_the_dialect() -> None:
 
 @pytest.mark.anyio
 async def test_an_error_of_the_peer_is_read_in_its_own_numbers() -> None:
-    """dialect.md 9, inwards: whoever called sees what happened, not the number."""
+    """The draft's table 9, inwards: whoever called sees what happened, not the number."""
     async with connected(Role()) as (connection, peer):
         connection.agree_on(MANNERS)
         async with anyio.create_task_group() as tasks:
@@ -60,7 +60,7 @@ async def test_an_error_of_the_peer_is_read_in_its_own_numbers() -> None:
 
 @pytest.mark.anyio
 async def test_a_request_is_not_taken_back_where_nobody_would_understand() -> None:
-    """dialect.md 3.8: `$/cancel_request` is neither sent nor heeded."""
+    """The draft's table 3.8: `$/cancel_request` is neither sent nor heeded."""
     role = Role()
     free = anyio.Event()
 

@@ -143,7 +143,7 @@ def plain_judge(schema: StrictSchema, name: str) -> Draft202012Validator:
 
 
 def test_initialize_may_carry_the_keys_of_both_versions() -> None:
-    """Our client asks so; dialect.md 1.2."""
+    """Our client asks so; the draft's table 1.2."""
     info = {"name": "c", "version": "1"}
     params = {
         "protocolVersion": 2,

@@ -18,7 +18,7 @@ def error_of(servers: McpServers) -> str:
 
 
 async def test_a_server_starts_in_its_own_folder(tmp_path: Path) -> None:
-    """dialect.md 8: `cwd`."""
+    """The draft's table 8: `cwd`."""
     (tmp_path / "sub").mkdir()
     spec = ServerSpec(
         name="where",
@@ -32,7 +32,7 @@ async def test_a_server_starts_in_its_own_folder(tmp_path: Path) -> None:
 
 
 async def test_a_server_may_take_as_long_as_the_client_says(tmp_path: Path) -> None:
-    """dialect.md 8: `timeout`."""
+    """The draft's table 8: `timeout`."""
     silent = ServerSpec(
         name="silent", transport="stdio", command="/bin/sleep", args=("60",), seconds=0.2
     )

@@ -39,7 +39,7 @@ async def opened_late(stage: Stage, params: Json = VAGUE) -> Json:
 
 @pytest.mark.parametrize("inside", ["v1", "v2", "draft"])
 async def test_the_first_request_may_show_that_a_client_speaks_the_draft(inside: str) -> None:
-    """dialect.md 1.3: one hit on a connection without official traffic switches it."""
+    """The draft's table 1.3: one hit on a connection without official traffic switches it."""
     async with staged(opening(inside)) as stage:
         answer = await opened_late(stage)
         assert answer["result"]["createdAt"]
@@ -70,7 +70,7 @@ async def test_what_such_a_client_offered_in_official_words_still_counts() -> No
 
 
 async def test_whoever_said_something_official_keeps_to_it() -> None:
-    """dialect.md 1.3: later hits are errors."""
+    """The draft's table 1.3: later hits are errors."""
     async with staged(opening("v1")) as stage:
         await stage.client.ask(0, "initialize", VAGUE)
         await stage.client.ask(1, "session/new", {"cwd": "/w", "mcpServers": []})
@@ -90,7 +90,7 @@ async def test_where_the_draft_alone_is_served_a_client_that_says_little_speaks_
 
 
 async def test_names_of_v1_under_the_key_of_the_draft_are_read_as_v1s() -> None:
-    """dialect.md 1.1: the peer mixed the names; that object is its `clientCapabilities`."""
+    """The draft's table 1.1: the peer mixed the names; that object is its `clientCapabilities`."""
     offered = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
     async with staged(opening("v1")) as stage:
         await stage.client.ask(0, "initialize", {"protocolVersion": 1, "capabilities": offered})

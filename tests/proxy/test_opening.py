@@ -25,7 +25,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("inside", ["v1", "v2"])
 @pytest.mark.parametrize("outside", ["v1", "v2", "draft"])
 async def test_the_agents_version_is_found_out_with_one_start(outside: str, inside: str) -> None:
-    """dialect.md 1.2: the keys of v1 and v2 together, judged by the shape of the answer."""
+    """The draft's table 1.2: the keys of v1 and v2 together, judged by the shape of the answer."""
     found: list[str] = []
     async with staged(speaking(inside), found=found.append) as stage:
         answer = await stage.opened(outside)
@@ -59,7 +59,7 @@ def refusing_until(version: str, code: int, data: Any = None) -> Callable[[int, 
 
 @pytest.mark.parametrize("serve", [speaking("draft"), refusing_until("draft", -32602)])
 async def test_an_agent_of_the_draft_is_started_again_and_asked_in_its_form(serve: Any) -> None:
-    """dialect.md 1.2: nothing but the draft's own keys."""
+    """The draft's table 1.2: nothing but the draft's own keys."""
     async with staged(serve) as stage:
         answer = await stage.opened("v1")
         assert "agentCapabilities" in answer["result"]
@@ -83,7 +83,7 @@ async def test_an_agent_without_version_2_that_says_so_is_asked_for_1() -> None:
 async def test_an_agent_that_refuses_for_good_is_reported_with_its_first_error(
     code: int, data: Any, starts: int
 ) -> None:
-    """dialect.md 1.2: if that one is refused too, the first error is reported."""
+    """The draft's table 1.2: if that one is refused too, the first error is reported."""
 
     def serve(start: int, message: Json) -> Json | None:
         return {"error": {"code": code, "message": f"start {start}", "data": data}}

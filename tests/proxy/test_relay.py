@@ -77,7 +77,7 @@ async def test_ids_are_each_hops_own_and_cancellation_finds_them() -> None:
 
 
 async def test_a_form_about_a_request_names_it_on_both_sides() -> None:
-    """translate.md 11: the id of that hop."""
+    """The translation's table 11: the id of that hop."""
     async with staged(speaking("v1")) as stage:
         await stage.client.ask(
             0,

@@ -29,7 +29,7 @@ def test_an_index_of_zero_or_the_chunk_after_a_final_one_starts_a_message() -> N
 
 
 def test_a_piece_with_a_number_goes_on_with_its_message_after_a_tool_call() -> None:
-    """dialect.md 5, and the whole turn of the draft's appendix."""
+    """The draft's table 5, and the whole turn of the draft's appendix."""
     fold = folding_draft()
     fold(CHUNK, content="a", index=0)
     fold("tool_call", id="c", tool="x", input={})
@@ -91,7 +91,7 @@ def test_the_words_of_the_draft_for_a_status_become_ours() -> None:
 
 
 def test_what_only_the_draft_says_of_a_call_is_kept_beside_it() -> None:
-    """dialect.md 5.1: under its own names; a word for a status while that is the status."""
+    """The draft's table 5.1: under its own names; a word for a status while that is the status."""
     fold = folding_draft()
     place = {"path": "/a", "line": 2, "column": 3, "endLine": 4}
     fold("tool_call", id="c", tool="x", input={}, location=place, requiresPermission=True)

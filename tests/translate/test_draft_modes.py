@@ -8,7 +8,7 @@ from accord.translate.draft_modes import ModeNames, draft_mode, official_mode
 
 
 def test_an_official_ask_that_asks_for_permission_has_another_name() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     asking = {"id": "ask", "name": "Ask", "description": "Request permission before any changes"}
     assert draft_mode(asking) == "ask_permission"
 
@@ -19,7 +19,7 @@ def test_an_official_ask_that_says_nothing_is_not_taken_for_harmless() -> None:
 
 
 def test_an_official_ask_that_answers_questions_is_the_drafts() -> None:
-    """dialect.md 7: by description."""
+    """The draft's table 7: by description."""
     asking = {"id": "ask", "name": "Ask", "description": "Answers questions"}
     assert draft_mode(asking) == "ask"
     asking["description"] = "Answers questions, asks for approval"
@@ -27,7 +27,7 @@ def test_an_official_ask_that_answers_questions_is_the_drafts() -> None:
 
 
 def test_the_drafts_ask_has_a_name_and_a_description_of_its_own() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     mode = official_mode("ask")
     assert mode == {
         "id": "ask_questions",
@@ -41,7 +41,7 @@ def test_the_drafts_ask_has_a_name_and_a_description_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", ["default", "plan", "code", "architect", "ask"])
 def test_names_of_a_draft_agent_lead_there_and_back(name: str) -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     names = ModeNames.of_draft(["default", "plan", "code", "architect", "ask"])
     assert names.draft(names.official(name)) == name
     assert names.knows(name)

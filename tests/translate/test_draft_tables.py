@@ -38,7 +38,7 @@ ROWS = [
 def test_every_code_of_the_draft_has_its_row(
     draft: int, official: int, data: dict[str, Any] | None
 ) -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     assert from_draft_error(draft, None, "s") == (official, data)
     code, back = to_draft_error(official, data)
     assert code == draft
@@ -47,12 +47,12 @@ def test_every_code_of_the_draft_has_its_row(
 
 @pytest.mark.rule("D26-33")
 def test_no_code_of_the_draft_is_forgotten() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     assert {row[0] for row in ROWS} == set(draft_errors.CODES)
 
 
 def test_members_of_the_data_survive_both_ways() -> None:
-    """`retryAfter` and `suggestion` are kept (dialect.md 9)."""
+    """`retryAfter` and `suggestion` are kept (the draft's table 9)."""
     data = {"retryAfter": 3, "suggestion": "wait"}
     code, official = from_draft_error(-32008, data)
     assert official == {**data, "reason": "rate_limited"}
@@ -60,19 +60,19 @@ def test_members_of_the_data_survive_both_ways() -> None:
 
 
 def test_a_reason_of_its_own_is_not_replaced() -> None:
-    """A session that expired keeps that word on both sides (dialect.md 3.4)."""
+    """A session that expired keeps that word on both sides (the draft's table 3.4)."""
     assert from_draft_error(-32006, {"reason": "expired"}) == (-32056, {"reason": "expired"})
     assert to_draft_error(-32056, {"reason": "expired"}) == (-32006, {"reason": "expired"})
 
 
 @pytest.mark.parametrize("code", [-32001, -32029, -32603, 429])
 def test_the_reason_decides_before_the_number(code: int) -> None:
-    """Rate limits are told by reason first (rules.md, contradiction 47)."""
+    """Rate limits are told by reason first (contradiction 47)."""
     assert to_draft_error(code, {"reason": "rate_limited"}) == (-32008, {"reason": "rate_limited"})
 
 
 def test_not_found_is_a_session_or_a_resource() -> None:
-    """dialect.md 9: `data.sessionId`, or the call named a session; others are resources."""
+    """The draft's table 9: `data.sessionId`, or the call named a session; others are resources."""
     assert to_draft_error(-32002, {"sessionId": "s"})[0] == -32000
     assert to_draft_error(-32002, None, True)[0] == -32000
     assert to_draft_error(-32002, {"uri": "file:///a"}, True)[0] == -32004
@@ -80,7 +80,7 @@ def test_not_found_is_a_session_or_a_resource() -> None:
 
 
 def test_a_missing_file_names_its_uri() -> None:
-    """dialect.md 9: `data.uri`."""
+    """The draft's table 9: `data.uri`."""
     assert from_draft_error(-32004, {"path": "/a"}) == (-32002, {"path": "/a", "uri": "/a"})
     assert from_draft_error(-32004, {"uri": "x"}) == (-32002, {"uri": "x"})
     assert from_draft_error(-32004, "gone") == (-32002, {"uri": "", "details": "gone"})
@@ -92,7 +92,7 @@ def test_a_missing_file_names_its_uri() -> None:
     [None, {"a": 1}, "text", [1], {"_meta": {"vendor": 1}, "a": 1}, {"_meta": {DRAFT: {}}}],
 )
 def test_a_number_without_a_row_hides_and_comes_back(code: int, data: Any) -> None:
-    """Numbers that the draft uses otherwise never reach it (dialect.md 9, collisions)."""
+    """Numbers that the draft uses otherwise never reach it (the draft's table 9, collisions)."""
     draft, kept = to_draft_error(code, data)
     assert draft in (-32603, -32602)
     assert kept["_meta"][DRAFT]["code"] == code
@@ -119,7 +119,7 @@ def test_a_foreign_kept_code_is_not_believed() -> None:
 
 
 def test_stop_reasons() -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     assert {to: tables.to_draft_stop(to) for to in tables.STOPS_TO_DRAFT} == {
         "end_turn": "end_turn",
         "cancelled": "cancelled",
@@ -133,7 +133,7 @@ def test_stop_reasons() -> None:
 
 
 def test_operations_and_kinds() -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     assert set(tables.OPERATION_KINDS) == set(ENUMS["PermissionOperation"].values)
     for operation in tables.OPERATION_KINDS:
         assert tables.operation_of_kind(tables.kind_of_operation(operation)) == operation
@@ -159,7 +159,7 @@ GRANTS = [
 @pytest.mark.rule("D26-10")
 @pytest.mark.parametrize(("option", "grant"), GRANTS)
 def test_what_an_option_grants(option: str | None, grant: dict[str, Any]) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     assert tables.grant_of(option) == grant
 
 
@@ -183,12 +183,12 @@ ALL = [("a1", "allow_once"), ("aa", "allow_always"), ("r1", "reject_once"), ("ra
 def test_the_option_that_says_what_the_user_said(
     granted: bool, scope: str | None, remember: bool, chosen: str
 ) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     assert tables.choose_option(granted, scope, remember, ALL) == chosen
 
 
 def test_a_missing_option_falls_back_and_never_turns_a_no_into_a_yes() -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     assert tables.choose_option(True, "always", True, ALL[:1]) == "a1"
     assert tables.choose_option(False, None, True, ALL[2:3]) == "r1"
     assert tables.choose_option(True, "once", False, ALL[1:]) is None
@@ -202,7 +202,7 @@ STATUSES = sorted(ENUMS["ToolCallStatus"].values)
 @pytest.mark.parametrize("now", STATUSES)
 @pytest.mark.parametrize("wanted", STATUSES)
 def test_every_way_between_statuses_is_made_of_legal_steps(now: str, wanted: str) -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     steps = tables.steps_to(now, wanted)
     for before, after in zip([now, *steps], steps, strict=False):
         assert after in tables.NEXT_STATUSES[before]
@@ -214,7 +214,7 @@ def test_every_way_between_statuses_is_made_of_legal_steps(now: str, wanted: str
 
 @pytest.mark.rule("D26-32")
 def test_a_cancelled_permission_is_a_denial() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     assert tables.steps_to("awaiting_permission", "cancelled") == ("denied",)
     assert tables.steps_to("in_progress", "denied") == ("failed",)
     assert set(tables.STATUSES_FROM_DRAFT) == set(STATUSES)
@@ -235,12 +235,12 @@ def test_a_cancelled_permission_is_a_denial() -> None:
     ],
 )
 def test_the_kind_of_a_tool(tool: str, kind: str) -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     assert tables.kind_of_tool(tool) == kind
 
 
 def test_the_title_of_a_tool() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     assert tables.title_of_tool("fs/read", {"path": "/a"}) == "fs/read /a"
     assert tables.title_of_tool("terminal/create", {"path": 1, "command": "ls"}) == (
         "terminal/create ls"
@@ -261,12 +261,12 @@ def test_the_title_of_a_tool() -> None:
     ],
 )
 def test_the_status_of_a_plan_step(draft: str, official: str) -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     assert tables.from_draft_plan_status(draft) == official
 
 
 def test_the_exit_code_that_the_draft_demands() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     assert tables.exit_code_of(3, "SIGTERM") == 3
     assert tables.exit_code_of(None, "SIGTERM") == 143
     assert tables.exit_code_of(None, "kill") == 137

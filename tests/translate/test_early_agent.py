@@ -59,7 +59,7 @@ def shown(outs: Outs) -> list[Any]:
 
 
 def test_work_on_an_unanswered_prompt_makes_its_answer_its_echo_and_its_state() -> None:
-    """v2.md, early draft 2, 3, 5: insertion, echo and running are made up."""
+    """v2's first pages, 2, 3, 5: insertion, echo and running are made up."""
     agent = made()
     inner = prompted(agent)
     assert shown(told(agent, chunk("a"))) == [
@@ -75,7 +75,7 @@ def test_work_on_an_unanswered_prompt_makes_its_answer_its_echo_and_its_state() 
 
 
 def test_an_echo_of_its_own_is_the_one_that_counts() -> None:
-    """v2.md, early draft 5: the echo is optional, and has the message's id."""
+    """v2's first pages, 5: the echo is optional, and has the message's id."""
     agent = made()
     inner = prompted(agent)
     echo = {"sessionUpdate": "user_message", "messageId": "mine", "content": BLOCKS}
@@ -87,7 +87,7 @@ def test_an_echo_of_its_own_is_the_one_that_counts() -> None:
 
 
 def test_a_turn_without_a_word_is_told_whole_at_its_end() -> None:
-    """v2.md, early draft 2: insertion and idle at once."""
+    """v2's first pages, 2: insertion and idle at once."""
     agent = made()
     inner = prompted(agent)
     usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2}
@@ -155,7 +155,7 @@ def test_of_two_prompts_the_first_is_the_one_at_work() -> None:
 
 
 def test_a_permission_request_is_about_a_subject_and_begins_the_work() -> None:
-    """v2.md, early draft 16: top-level `toolCall` becomes the subject."""
+    """v2's first pages, 16: top-level `toolCall` becomes the subject."""
     agent = made()
     prompted(agent)
     option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
@@ -199,7 +199,7 @@ def test_an_update_that_is_none_goes_nowhere() -> None:
 
 
 def test_a_plan_is_named_as_today() -> None:
-    """v2.md, early draft 7: `id` is read where `planId` is absent."""
+    """v2's first pages, 7: `id` is read where `planId` is absent."""
     update: Json = {"sessionUpdate": "plan_update", "plan": {"type": "items", "id": "p"}}
     update_of_today(update)
     assert update["plan"] == {"type": "items", "planId": "p"}
@@ -209,7 +209,7 @@ def test_a_plan_is_named_as_today() -> None:
 
 @pytest.mark.parametrize(("old_text", "operation"), [(None, "add"), ("a\n", "modify")])
 def test_a_diff_of_two_texts_has_changes_and_a_patch(old_text: Any, operation: str) -> None:
-    """v2.md, early draft 19."""
+    """v2's first pages, 19."""
     early = {"type": "diff", "path": "/f", "oldText": old_text, "newText": "b\n", "_meta": {"k": 1}}
     update: Json = {"sessionUpdate": "tool_call_content_chunk", "content": dict(early)}
     update_of_today(update)

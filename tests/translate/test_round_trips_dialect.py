@@ -43,7 +43,7 @@ def started_draft() -> Pair:
 
 
 def test_a_turn_of_the_draft() -> None:
-    """dialect.md 3.5, 6."""
+    """The draft's table 3.5, 6."""
     pair = started_draft()
     source = {"type": "base64", "mediaType": "image/png", "data": "AAAA"}
     params = {
@@ -63,7 +63,7 @@ def test_a_turn_of_the_draft() -> None:
 
 
 def test_modes_and_options_of_the_draft() -> None:
-    """dialect.md 3.6, 3.7; lossy: a change that the agent does not announce is announced."""
+    """The draft's table 3.6, 3.7; lossy: a change that the agent does not announce is announced."""
     pair = started_draft()
     change = {"previousMode": "default", "currentMode": "ask"}
     params: Json = {"sessionId": "s", "mode": "ask"}
@@ -81,7 +81,7 @@ def test_modes_and_options_of_the_draft() -> None:
 @pytest.mark.parametrize("method", ["session/set_mode", "session/prompt", "session/load"])
 @pytest.mark.parametrize("code", [*range(-32009, -31999), -32601, -32602, -32603])
 def test_errors_of_the_draft_are_the_same(code: int, method: str) -> None:
-    """dialect.md 9; lossy: a cancelled prompt is a result."""
+    """The draft's table 9; lossy: a cancelled prompt is a result."""
     pair = started_draft()
     params: Json = {"sessionId": "s"}
     if method == "session/set_mode":
@@ -102,7 +102,7 @@ def test_errors_of_the_draft_are_the_same(code: int, method: str) -> None:
 @settings(max_examples=15)
 @given(st.data(), st.lists(st.sampled_from(sorted(UPDATE_TYPES)), min_size=1, max_size=5))
 def test_updates_of_the_draft_are_the_same(data: Any, kinds: list[str]) -> None:
-    """dialect.md 5: message by message."""
+    """The draft's table 5: message by message."""
     pair = started_draft()
     for kind in kinds:
         if kind in ("tool_call", "tool_call_update", "config_option_update"):
@@ -119,7 +119,7 @@ def test_updates_of_the_draft_are_the_same(data: Any, kinds: list[str]) -> None:
 def test_calls_of_the_draft_take_legal_steps_and_keep_their_output(
     data: Any, statuses: list[str]
 ) -> None:
-    """dialect.md 5.1; lossy: missing steps are made up, paths are whole, absent is pending."""
+    """Draft, 5.1; lossy: missing steps are made up, paths are whole, absent is pending."""
     pair = started_draft()
     call = draft_value(data.draw, UPDATE_TYPES["tool_call"])
     call.update(id="c", status="pending")
@@ -145,7 +145,7 @@ def test_calls_of_the_draft_take_legal_steps_and_keep_their_output(
 
 
 def test_options_of_the_draft_keep_their_values() -> None:
-    """dialect.md 5; lossy: the former value is what the bridge knew."""
+    """The draft's table 5; lossy: the former value is what the bridge knew."""
     pair = started_draft()
     for value in (3, "deep", True, None, {"a": [1]}):
         data = {"key": "depth", "currentValue": value, "source": "timer"}
@@ -157,7 +157,7 @@ def test_options_of_the_draft_keep_their_values() -> None:
 
 
 def test_permission_of_the_draft() -> None:
-    """dialect.md 4.1: operation, resource, reason; lossy: the scope is the nearest option's."""
+    """Draft, 4.1: operation, resource, reason; lossy: the scope is the nearest option's."""
     pair = started_draft()
     call = {"id": "c", "tool": "fs/write_text_file", "input": {}, "status": "pending"}
     pair.tell(AGENT, "session/update", {"sessionId": "s", "type": "tool_call", "data": call})
@@ -180,7 +180,7 @@ def test_permission_of_the_draft() -> None:
 
 
 def test_files_and_terminals_of_the_draft() -> None:
-    """dialect.md 4.2, 4.3."""
+    """The draft's table 4.2, 4.3."""
     pair = started_draft()
     read = {"path": f"{FOLDER}/a", "startLine": 2, "endLine": 3}
     result = {"content": "x", "encoding": "utf-8", "totalLines": 9, "truncated": True}

@@ -58,7 +58,7 @@ def started_v1() -> Pair:
 
 
 def test_the_beginning_of_v1_is_the_same() -> None:
-    """dialect.md 3.1, 3.2, 3.3."""
+    """The draft's table 3.1, 3.2, 3.3."""
     pair = started_v1()
     direct, through = pair.call(CLIENT, "authenticate", {"methodId": "sso"}, {})
     assert through == direct
@@ -68,7 +68,7 @@ SERVER = {"name": "m", "command": "/m", "args": ["a"], "env": [{"name": "K", "va
 
 
 def test_a_session_of_v1_with_servers() -> None:
-    """dialect.md 8; lossy: `additionalDirectories`, the draft has nothing for them."""
+    """The draft's table 8; lossy: `additionalDirectories`, the draft has nothing for them."""
     pair = started_v1()
     params = {
         "cwd": "/a",
@@ -82,7 +82,7 @@ def test_a_session_of_v1_with_servers() -> None:
 
 
 def test_loading_a_session_of_v1_replays_it() -> None:
-    """dialect.md 3.4; lossy: servers are those that the session had, as the draft names none."""
+    """Draft, 3.4; lossy: servers are those that the session had, as the draft names none."""
     pair = started_v1()
     params = {"sessionId": "s", "cwd": FOLDER, "mcpServers": []}
     keys = pair.ask(CLIENT, "session/load", params)
@@ -98,7 +98,7 @@ def test_loading_a_session_of_v1_replays_it() -> None:
 
 @pytest.mark.parametrize("stop", ["end_turn", "max_tokens", "max_turn_requests", "refusal"])
 def test_a_turn_of_v1(stop: str) -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     pair = started_v1()
     prompt = [
         {"type": "text", "text": "look", "annotations": {"priority": 1.0}},
@@ -116,7 +116,7 @@ def test_a_turn_of_v1(stop: str) -> None:
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("code", [-32603, -32602, -32000, -32058, -32002, -32022, -32007, 7])
 def test_errors_of_a_turn_of_v1(code: int, begun: bool) -> None:
-    """dialect.md 3.5, 9: before the turn began and after it."""
+    """The draft's table 3.5, 9: before the turn began and after it."""
     pair = started_v1()
     keys = pair.ask(CLIENT, "session/prompt", {"sessionId": "s", "prompt": []})
     arrived = pair.arrived(AGENT, "session/prompt")
@@ -133,7 +133,7 @@ def test_errors_of_a_turn_of_v1(code: int, begun: bool) -> None:
 
 
 def test_modes_and_options_of_v1() -> None:
-    """dialect.md 3.6, 3.7: what the draft wants announced is taken out again."""
+    """The draft's table 3.6, 3.7: what the draft wants announced is taken out again."""
     pair = started_v1()
     params: Json = {"sessionId": "s", "modeId": "ask"}
     direct, through = pair.call(CLIENT, "session/set_mode", params, {})
@@ -152,7 +152,7 @@ def test_modes_and_options_of_v1() -> None:
 
 
 def test_lossy_options_that_did_not_change_are_not_told() -> None:
-    """dialect.md 5: one update per changed key, so none where no value changed."""
+    """The draft's table 5: one update per changed key, so none where no value changed."""
     pair = started_v1()
     update = {"sessionUpdate": "config_option_update", "configOptions": options()}
     heard = pair.tell(AGENT, "session/update", {"sessionId": "s", "update": update})
@@ -166,7 +166,7 @@ _NOT_HERE = ("tool_call", "tool_call_update", "config_option_update", "current_m
 @settings(max_examples=30)
 @given(st.lists(OFFICIAL.definition("SessionUpdate"), min_size=1, max_size=2))
 def test_updates_of_v1_are_the_same(updates: list[Any]) -> None:
-    """dialect.md 5: message by message, variants that nobody knows included."""
+    """The draft's table 5: message by message, variants that nobody knows included."""
     pair = started_v1()
     for update in updates:
         if update["sessionUpdate"] in _NOT_HERE:
@@ -179,7 +179,7 @@ def test_updates_of_v1_are_the_same(updates: list[Any]) -> None:
 @settings(max_examples=15)
 @given(OFFICIAL.definition("ToolCall"), st.lists(OFFICIAL.definition("ToolCallUpdate"), max_size=2))
 def test_tool_calls_of_v1_are_the_same(call: Any, changes: list[Any]) -> None:
-    """dialect.md 5.1: the steps that the draft wants are taken out again."""
+    """The draft's table 5.1: the steps that the draft wants are taken out again."""
     pair = started_v1()
     updates = [{"sessionUpdate": "tool_call", **call}]
     updates += [{"sessionUpdate": "tool_call_update", **one} for one in changes]
@@ -197,7 +197,7 @@ def test_tool_calls_of_v1_are_the_same(call: Any, changes: list[Any]) -> None:
 
 
 def test_lossy_a_call_is_announced_once() -> None:
-    """dialect.md 5.1: a second announcement changes the call, a change of none announces it."""
+    """Draft, 5.1: a second announcement changes the call, a change of none announces it."""
     pair = started_v1()
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"}
     change = {"sessionUpdate": "tool_call_update", "toolCallId": "d", "title": "T"}
@@ -209,7 +209,7 @@ def test_lossy_a_call_is_announced_once() -> None:
 
 
 def test_lossy_the_options_of_a_permission_are_the_drafts() -> None:
-    """dialect.md 4.1: the list of v1 is lost; the answer is one of its options all the same."""
+    """Draft, 4.1: the list of v1 is lost; the answer is one of its options all the same."""
     pair = started_v1()
     offered = [
         {"optionId": "y", "kind": "allow_once", "name": "Y"},
@@ -229,7 +229,7 @@ def test_lossy_the_options_of_a_permission_are_the_drafts() -> None:
 
 
 def test_files_of_v1() -> None:
-    """dialect.md 4.2; lossy: what the draft demands to be answered is kept beside it."""
+    """The draft's table 4.2; lossy: what the draft demands to be answered is kept beside it."""
     pair = started_v1()
     read = {"sessionId": "s", "path": f"{FOLDER}/a", "line": 2, "limit": 3}
     direct, through = pair.call(AGENT, "fs/read_text_file", read, {"content": "x"})
@@ -245,7 +245,7 @@ def test_files_of_v1() -> None:
 
 
 def test_terminals_of_v1() -> None:
-    """dialect.md 4.3: output comes by polls and pushes in between."""
+    """The draft's table 4.3: output comes by polls and pushes in between."""
     pair = started_v1()
     create = {"sessionId": "s", "command": "make", "outputByteLimit": 100}
     direct, through = pair.call(AGENT, "terminal/create", create, {"terminalId": "T"})

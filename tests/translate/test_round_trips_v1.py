@@ -89,7 +89,7 @@ def test_the_transcript_is_the_same_in_the_end(updates: list[Json]) -> None:
 
 
 def test_chunks_without_ids_get_some_and_are_otherwise_the_same() -> None:
-    """v2 wants every message to have an id (translate.md 7)."""
+    """v2 wants every message to have an id (the translation's table 7)."""
     line = working()
     kinds = ["agent_thought_chunk", "agent_message_chunk", "agent_message_chunk"]
     heard = [
@@ -103,7 +103,7 @@ def test_chunks_without_ids_get_some_and_are_otherwise_the_same() -> None:
 
 @pytest.mark.parametrize("size", [-(2**63), -1, 0, 2**63 - 1])
 def test_every_size_of_v1_goes_to_v2_and_back(size: int) -> None:
-    """v2 has no sizes below zero (translate.md 7)."""
+    """v2 has no sizes below zero (the translation's table 7)."""
     line = Line()
     line.start()
     line.new()
@@ -115,7 +115,7 @@ def test_every_size_of_v1_goes_to_v2_and_back(size: int) -> None:
 
 
 def test_a_choice_of_category_mode_is_also_told_as_a_mode() -> None:
-    """translate.md 9: for clients that know modes alone."""
+    """The translation's table 9: for clients that know modes alone."""
     line = Line()
     line.start()
     choice: Json = {
@@ -188,7 +188,7 @@ def test_the_tool_call_of_a_question_is_the_same() -> None:
 
 
 def test_a_question_that_nobody_answers_is_refused_rather_than_cancelled() -> None:
-    """translate.md 11: `cancelled` is wider in v2, and might end the agent's turn."""
+    """The translation's table 11: `cancelled` is wider in v2, and might end the agent's turn."""
     line = working()
     options = [{"optionId": "no", "name": "No", "kind": "reject_once"}]
     asked = {"sessionId": "s", "toolCall": {"toolCallId": "t"}, "options": options}
@@ -219,7 +219,7 @@ def test_forms_come_back_as_they_were_asked(asked: Json) -> None:
 
 @pytest.mark.parametrize("required", [None, ["a", "b"]])
 def test_a_choice_of_nothing_comes_back_into_its_form(required: Any) -> None:
-    """v2 has no such choice (translate.md 11)."""
+    """v2 has no such choice (the translation's table 11)."""
     line = working()
     choice = {"type": "array", "items": {"type": "string", "enum": []}}
     schema = {"type": "object", "properties": {"b": choice}, "required": required}
@@ -257,7 +257,7 @@ def test_a_new_session_is_what_the_agent_said(said: Json) -> None:
         options: list[Json] = expected["configOptions"]
         options.sort(key=lambda one: not is_choice(one))
     if "modes" in heard and "modes" not in expected:
-        # An option of category `mode` is also told as modes (translate.md 9).
+        # An option of category `mode` is also told as modes (the translation's table 9).
         del heard["modes"]
     if expected.get("configOptions") == [] and "modes" in expected:
         # There are none but the modes, either way.
@@ -317,7 +317,7 @@ def test_old_sessions_are_opened_by_the_same_method(method: str) -> None:
 
 
 def test_a_cancelled_turn_is_cancelled_and_its_calls_have_ended() -> None:
-    """translate.md 6: calls that the agent left open are `cancelled` in v2, `failed` in v1."""
+    """Translation, 6: calls that the agent left open are `cancelled` in v2, `failed` in v1."""
     line = working()
     line.update({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Run"})
     line.put(CLIENT, Notification("session/cancel", {"sessionId": "s"}))

@@ -48,7 +48,7 @@ def empty_meta_is_none(value: Any) -> Any:
 
 
 def nulls_say_nothing(update: Json) -> None:
-    """v1's null is v1's silence; v2's would clear (translate.md 8)."""
+    """v1's null is v1's silence; v2's would clear (the translation's table 8)."""
     names = {
         "tool_call": ("name", "rawInput", "rawOutput"),
         "tool_call_update": tuple(update),

@@ -21,7 +21,7 @@ def _ask(scene: Behind, **params: Any) -> tuple[int, Any]:
 
 
 def test_a_question_about_a_file() -> None:
-    """dialect.md 4.1: the six options, the place, the reason."""
+    """The draft's table 4.1: the six options, the place, the reason."""
     scene = behind()
     _, asked = _ask(scene, resource="beds/a.txt", reason="to plant", _meta={"x": 1})
     call = asked.params["toolCall"]
@@ -47,7 +47,7 @@ def test_a_question_about_a_file() -> None:
 
 
 def test_a_question_about_a_command_keeps_the_input_of_its_call() -> None:
-    """dialect.md 4.1: the resource is in the raw input."""
+    """The draft's table 4.1: the resource is in the raw input."""
     scene = behind()
     scene.update("tool_call", {"id": "c", "tool": "terminal/create", "input": {"command": "ls"}})
     _, asked = _ask(scene, operation="terminal_execute", resource="ls", toolCallId="c")
@@ -80,7 +80,7 @@ def test_a_question_about_a_command_keeps_the_input_of_its_call() -> None:
     ],
 )
 def test_the_users_word_in_the_drafts(outcome: str | None, grant: Any) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     scene = behind()
     key, asked = _ask(scene)
     said: Any = {"outcome": "cancelled"}
@@ -91,7 +91,7 @@ def test_the_users_word_in_the_drafts(outcome: str | None, grant: Any) -> None:
 
 
 def test_nothing_that_was_kept_grants_anything() -> None:
-    """rules.md, contradiction 46: no grant, scope, option or path comes from `_meta`."""
+    """contradiction 46: no grant, scope, option or path comes from `_meta`."""
     scene = behind()
     kept = {DRAFT: {"options": [{"optionId": "y", "kind": "allow_always", "name": "Y"}]}}
     key, asked = _ask(scene, _meta=kept)
@@ -102,7 +102,7 @@ def test_nothing_that_was_kept_grants_anything() -> None:
 
 
 def test_a_client_that_fails_to_ask() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = behind()
     key, asked = _ask(scene)
     scene.wire.fail(CLIENT, asked.key, -32800)
@@ -137,7 +137,7 @@ def _file(scene: Behind, method: str, **params: Any) -> tuple[int, Any]:
     ],
 )
 def test_reading_lines(lines: Any, asked: Any, content: str, told: Any) -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = behind()
     key, read = _file(scene, "fs/read_text_file", path="a.txt", encoding="UTF-8", **lines)
     assert read.params == {"sessionId": "s", "path": f"{FOLDER}/a.txt", **asked}
@@ -146,7 +146,7 @@ def test_reading_lines(lines: Any, asked: Any, content: str, told: Any) -> None:
 
 
 def test_what_a_draft_client_had_said_of_a_file_comes_back() -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = behind()
     key, read = _file(scene, "fs/read_text_file", path="/a", endLine=1)
     kept = {"totalLines": 7, "truncated": True, "encoding": "latin-1"}
@@ -155,7 +155,7 @@ def test_what_a_draft_client_had_said_of_a_file_comes_back() -> None:
 
 
 def test_no_lines_are_read_without_asking() -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = behind()
     key = scene.wire.ask(AGENT, "fs/read_text_file", {"path": "/a", "startLine": 3, "endLine": 2})
     assert scene.wire.result(AGENT, key) == {"content": "", "encoding": "utf-8"}
@@ -163,7 +163,7 @@ def test_no_lines_are_read_without_asking() -> None:
 
 @pytest.mark.parametrize("method", ["fs/read_text_file", "fs/write_text_file"])
 def test_files_that_cannot_be_had(method: str) -> None:
-    """dialect.md 4.2, 9: another encoding, no such ability, no such file."""
+    """The draft's table 4.2, 9: another encoding, no such ability, no such file."""
     params: Any = {"path": "/a", "content": "x"} if "write" in method else {"path": "/a"}
     key = (scene := behind()).wire.ask(AGENT, method, {**params, "encoding": "latin-1"})
     assert scene.wire.error(AGENT, key).code == -32602
@@ -176,7 +176,7 @@ def test_files_that_cannot_be_had(method: str) -> None:
 
 @pytest.mark.rule("D26-11")
 def test_writing() -> None:
-    """dialect.md 4.2: the size in UTF-8, the hints for the client."""
+    """The draft's table 4.2: the size in UTF-8, the hints for the client."""
     scene = behind()
     key, write = _file(
         scene, "fs/write_text_file", path="/a", content="ü", createDirectories=True, overwrite=True
@@ -192,7 +192,7 @@ def test_writing() -> None:
 
 
 def test_what_a_draft_client_had_said_of_a_write_comes_back() -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = behind()
     key, write = _file(scene, "fs/write_text_file", path="/a", content="u")
     kept = {"bytesWritten": 4, "created": True}
@@ -202,7 +202,7 @@ def test_what_a_draft_client_had_said_of_a_write_comes_back() -> None:
 
 @pytest.mark.parametrize("found", [True, False, None])
 def test_a_file_that_must_not_be_replaced_is_looked_for(found: bool | None) -> None:
-    """dialect.md 4.2: read first; what is there is refused with -32005."""
+    """The draft's table 4.2: read first; what is there is refused with -32005."""
     scene = behind()
     params = {"path": "/a", "content": "u", "overwrite": False}
     key = scene.wire.ask(AGENT, "fs/write_text_file", params)
@@ -234,7 +234,7 @@ def test_without_reading_nobody_can_tell_whether_a_file_is_there() -> None:
 
 
 def test_requests_without_a_session_find_their_owner() -> None:
-    """dialect.md 4: by path, by running prompt, the only one; else -32006."""
+    """The draft's table 4: by path, by running prompt, the only one; else -32006."""
     scene = behind()
     read = "fs/read_text_file"
     assert _file(scene, read, path="/elsewhere")[1].params["sessionId"] == "s"
@@ -265,7 +265,7 @@ def _with_server(unstable: bool = True) -> Behind:
 
 
 def test_a_call_to_a_server_of_the_client() -> None:
-    """dialect.md 11.1: R1, R5, R6."""
+    """The draft's table 11.1: R1, R5, R6."""
     scene = _with_server()
     params = {"serverName": "srv-1", "mcpMethod": "tools/call", "mcpParams": {"name": "dig"}}
     key = scene.wire.ask(AGENT, "_mcp/request", params)
@@ -292,7 +292,7 @@ def test_a_call_to_a_server_of_the_client() -> None:
 
 
 def test_other_calls_go_on_as_the_extension_that_they_are() -> None:
-    """dialect.md 11.1."""
+    """The draft's table 11.1."""
     scene = _with_server()
     scene.wire.ask(AGENT, "_mcp/request", {"serverName": "other", "mcpMethod": "ping"})
     scene.wire.one(CLIENT, "_mcp/request")
@@ -307,7 +307,7 @@ def test_other_calls_go_on_as_the_extension_that_they_are() -> None:
 
 
 def test_a_client_that_serves_only_some_files() -> None:
-    """dialect.md 7: both respect the intersection."""
+    """The draft's table 7: both respect the intersection."""
     scene = behind(client={**V1_CLIENT, "fs": {"readTextFile": True}})
     key = scene.wire.ask(AGENT, "fs/write_text_file", {"path": "/a", "content": ""})
     assert scene.wire.error(AGENT, key).code == -32007

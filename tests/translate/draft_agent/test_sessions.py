@@ -23,7 +23,7 @@ MODE_LIST = [
 
 @pytest.mark.rule("D26-06")
 def test_a_new_session_has_the_modes_and_options_that_the_agent_announced() -> None:
-    """dialect.md 3.3, 7."""
+    """The draft's table 3.3, 7."""
     scene = Behind()
     scene.initialize()
     result = scene.open()
@@ -35,7 +35,7 @@ def test_a_new_session_has_the_modes_and_options_that_the_agent_announced() -> N
 
 
 def test_everything_that_a_v1_client_gives_a_new_session() -> None:
-    """dialect.md 3.3, 8."""
+    """The draft's table 3.3, 8."""
     scene = Behind(unstable=True)
     scene.initialize()
     scene.wire.ask(
@@ -117,7 +117,7 @@ def test_everything_that_a_v1_client_gives_a_new_session() -> None:
     ],
 )
 def test_a_server_that_the_agent_cannot_reach_is_refused(agent: Any, server: Any) -> None:
-    """dialect.md 7, 8."""
+    """The draft's table 7, 8."""
     scene = Behind(agent=agent)
     scene.initialize()
     params = {"cwd": "/a", "mcpServers": [{"name": "m", **server}]}
@@ -128,7 +128,7 @@ def test_a_server_that_the_agent_cannot_reach_is_refused(agent: Any, server: Any
 
 
 def test_a_session_that_is_refused_is_refused_in_official_numbers() -> None:
-    """dialect.md 9: a login is needed."""
+    """The draft's table 9: a login is needed."""
     scene = Behind()
     scene.initialize()
     key = scene.wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []})
@@ -137,7 +137,7 @@ def test_a_session_that_is_refused_is_refused_in_official_numbers() -> None:
 
 
 def test_modes_and_options_that_were_kept_come_back() -> None:
-    """dialect.md 3.3: what a v1 agent behind the draft had said."""
+    """The draft's table 3.3: what a v1 agent behind the draft had said."""
     scene = Behind()
     scene.initialize()
     key = scene.wire.ask(CLIENT, "session/new", {"cwd": "/a", "mcpServers": []})
@@ -180,7 +180,7 @@ def _load(scene: Behind, result: Any = None, told: Any = ()) -> Any:
 
 @pytest.mark.rule("D26-07")
 def test_a_loaded_session_says_what_it_is_and_that_nothing_was_replayed() -> None:
-    """dialect.md 3.4."""
+    """The draft's table 3.4."""
     scene = behind()
     result = _load(scene)
     assert result["modes"]["currentModeId"] == "ask_questions"
@@ -196,7 +196,7 @@ def test_a_loaded_session_says_what_it_is_and_that_nothing_was_replayed() -> Non
 
 
 def test_a_replay_of_the_agent_is_passed_on() -> None:
-    """dialect.md 3.4."""
+    """The draft's table 3.4."""
     scene = behind()
     result = _load(scene, told=[("agent_message_chunk", {"content": "hi"})])
     assert "replayed" not in result["_meta"][DRAFT]
@@ -219,7 +219,7 @@ def test_a_mode_that_nobody_announced_is_offered_when_the_session_is_in_it() -> 
 
 
 def test_loading_asks_for_the_session_alone() -> None:
-    """dialect.md 3.4: the folder is kept for the eye, servers with their secrets are not."""
+    """The draft's table 3.4: the folder is kept for the eye, servers with their secrets are not."""
     scene = behind(unstable=True)
     server = {"name": "m", "command": "/m", "args": [], "env": [{"name": "K", "value": "secret"}]}
     prompt = {"mode": "append", "content": []}
@@ -250,7 +250,7 @@ def test_loading_asks_for_the_session_alone() -> None:
     ],
 )
 def test_a_session_that_cannot_be_loaded(code: int, data: Any, official: int, back: Any) -> None:
-    """dialect.md 3.4, 9."""
+    """The draft's table 3.4, 9."""
     scene = behind()
     params = {"sessionId": "old", "cwd": "/a", "mcpServers": []}
     key = scene.wire.ask(CLIENT, "session/load", params)
@@ -261,7 +261,7 @@ def test_a_session_that_cannot_be_loaded(code: int, data: Any, official: int, ba
 
 
 def test_an_agent_that_cannot_load_is_not_asked() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     scene = behind(agent={})
     params = {"sessionId": "old", "cwd": "/a", "mcpServers": []}
     key = scene.wire.ask(CLIENT, "session/load", params)
@@ -269,7 +269,7 @@ def test_an_agent_that_cannot_load_is_not_asked() -> None:
 
 
 def test_what_a_v1_agent_behind_had_said_of_a_loaded_session_comes_back() -> None:
-    """dialect.md 3.4: and nothing else is said of it."""
+    """The draft's table 3.4: and nothing else is said of it."""
     scene = behind()
     kept = {"modes": MODES, "configOptions": options(), "loaded": True}
     params = {"sessionId": "s", "cwd": "/a", "mcpServers": []}
@@ -287,7 +287,7 @@ def test_what_a_v1_agent_behind_had_said_of_a_loaded_session_comes_back() -> Non
 
 
 def test_a_system_prompt_that_is_added_needs_no_word_of_its_mode() -> None:
-    """dialect.md 3.3."""
+    """The draft's table 3.3."""
     scene = behind(unstable=True)
     prompt = {"mode": "append", "content": [{"type": "text", "text": "Rhyme."}]}
     params = {"cwd": "/a", "mcpServers": [], "systemPrompt": prompt}
@@ -302,7 +302,7 @@ def test_a_system_prompt_that_is_added_needs_no_word_of_its_mode() -> None:
 
 
 def test_the_bridge_closes_sessions_itself() -> None:
-    """dialect.md 3.8: cancel and forget."""
+    """The draft's table 3.8: cancel and forget."""
     scene = behind()
     prompt, asked = scene.prompt()
     key = scene.wire.ask(CLIENT, "session/close", {"sessionId": "s"})

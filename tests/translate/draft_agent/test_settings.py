@@ -26,7 +26,7 @@ MODE_LIST = [
 
 @pytest.mark.rule("D26-09", "D26-35")
 def test_a_mode_is_set_by_the_drafts_name_and_announced_as_the_agent_does() -> None:
-    """dialect.md 3.6, 7."""
+    """The draft's table 3.6, 7."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "ask_questions"})
     asked = scene.wire.one(AGENT, "session/set_mode")
@@ -43,7 +43,7 @@ def test_a_mode_is_set_by_the_drafts_name_and_announced_as_the_agent_does() -> N
 
 
 def test_a_mode_whose_answer_a_bridge_before_us_made_up() -> None:
-    """dialect.md 3.6."""
+    """The draft's table 3.6."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"})
     change = {"previousMode": "default", "currentMode": "plan", "_meta": {DRAFT: {"made": True}}}
@@ -52,7 +52,7 @@ def test_a_mode_whose_answer_a_bridge_before_us_made_up() -> None:
 
 
 def test_a_mode_that_is_refused() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"})
     scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/set_mode").key, -32000)
@@ -61,7 +61,7 @@ def test_a_mode_that_is_refused() -> None:
 
 
 def test_an_option_is_set_and_answered_with_the_whole_list() -> None:
-    """dialect.md 3.7."""
+    """The draft's table 3.7."""
     scene = behind()
     params = {"sessionId": "s", "configId": "depth", "value": True, "type": "boolean"}
     key = scene.wire.ask(CLIENT, "session/set_config_option", params)
@@ -93,7 +93,7 @@ def test_the_value_that_nobody_told_is_not_set() -> None:
 
 
 def test_an_option_that_is_refused_or_unknown() -> None:
-    """dialect.md 9: the agent judges."""
+    """The draft's table 9: the agent judges."""
     scene = behind()
     params = {"sessionId": "s", "configId": "odd", "value": "x"}
     key = scene.wire.ask(CLIENT, "session/set_config_option", params)
@@ -122,7 +122,7 @@ def test_a_model_is_set_by_the_option_of_that_name() -> None:
 
 
 def test_a_list_that_was_kept_is_the_answer() -> None:
-    """dialect.md 3.7."""
+    """The draft's table 3.7."""
     scene = behind()
     params = {"sessionId": "s", "configId": "model", "value": "7"}
     key = scene.wire.ask(CLIENT, "session/set_config_option", params)
@@ -169,7 +169,7 @@ def test_servers_reached_over_acp_are_remembered_within_bounds(
 
 
 def test_an_agent_without_modes_has_none_in_v1() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     scene = Behind(agent={})
     scene.initialize()
     result = scene.open()
@@ -178,7 +178,7 @@ def test_an_agent_without_modes_has_none_in_v1() -> None:
 
 
 def test_an_agent_without_a_default_mode_begins_in_its_first() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     scene = Behind(agent={"sessionCapabilities": {"modes": ["code", "plan"]}})
     scene.initialize()
     assert scene.open()["modes"]["currentModeId"] == "code"

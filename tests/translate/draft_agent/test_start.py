@@ -13,7 +13,7 @@ from tests.translate.draft_openings import DRAFT_AGENT, V1_CLIENT, Behind, behin
 
 @pytest.mark.rule("D26-04")
 def test_the_agent_is_asked_in_the_drafts_form() -> None:
-    """dialect.md 3.1, 7."""
+    """The draft's table 3.1, 7."""
     scene = Behind()
     scene.wire.ask(
         CLIENT,
@@ -51,7 +51,7 @@ def test_the_agent_is_asked_in_the_drafts_form() -> None:
 
 
 def test_a_client_that_says_nothing_of_itself_is_unknown_and_serves_nothing() -> None:
-    """dialect.md 3.1: the draft demands a name, and absent is off."""
+    """The draft's table 3.1: the draft demands a name, and absent is off."""
     scene = Behind()
     scene.wire.ask(CLIENT, "initialize", {"protocolVersion": 1})
     params = scene.wire.one(AGENT, "initialize").params
@@ -61,7 +61,7 @@ def test_a_client_that_says_nothing_of_itself_is_unknown_and_serves_nothing() ->
 
 
 def test_what_the_agent_can_do_in_the_words_of_v1() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     agent = {**DRAFT_AGENT, "_custom": {"pairs": True}, "_meta": {"x": 1}}
     result = Behind(agent=agent).initialize()
     capabilities = result["agentCapabilities"]
@@ -80,14 +80,14 @@ def test_what_the_agent_can_do_in_the_words_of_v1() -> None:
 
 
 def test_an_agent_that_says_nothing_can_do_little_and_refuses_nothing() -> None:
-    """dialect.md 7: absent is not refused."""
+    """The draft's table 7: absent is not refused."""
     capabilities = Behind(agent={}, unstable=True).initialize()["agentCapabilities"]
     assert capabilities["loadSession"] is False
     assert capabilities["mcpCapabilities"] == {"http": False, "sse": False, "acp": False}
 
 
 def test_an_odd_number_of_version_is_logged_and_the_shape_counts() -> None:
-    """dialect.md 1.2: where number and shape disagree, the shape wins."""
+    """The draft's table 1.2: where number and shape disagree, the shape wins."""
     scene = Behind()
     key = scene.wire.ask(CLIENT, "initialize", {"protocolVersion": 1})
     asked = scene.wire.one(AGENT, "initialize")
@@ -113,7 +113,7 @@ def test_an_odd_number_of_version_is_logged_and_the_shape_counts() -> None:
 def test_a_demand_that_the_client_does_not_meet_fails_the_start(
     required: Any, missing: list[str]
 ) -> None:
-    """dialect.md 3.1."""
+    """The draft's table 3.1."""
     scene = Behind()
     key = scene.wire.ask(
         CLIENT, "initialize", {"protocolVersion": 1, "clientCapabilities": V1_CLIENT}
@@ -132,7 +132,7 @@ def test_a_demand_that_the_client_does_not_meet_fails_the_start(
 
 
 def test_a_refused_start_is_refused_in_official_numbers() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = Behind()
     key = scene.wire.ask(CLIENT, "initialize", {"protocolVersion": 1})
     scene.wire.fail(AGENT, scene.wire.one(AGENT, "initialize").key, -32008)
@@ -144,7 +144,7 @@ def test_a_refused_start_is_refused_in_official_numbers() -> None:
     [("api_key", "api_key", {}), ("sso", "custom", {"_meta": {DRAFT: {"methodId": "sso"}}})],
 )
 def test_a_login_in_the_drafts_words(method: str, word: str, kept: Any) -> None:
-    """dialect.md 3.2: a v1 client has no credentials to give."""
+    """The draft's table 3.2: a v1 client has no credentials to give."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "authenticate", {"methodId": method})
     asked = scene.wire.one(AGENT, "authenticate")
@@ -155,7 +155,7 @@ def test_a_login_in_the_drafts_words(method: str, word: str, kept: Any) -> None:
 
 
 def test_a_login_that_says_no_more_than_that_it_worked() -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "authenticate", {"methodId": "oauth2"})
     scene.wire.answer(AGENT, scene.wire.one(AGENT, "authenticate").key, {"success": True})
@@ -163,7 +163,7 @@ def test_a_login_that_says_no_more_than_that_it_worked() -> None:
 
 
 def test_what_a_v1_agent_behind_had_said_of_prompts_comes_back() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     kept = {"promptCapabilities": {"image": True, "audio": 5}}
     agent = {**DRAFT_AGENT, "_meta": {DRAFT: kept}}
     capabilities = Behind(agent=agent).initialize()["agentCapabilities"]
@@ -173,7 +173,7 @@ def test_what_a_v1_agent_behind_had_said_of_prompts_comes_back() -> None:
 
 @pytest.mark.rule("D26-05")
 def test_a_login_that_fails_is_the_official_error() -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = behind()
     for result, message in (
         ({"success": False, "error": "wrong key"}, "wrong key"),
@@ -189,7 +189,7 @@ def test_a_login_that_fails_is_the_official_error() -> None:
 
 
 def test_logins_that_were_kept_are_offered_but_for_terminal_ones() -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = Behind()
     key = scene.wire.ask(CLIENT, "initialize", {"protocolVersion": 1})
     asked = scene.wire.one(AGENT, "initialize")
@@ -208,7 +208,7 @@ def test_logins_that_were_kept_are_offered_but_for_terminal_ones() -> None:
     ["session/resume", "session/list", "session/delete", "session/fork", "logout", "nes/start"],
 )
 def test_what_the_draft_does_not_have_is_refused(method: str) -> None:
-    """dialect.md 3.8."""
+    """The draft's table 3.8."""
     scene = behind()
     key = scene.wire.ask(CLIENT, method, {"sessionId": "s"})
     assert scene.wire.error(CLIENT, key).code == -32601
@@ -235,7 +235,7 @@ def test_what_the_draft_does_not_have_is_refused(method: str) -> None:
     ],
 )
 def test_a_request_that_mixes_the_dialects_is_refused(side: Any, method: str, params: Any) -> None:
-    """dialect.md 1.3, issue 5: with -32602, which is the same number in both."""
+    """The draft's table 1.3, issue 5: with -32602, which is the same number in both."""
     scene = behind()
     key = scene.wire.ask(side, method, params)
     error = scene.wire.error(side, key)
@@ -246,7 +246,7 @@ def test_a_request_that_mixes_the_dialects_is_refused(side: Any, method: str, pa
 
 @pytest.mark.rule("D26-20")
 def test_extension_methods_pass_with_errors_in_other_numbers() -> None:
-    """dialect.md 2, 9."""
+    """The draft's table 2, 9."""
     scene = behind()
     key = scene.wire.ask(CLIENT, "_garden/water", {"a": 1})
     asked = scene.wire.one(AGENT, "_garden/water")

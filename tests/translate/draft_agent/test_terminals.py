@@ -37,7 +37,7 @@ def _pushed(told: list[Any]) -> list[str]:
 
 
 def test_a_command_is_started_in_the_sessions_folder() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     params = {
         "command": "make",
@@ -73,7 +73,7 @@ def test_a_folder_that_v1_had_left_out_is_left_out_again() -> None:
 
 
 def test_terminals_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    """dialect.md 7, 9: no such ability, too many, refused by the client."""
+    """The draft's table 7, 9: no such ability, too many, refused by the client."""
     scene = behind(client={})
     key = scene.wire.ask(AGENT, "terminal/create", {"command": "ls"})
     assert scene.wire.error(AGENT, key).code == -32007
@@ -90,7 +90,7 @@ def test_terminals_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_what_is_new_is_pushed() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     _create(scene)
     assert _pushed(_poll(scene, "one\n")) == ["one\n"]
@@ -99,7 +99,7 @@ def test_only_what_is_new_is_pushed() -> None:
 
 
 def test_polls_start_quick_and_slow_down_to_a_second() -> None:
-    """dialect.md 4.3: from 100 ms up to 1 s."""
+    """The draft's table 4.3: from 100 ms up to 1 s."""
     scene = behind()
     _create(scene)
     waits = []
@@ -120,7 +120,7 @@ def test_polls_start_quick_and_slow_down_to_a_second() -> None:
 
 
 def test_output_that_was_cut_goes_on_where_it_can() -> None:
-    """dialect.md 4.3: the whole after a mark when the old text is gone."""
+    """The draft's table 4.3: the whole after a mark when the old text is gone."""
     scene = behind()
     _create(scene)
     assert _pushed(_poll(scene, "abcdef")) == ["abcdef"]
@@ -184,7 +184,7 @@ def test_a_client_that_cannot_tell_the_output_is_polled_no_more() -> None:
 
 
 def test_a_terminal_that_ended_is_polled_no_more() -> None:
-    """dialect.md 4.3: the poll that tells the end is the last one."""
+    """The draft's table 4.3: the poll that tells the end is the last one."""
     scene = behind()
     _create(scene, timeout=5000)
     assert _pushed(_poll(scene, "a", exitStatus={"exitCode": 0})) == ["a"]
@@ -214,7 +214,7 @@ def _wait(scene: Behind, **params: Any) -> int:
     ],
 )
 def test_the_end_is_told_after_the_last_output(status: Any, result: Any) -> None:
-    """dialect.md 4.3: one last poll after exit."""
+    """The draft's table 4.3: one last poll after exit."""
     scene = behind()
     _create(scene)
     key = _wait(scene)
@@ -228,7 +228,7 @@ def test_the_end_is_told_after_the_last_output(status: Any, result: Any) -> None
 
 
 def test_a_poll_that_began_before_the_end_is_not_the_last() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     _create(scene)
     key = _wait(scene)
@@ -246,7 +246,7 @@ def test_a_poll_that_began_before_the_end_is_not_the_last() -> None:
 
 
 def test_a_poll_without_news_after_the_end_tells_it() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     _create(scene)
     key = _wait(scene)
@@ -256,7 +256,7 @@ def test_a_poll_without_news_after_the_end_tells_it() -> None:
 
 
 def test_patience_is_raced_and_the_clients_wait_goes_on() -> None:
-    """dialect.md 4.3: `timedOut`, and one wait of the client serves whoever asks."""
+    """The draft's table 4.3: `timedOut`, and one wait of the client serves whoever asks."""
     scene = behind()
     _create(scene)
     first = _wait(scene, timeout=50)
@@ -271,7 +271,7 @@ def test_patience_is_raced_and_the_clients_wait_goes_on() -> None:
 
 
 def test_a_wait_that_fails_fails_for_all() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = behind()
     _create(scene)
     keys = [_wait(scene), _wait(scene, timeout=10)]
@@ -282,7 +282,7 @@ def test_a_wait_that_fails_fails_for_all() -> None:
 
 
 def test_a_terminal_that_is_not_of_our_making_is_the_clients_to_judge() -> None:
-    """dialect.md 4: the session by the other rules."""
+    """The draft's table 4: the session by the other rules."""
     scene = behind()
     key = scene.wire.ask(AGENT, "terminal/wait_for_exit", {"terminalId": "U"})
     wait = scene.wire.one(CLIENT, "terminal/wait_for_exit")
@@ -291,7 +291,7 @@ def test_a_terminal_that_is_not_of_our_making_is_the_clients_to_judge() -> None:
 
 
 def test_a_command_that_takes_too_long_is_killed() -> None:
-    """dialect.md 4.3: the bridge's timer, then `terminal/kill`."""
+    """The draft's table 4.3: the bridge's timer, then `terminal/kill`."""
     scene = behind()
     _create(scene, timeout=150)
     scene.wire.wait(0.12)
@@ -310,7 +310,7 @@ def test_a_command_that_takes_too_long_is_killed() -> None:
 @pytest.mark.rule("D26-11")
 @pytest.mark.parametrize(("method", "word"), [("kill", "killed"), ("release", "released")])
 def test_killing_and_releasing(method: str, word: str) -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     _create(scene, timeout=9000)
     hints = {"signal": "SIGINT", "force": True} if method == "kill" else {}
@@ -347,7 +347,7 @@ def test_a_released_terminal_tells_no_more() -> None:
 
 
 def test_a_terminal_that_lives_is_shown_as_one() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = behind()
     _create(scene)
     scene.update("tool_call", {"id": "c", "tool": "terminal/create", "input": {}})
@@ -360,7 +360,7 @@ def test_a_terminal_that_lives_is_shown_as_one() -> None:
 
 
 def test_an_end_that_a_poll_told_first_is_told_once() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = behind()
     _create(scene)
     key = _wait(scene)

@@ -14,7 +14,7 @@ from tests.translate.draft_openings import DRAFT_AGENT, Behind, behind
 
 
 def test_a_prompt_in_the_drafts_blocks() -> None:
-    """dialect.md 3.5, 6."""
+    """The draft's table 3.5, 6."""
     scene = behind()
     prompt = [
         {"type": "text", "text": "look"},
@@ -67,7 +67,7 @@ def test_a_prompt_in_the_drafts_blocks() -> None:
     ],
 )
 def test_how_a_turn_ends(answer: Any, result: Any) -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     scene = behind()
     key, asked = scene.prompt()
     scene.wire.answer(AGENT, asked, answer)
@@ -75,7 +75,7 @@ def test_how_a_turn_ends(answer: Any, result: Any) -> None:
 
 
 def test_usage_is_told_where_it_may_be() -> None:
-    """dialect.md 3.5: a field of the unstable schema, else kept."""
+    """The draft's table 3.5: a field of the unstable schema, else kept."""
     usage = {"inputTokens": 3, "outputTokens": 4}
     whole = {"totalTokens": 9, "inputTokens": 3, "outputTokens": 4, "thoughtTokens": 2}
     answer: Any = {"stopReason": "end_turn", "usage": usage}
@@ -96,7 +96,7 @@ def test_usage_is_told_where_it_may_be() -> None:
 
 @pytest.mark.rule("D26-08")
 def test_an_error_of_the_turn_is_an_official_error() -> None:
-    """dialect.md 3.5: with the reason `agent_error`, or the error that it was."""
+    """The draft's table 3.5: with the reason `agent_error`, or the error that it was."""
     scene = behind()
     key, asked = scene.prompt()
     scene.wire.answer(AGENT, asked, {"stopReason": "error"})
@@ -113,7 +113,7 @@ def test_an_error_of_the_turn_is_an_official_error() -> None:
     ("code", "official"), [(-32000, -32002), (-32001, -32000), (-32008, -32058), (-32602, -32602)]
 )
 def test_a_prompt_that_is_refused(code: int, official: int) -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = behind()
     key, asked = scene.prompt()
     scene.wire.fail(AGENT, asked, code)
@@ -121,7 +121,7 @@ def test_a_prompt_that_is_refused(code: int, official: int) -> None:
 
 
 def test_a_cancelled_operation_is_a_cancelled_turn() -> None:
-    """dialect.md 9: -32003 on a prompt."""
+    """The draft's table 9: -32003 on a prompt."""
     scene = behind()
     key, asked = scene.prompt()
     scene.wire.fail(AGENT, asked, -32003)
@@ -131,7 +131,7 @@ def test_a_cancelled_operation_is_a_cancelled_turn() -> None:
 @pytest.mark.rule("D26-15")
 @pytest.mark.parametrize("end", ["cancelled", "error", "failure", "death"])
 def test_a_cancelled_turn_stays_cancelled(end: str) -> None:
-    """dialect.md 3.5: never an error."""
+    """The draft's table 3.5: never an error."""
     scene = behind()
     key, asked = scene.prompt()
     kept = {"_meta": {DRAFT: {"reason": "user_requested", "x": 1}}}
@@ -148,7 +148,7 @@ def test_a_cancelled_turn_stays_cancelled(end: str) -> None:
 
 
 def test_cancelling_the_request_cancels_the_turn() -> None:
-    """dialect.md 3.8: the draft knows no `$/cancel_request`."""
+    """The draft's table 3.8: the draft knows no `$/cancel_request`."""
     scene = behind()
     scene.open("t")
     key, _ = scene.prompt()
@@ -175,7 +175,7 @@ def _stubborn() -> Behind:
 
 
 def test_the_bridge_answers_for_an_agent_that_cannot_be_cancelled() -> None:
-    """dialect.md 7: at once, and what comes late is dropped."""
+    """The draft's table 7: at once, and what comes late is dropped."""
     scene = _stubborn()
     key, asked = scene.prompt()
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s"})
@@ -204,7 +204,7 @@ def test_the_bridge_answers_for_an_agent_that_cannot_be_cancelled() -> None:
 
 
 def test_the_next_prompt_waits_for_an_agent_that_cannot_be_cancelled() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     scene = _stubborn()
     _, asked = scene.prompt()
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s"})

@@ -25,13 +25,13 @@ def _text(text: str, **more: Any) -> Any:
     ],
 )
 def test_a_chunk_is_a_block_of_text(kind: str, name: str) -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     (update,) = behind().update(kind, {"content": "hi"})
     assert update == {"sessionUpdate": name, "content": _text("hi")}
 
 
 def test_indexes_and_ends_make_messages() -> None:
-    """dialect.md 5: index 0, or the chunk after a final one, starts a message."""
+    """The draft's table 5: index 0, or the chunk after a final one, starts a message."""
     scene = behind()
     ids = []
     for data in (
@@ -58,7 +58,7 @@ def test_indexes_and_ends_make_messages() -> None:
 
 
 def test_thoughts_that_are_not_visible_are_for_the_assistant_alone() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     scene = behind()
     (hidden,) = scene.update("thought_message_chunk", {"content": "hm", "visible": False})
     assert hidden["content"]["annotations"] == {"audience": ["assistant"]}
@@ -67,7 +67,7 @@ def test_thoughts_that_are_not_visible_are_for_the_assistant_alone() -> None:
 
 
 def test_what_a_bridge_before_us_kept_comes_back() -> None:
-    """dialect.md 5: the block and the id of the message, without the index that it made."""
+    """The draft's table 5: the block and the id of the message, without the index that it made."""
     block = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
     data = {
         "content": "[image]",
@@ -99,7 +99,7 @@ def test_data_that_can_be_understood_is_written_as_it_should_be() -> None:
 
 
 def test_a_type_that_nobody_knows_is_dropped_and_counted() -> None:
-    """dialect.md 5: the list of types is closed."""
+    """The draft's table 5: the list of types is closed."""
     scene = behind()
     assert scene.update("weather", {}) == []
     assert scene.bridge.losses == {"session/update weather": 1}
@@ -108,7 +108,7 @@ def test_a_type_that_nobody_knows_is_dropped_and_counted() -> None:
 
 
 def test_what_stands_beside_the_data_is_kept() -> None:
-    """dialect.md 5: the time, and what nobody knows."""
+    """The draft's table 5: the time, and what nobody knows."""
     scene = behind()
     params = {
         "sessionId": "s",
@@ -131,7 +131,7 @@ def test_what_stands_beside_the_data_is_kept() -> None:
 
 @pytest.mark.rule("D26-32")
 def test_statuses_in_the_words_of_v1() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = behind()
     for status, official in (
         ("pending", "pending"),
@@ -152,7 +152,7 @@ def test_statuses_in_the_words_of_v1() -> None:
 
 @pytest.mark.rule("D26-32")
 def test_nothing_leads_out_of_a_final_status_but_output_counts() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = behind()
     scene.update("tool_call", {"id": "a", "tool": "t", "input": {}, "status": "completed"})
     output = {"type": "text", "text": "late"}
@@ -165,7 +165,7 @@ def test_nothing_leads_out_of_a_final_status_but_output_counts() -> None:
 
 
 def test_what_a_bridge_before_us_made_up_is_taken_out() -> None:
-    """dialect.md 3.6, 5.1: the draft wants it told, v1 does not."""
+    """The draft's table 3.6, 5.1: the draft wants it told, v1 does not."""
     scene = behind()
     made = {"_meta": {DRAFT: {"made": True}}}
     change = {"previousMode": "default", "currentMode": "plan", **made}
@@ -183,7 +183,7 @@ def test_what_a_bridge_before_us_made_up_is_taken_out() -> None:
 
 
 def test_a_mode_that_a_bridge_before_us_completed() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     kept = {"_meta": {DRAFT: {"made": ["previousMode"]}}}
     data = {"previousMode": "default", "currentMode": "plan", **kept}
     (update,) = behind().update("current_mode_update", data)
@@ -192,7 +192,7 @@ def test_a_mode_that_a_bridge_before_us_completed() -> None:
 
 @pytest.mark.rule("D26-35")
 def test_an_option_is_told_with_the_whole_list() -> None:
-    """dialect.md 5: the bridge patches its copy."""
+    """The draft's table 5: the bridge patches its copy."""
     scene = behind()
     data = {"key": "depth", "previousValue": 1, "currentValue": "deep", "source": "user"}
     (update,) = scene.update("config_option_update", data)
@@ -203,7 +203,7 @@ def test_an_option_is_told_with_the_whole_list() -> None:
 
 
 def test_a_list_of_options_that_was_kept_is_told() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     kept = {"_meta": {DRAFT: {"configOptions": options()}}}
     data = {"key": "model", "currentValue": "small", **kept}
     (update,) = behind().update("config_option_update", data)
@@ -218,7 +218,7 @@ def _official(**update: Any) -> Any:
 
 
 def test_official_updates_come_back_as_such() -> None:
-    """dialect.md 5: a peer that we told so sends them under a name of their own."""
+    """The draft's table 5: a peer that we told so sends them under a name of their own."""
     scene = behind()
     params = _official(sessionUpdate="usage_update", used=1, size=2)
     scene.wire.tell(AGENT, "_acp/session_update", params)

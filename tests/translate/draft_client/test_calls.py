@@ -52,7 +52,7 @@ def _story(outs: list[Any]) -> list[str]:
 
 @pytest.mark.rule("D26-34")
 def test_the_strict_order_of_a_call_with_permission() -> None:
-    """dialect.md 5.1: the call, the question, in progress, the result."""
+    """The draft's table 5.1: the call, the question, in progress, the result."""
     scene = before()
     scene.prompt()
     wire = scene.wire
@@ -81,7 +81,7 @@ def test_the_strict_order_of_a_call_with_permission() -> None:
 
 @pytest.mark.rule("D26-32", "D26-34")
 def test_missing_steps_are_made_up() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = before()
     scene.prompt()
     scene.wire.tell(AGENT, "session/update", {"sessionId": "s", "update": _change("completed")})
@@ -114,7 +114,7 @@ def test_a_status_that_is_held_goes_out_with_the_next_message_or_in_time() -> No
 
 @pytest.mark.rule("D26-32")
 def test_nothing_leads_out_of_a_final_status_but_output_counts() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = before()
     scene.prompt()
     scene.update(_call("completed"))
@@ -129,7 +129,7 @@ def test_nothing_leads_out_of_a_final_status_but_output_counts() -> None:
 
 
 def test_a_word_of_the_draft_comes_back() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = before()
     scene.prompt()
     scene.update(_call("pending"))
@@ -155,7 +155,7 @@ def test_a_word_of_the_draft_comes_back() -> None:
     ],
 )  # fmt: skip
 def test_what_is_asked(call: Any, operation: str, resource: str, reason: str | None) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     scene = before()
     _permission(scene, **call)
     asked = scene.wire.request(CLIENT, "session/request_permission")
@@ -185,7 +185,7 @@ def test_the_reason_is_what_the_call_was_called_before() -> None:
     ],
 )
 def test_the_reason_is_what_stands_there(block: Any, reason: str) -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     scene = before()
     diff = {"type": "diff", "path": "/a", "newText": "x\n"}
     _permission(scene, content=[diff, {"type": "content", "content": block}])
@@ -210,7 +210,7 @@ def test_the_reason_is_what_stands_there(block: Any, reason: str) -> None:
     ],
 )
 def test_the_users_word_as_an_option(grant: Any, outcome: str) -> None:
-    """dialect.md 4.1: the exact word is kept."""
+    """The draft's table 4.1: the exact word is kept."""
     scene = before()
     key = _permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
@@ -230,7 +230,7 @@ def test_the_users_word_as_an_option(grant: Any, outcome: str) -> None:
 
 
 def test_a_word_that_no_option_says_is_no_consent() -> None:
-    """dialect.md 4.1."""
+    """The draft's table 4.1."""
     scene = before()
     params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": OPTIONS[2:]}
     key = scene.wire.ask(AGENT, "session/request_permission", params)
@@ -240,7 +240,7 @@ def test_a_word_that_no_option_says_is_no_consent() -> None:
 
 
 def test_a_call_that_failed_after_a_no_was_denied() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = before()
     _permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
@@ -251,7 +251,7 @@ def test_a_call_that_failed_after_a_no_was_denied() -> None:
 
 
 def test_a_client_that_fails_to_ask() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = before()
     key = _permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
@@ -260,7 +260,7 @@ def test_a_client_that_fails_to_ask() -> None:
 
 
 def test_a_client_without_dialogs_is_not_asked() -> None:
-    """dialect.md 7: the answer is no."""
+    """The draft's table 7: the answer is no."""
     scene = before(client={**DRAFT_CLIENT, "ui": {"permissionDialogs": False}})
     key = _permission(scene)
     assert scene.wire.result(AGENT, key) == {"outcome": {"outcome": "selected", "optionId": "no"}}
@@ -286,7 +286,7 @@ def test_a_cancel_answers_what_is_still_asked() -> None:
 
 
 def test_a_status_that_was_held_is_the_agents_own_word() -> None:
-    """dialect.md 5.1: what a bridge makes up says so, what the agent said does not."""
+    """The draft's table 5.1: what a bridge makes up says so, what the agent said does not."""
     scene = before()
     scene.prompt()
     scene.update(_call("pending"))

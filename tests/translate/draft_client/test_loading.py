@@ -37,7 +37,7 @@ CHUNKS: list[tuple[str, str | None]] = [
 
 @pytest.mark.rule("D26-07")
 def test_a_session_of_this_connection_is_loaded_from_its_folder() -> None:
-    """dialect.md 3.4: with the servers it had, and the messages counted."""
+    """The draft's table 3.4: with the servers it had, and the messages counted."""
     scene = before()
     key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "s"})
     asked = scene.wire.one(AGENT, "session/load")
@@ -62,7 +62,7 @@ def test_a_session_of_this_connection_is_loaded_from_its_folder() -> None:
 
 
 def test_a_session_is_found_in_the_agents_list() -> None:
-    """dialect.md 3.4."""
+    """The draft's table 3.4."""
     scene = before()
     key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "old"})
     asked = scene.wire.one(AGENT, "session/list")
@@ -82,7 +82,7 @@ def test_a_session_is_found_in_the_agents_list() -> None:
 
 
 def test_a_session_whose_folder_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """dialect.md 3.4: -32006."""
+    """The draft's table 3.4: -32006."""
     monkeypatch.setattr(session_bounds, "LIST_PAGES_MAX", 2)
     scene = before(agent={"loadSession": True})
     key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "old"})
@@ -101,7 +101,7 @@ def test_a_session_whose_folder_nobody_knows_is_refused(monkeypatch: pytest.Monk
 
 
 def test_a_load_that_fails() -> None:
-    """dialect.md 3.4, 9."""
+    """The draft's table 3.4, 9."""
     scene = before()
     key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "s"})
     scene.wire.fail(AGENT, scene.wire.one(AGENT, "session/load").key, -32002)
@@ -112,7 +112,7 @@ def test_a_load_that_fails() -> None:
 
 
 def test_what_the_draft_does_not_have_is_refused() -> None:
-    """dialect.md 3.8, issue 5: also in the numbers of the draft."""
+    """The draft's table 3.8, issue 5: also in the numbers of the draft."""
     scene = before()
     for side, method in (
         (CLIENT, "session/list"),

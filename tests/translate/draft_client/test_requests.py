@@ -33,7 +33,7 @@ def _ask(scene: Before, method: str, **params: Any) -> tuple[int, Any]:
     ],
 )
 def test_reading_lines(lines: Any, asked: Any) -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = before()
     key, read = _ask(scene, "fs/read_text_file", path="/a", **lines)
     kept: Any = {"_meta": {DRAFT: {"sessionId": "s"}}}
@@ -45,7 +45,7 @@ def test_reading_lines(lines: Any, asked: Any) -> None:
 
 
 def test_an_encoding_that_is_another_is_kept() -> None:
-    """dialect.md 4.2."""
+    """The draft's table 4.2."""
     scene = before()
     key, read = _ask(scene, "fs/read_text_file", path="/a")
     scene.wire.answer(CLIENT, read.key, {"content": "x", "encoding": "latin-1"})
@@ -53,7 +53,7 @@ def test_an_encoding_that_is_another_is_kept() -> None:
 
 
 def test_no_lines_are_read_without_asking() -> None:
-    """dialect.md 4.2: a limit of 0."""
+    """The draft's table 4.2: a limit of 0."""
     scene = before()
     params = {"sessionId": "s", "path": "/a", "limit": 0}
     key = scene.wire.ask(AGENT, "fs/read_text_file", params)
@@ -61,7 +61,7 @@ def test_no_lines_are_read_without_asking() -> None:
 
 
 def test_writing() -> None:
-    """dialect.md 4.2: the hints of a draft agent behind come back."""
+    """The draft's table 4.2: the hints of a draft agent behind come back."""
     scene = before()
     kept = {"_meta": {DRAFT: {"createDirectories": True, "overwrite": False}}}
     key, write = _ask(scene, "fs/write_text_file", path="/a", content="x", **kept)
@@ -78,7 +78,7 @@ def test_writing() -> None:
 
 @pytest.mark.parametrize("method", ["fs/read_text_file", "fs/write_text_file"])
 def test_files_that_cannot_be_had(method: str) -> None:
-    """dialect.md 7, 9."""
+    """The draft's table 7, 9."""
     params: Any = {"path": "/a b", "content": "x"} if "write" in method else {"path": "/a b"}
     scene = before(client={})
     key = scene.wire.ask(AGENT, method, {"sessionId": "s", **params})
@@ -123,7 +123,7 @@ def _poll(scene: Before, terminal_id: str = "T") -> Any:
 
 
 def test_a_command_is_started_in_the_sessions_folder() -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = before()
     env = [{"name": "A", "value": "1"}]
     _, asked = _ask(
@@ -146,7 +146,7 @@ def test_a_command_is_started_in_the_sessions_folder() -> None:
 
 
 def test_terminals_that_cannot_be_had() -> None:
-    """dialect.md 7, 9: no such ability, the maximum, refused by the client."""
+    """The draft's table 7, 9: no such ability, the maximum, refused by the client."""
     scene = before(client={})
     params = {"sessionId": "s", "command": "ls"}
     key = scene.wire.ask(AGENT, "terminal/create", params)
@@ -164,7 +164,7 @@ def test_terminals_that_cannot_be_had() -> None:
 
 
 def test_pushed_output_answers_polls() -> None:
-    """dialect.md 4.3: both streams in the order of arrival."""
+    """The draft's table 4.3: both streams in the order of arrival."""
     scene = before()
     wait = _create(scene)
     assert _poll(scene) == {"output": "", "truncated": False}
@@ -177,7 +177,7 @@ def test_pushed_output_answers_polls() -> None:
 
 
 def test_output_is_kept_within_the_agents_limit_and_ours() -> None:
-    """dialect.md 4.3: the front goes, at a character boundary."""
+    """The draft's table 4.3: the front goes, at a character boundary."""
     scene = before()
     _create(scene, outputByteLimit=5)
     for data in ("abc", "dü", "ü"):
@@ -232,7 +232,7 @@ def test_output_that_comes_before_its_terminal_is_kept_within_bounds(
     ],
 )
 def test_the_end_is_told_to_whoever_waits(answer: Any, status: Any) -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     scene = before()
     wait = _create(scene)
     params = {"sessionId": "s", "terminalId": "T"}
@@ -246,7 +246,7 @@ def test_the_end_is_told_to_whoever_waits(answer: Any, status: Any) -> None:
 
 @pytest.mark.parametrize("how", ["failure", "timed out"])
 def test_a_wait_that_fails_is_asked_again_by_the_next_who_waits(how: str) -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = before()
     wait = _create(scene)
     params = {"sessionId": "s", "terminalId": "T"}
@@ -264,7 +264,7 @@ def test_a_wait_that_fails_is_asked_again_by_the_next_who_waits(how: str) -> Non
 
 @pytest.mark.parametrize(("method", "word"), [("kill", "killed"), ("release", "released")])
 def test_killing_and_releasing(method: str, word: str) -> None:
-    """dialect.md 4.3."""
+    """The draft's table 4.3."""
     for outcome in (True, False, None):
         scene = before()
         _create(scene)
@@ -283,7 +283,7 @@ def test_killing_and_releasing(method: str, word: str) -> None:
 
 
 def test_a_terminal_that_nobody_knows() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = before()
     _create(scene)
     _ask(scene, "terminal/release", terminalId="T")
@@ -297,7 +297,7 @@ def test_a_terminal_that_nobody_knows() -> None:
 
 
 def test_a_call_to_a_server_of_the_client() -> None:
-    """dialect.md 11.1: inner errors stay apart."""
+    """The draft's table 11.1: inner errors stay apart."""
     scene = before(unstable=True)
     inner = {"code": 3, "message": "rain"}
     params = {"serverId": "shed", "requestId": "r", "method": "tools/call", "params": {"a": 1}}
@@ -322,7 +322,7 @@ def test_a_call_to_a_server_of_the_client() -> None:
 
 
 def test_calls_of_the_draft_go_on_as_the_extension_that_they_are() -> None:
-    """dialect.md 11.1."""
+    """The draft's table 11.1."""
     scene = before(client=DRAFT_CLIENT)
     call = {"serverName": "shed", "mcpMethod": "ping"}
     for side, other in ((CLIENT, AGENT), (AGENT, CLIENT)):

@@ -31,7 +31,7 @@ def _new(scene: Before, **params: Any) -> int:
 
 @pytest.mark.rule("D26-06")
 def test_a_new_session_says_when_it_began() -> None:
-    """dialect.md 3.3: by the bridge's clock, or as it was kept."""
+    """The draft's table 3.3: by the bridge's clock, or as it was kept."""
     scene = Before()
     scene.initialize()
     result = scene.open(modes=None, configOptions=None)
@@ -45,7 +45,7 @@ def test_a_new_session_says_when_it_began() -> None:
 
 
 def test_servers_of_a_new_session() -> None:
-    """dialect.md 8."""
+    """The draft's table 8."""
     scene = Before(agent={**V1_AGENT, "mcpCapabilities": {"http": True, "sse": True, "acp": True}},
                    unstable=True)  # fmt: skip
     scene.initialize()
@@ -114,7 +114,7 @@ def test_servers_of_a_new_session() -> None:
     ],
 )
 def test_a_server_that_the_agent_cannot_reach_is_refused(transport: Any) -> None:
-    """dialect.md 8: -32007."""
+    """The draft's table 8: -32007."""
     scene = Before(agent={"mcpCapabilities": {"acp": True}})
     scene.initialize()
     key = _new(scene, mcpServers=[{"name": "m", "transport": transport}])
@@ -133,7 +133,7 @@ def test_a_server_that_the_agent_cannot_reach_is_refused(transport: Any) -> None
     ],
 )
 def test_a_system_prompt(able: Any, unstable: bool, kept: Any, asked: Any) -> None:
-    """dialect.md 3.3: only where it is advertised, else kept and counted."""
+    """The draft's table 3.3: only where it is advertised, else kept and counted."""
     agent = {"sessionCapabilities": {"systemPrompt": able} if able is not None else {}}
     scene = Before(agent=agent, unstable=unstable)
     scene.initialize()
@@ -150,7 +150,7 @@ def test_a_system_prompt(able: Any, unstable: bool, kept: Any, asked: Any) -> No
 
 
 def test_a_mode_and_options_are_set_before_the_answer() -> None:
-    """dialect.md 3.3: what fails is told in the answer."""
+    """The draft's table 3.3: what fails is told in the answer."""
     scene = Before()
     scene.initialize()
     wishes = {"model": 7, "odd": 1, "fast": True, "also": None}
@@ -183,7 +183,7 @@ def test_a_mode_and_options_are_set_before_the_answer() -> None:
 
 @pytest.mark.parametrize("mode", ["default", "unheard of", "ask"])
 def test_a_mode_that_is_default_or_unknown_is_not_set(mode: str) -> None:
-    """dialect.md 3.3, 7: and an official `ask` is not the draft's."""
+    """The draft's table 3.3, 7: and an official `ask` is not the draft's."""
     scene = Before()
     scene.initialize()
     key = _new(scene, initialMode=mode)
@@ -193,7 +193,7 @@ def test_a_mode_that_is_default_or_unknown_is_not_set(mode: str) -> None:
 
 
 def test_a_first_mode_that_is_refused_is_told() -> None:
-    """dialect.md 3.3."""
+    """The draft's table 3.3."""
     scene = Before()
     scene.initialize()
     key = _new(scene, initialMode="plan")
@@ -208,7 +208,7 @@ def test_a_first_mode_that_is_refused_is_told() -> None:
 
 
 def test_a_session_that_is_refused() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = Before()
     scene.initialize()
     key = _new(scene)

@@ -40,7 +40,7 @@ def _told(said: list[Any]) -> list[Any]:
 @pytest.mark.rule("D26-09", "D26-35")
 @pytest.mark.parametrize("agent_says", ["nothing", "within", "after"])
 def test_a_change_of_mode_is_told_once_after_the_answer(agent_says: str) -> None:
-    """dialect.md 3.6."""
+    """The draft's table 3.6."""
     scene = before()
     key, asked = _set_mode(scene, "ask_permission")
     assert asked.params == {"sessionId": "s", "modeId": "ask"}
@@ -72,7 +72,7 @@ def test_options_in_the_answer_to_a_mode_are_nobodys() -> None:
 
 
 def test_another_mode_within_the_call_is_told_at_once() -> None:
-    """dialect.md 3.6: only the same value is the same word."""
+    """The draft's table 3.6: only the same value is the same word."""
     scene = before()
     _, asked = _set_mode(scene, "plan")
     (told,) = scene.update(_mode("ask"))
@@ -82,7 +82,7 @@ def test_another_mode_within_the_call_is_told_at_once() -> None:
 
 
 def test_a_mode_that_was_on_already_is_told_only_if_the_agent_does() -> None:
-    """dialect.md 3.6."""
+    """The draft's table 3.6."""
     scene = before()
     _, asked = _set_mode(scene, "default")
     scene.wire.answer(AGENT, asked.key, {})
@@ -94,7 +94,7 @@ def test_a_mode_that_was_on_already_is_told_only_if_the_agent_does() -> None:
 
 
 def test_a_change_that_failed_is_not_told() -> None:
-    """dialect.md 3.6: but what the agent said itself is."""
+    """The draft's table 3.6: but what the agent said itself is."""
     scene = before()
     key, asked = _set_mode(scene, "plan")
     scene.wire.fail(AGENT, asked.key, -32602)
@@ -106,7 +106,7 @@ def test_a_change_that_failed_is_not_told() -> None:
 
 
 def test_a_session_without_modes_has_none_to_set() -> None:
-    """dialect.md 9: -32007."""
+    """The draft's table 9: -32007."""
     scene = Before()
     scene.initialize()
     scene.open(modes=None)
@@ -115,7 +115,7 @@ def test_a_session_without_modes_has_none_to_set() -> None:
 
 
 def test_an_option_that_is_the_mode_is_set_as_the_mode() -> None:
-    """dialect.md 3.4: `modes` or the option of that category."""
+    """The draft's table 3.4: `modes` or the option of that category."""
     scene = Before()
     scene.initialize()
     scene.open(modes=None, configOptions=[*options(), MODE_OPTION])
@@ -131,7 +131,7 @@ def test_an_option_that_is_the_mode_is_set_as_the_mode() -> None:
 
 
 def test_what_a_draft_agent_behind_had_said_of_a_mode_comes_back() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     kept = {"previousMode": "code", "reason": "asked", "y": 1}
     (told,) = before().update(_mode("plan", _meta={DRAFT: kept}))
     assert told["data"] == {
@@ -154,7 +154,7 @@ def _set(scene: Before, key: str, value: Any) -> int:
 
 @pytest.mark.rule("D26-09", "D26-35")
 def test_an_option_is_told_first_and_then_what_changed_with_it() -> None:
-    """dialect.md 3.7."""
+    """The draft's table 3.7."""
     scene = before()
     key = _set(scene, "fast", True)
     asked = scene.wire.one(AGENT, "session/set_config_option")
@@ -175,7 +175,7 @@ def test_an_option_is_told_first_and_then_what_changed_with_it() -> None:
 
 
 def test_what_the_agent_says_within_the_call_is_the_same_word() -> None:
-    """dialect.md 3.6."""
+    """The draft's table 3.6."""
     scene = before()
     _set(scene, "model", 7)
     asked = scene.wire.one(AGENT, "session/set_config_option")
@@ -189,7 +189,7 @@ def test_what_the_agent_says_within_the_call_is_the_same_word() -> None:
 
 @pytest.mark.parametrize("says", [False, True])
 def test_an_option_that_is_refused(says: bool) -> None:
-    """dialect.md 3.6."""
+    """The draft's table 3.6."""
     scene = before()
     key = _set(scene, "model", "7")
     asked = scene.wire.one(AGENT, "session/set_config_option")
@@ -208,7 +208,7 @@ def test_an_option_that_is_refused(says: bool) -> None:
     [("odd", "x"), ("model", "huge"), ("model", True), ("model", None), ("fast", 1), ("model", {})],
 )
 def test_a_value_that_is_not_offered_is_refused(key: str, value: Any) -> None:
-    """dialect.md 3.7: -32602."""
+    """The draft's table 3.7: -32602."""
     scene = before()
     error = scene.wire.error(CLIENT, _set(scene, key, value))
     assert (error.code, error.data) == (-32602, {"key": key})
@@ -225,7 +225,7 @@ def test_an_option_that_is_gone_after_it_was_set() -> None:
 
 
 def test_each_option_that_the_agent_changed_is_told() -> None:
-    """dialect.md 5: one update per changed key, by the agent."""
+    """The draft's table 5: one update per changed key, by the agent."""
     scene = before()
     added = {**MODE_OPTION, "currentValue": "plan"}
     update = {
@@ -243,7 +243,7 @@ def test_each_option_that_the_agent_changed_is_told() -> None:
 
 
 def test_options_that_a_loaded_session_does_not_tell_again_are_as_they_were() -> None:
-    """dialect.md 3.4: `configOptions` is the map of what holds, `{}` only where there are none."""
+    """Draft, 3.4: `configOptions` is the map of what holds, `{}` only where there are none."""
     scene = before()
     key = scene.wire.ask(CLIENT, "session/load", {"sessionId": "s"})
     scene.wire.answer(AGENT, scene.wire.one(AGENT, "session/load").key, {})

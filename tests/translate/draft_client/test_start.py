@@ -18,7 +18,7 @@ from tests.translate.draft_openings import (
 
 @pytest.mark.rule("D26-04")
 def test_the_agent_is_asked_in_the_form_of_v1() -> None:
-    """dialect.md 3.1, 7."""
+    """The draft's table 3.1, 7."""
     client = {
         "fs": {"read": True, "write": False, "watch": True},
         "terminal": {"create": True, "interactive": True, "maxConcurrent": 2},
@@ -52,7 +52,7 @@ def test_the_agent_is_asked_in_the_form_of_v1() -> None:
 def test_a_client_that_takes_official_updates_says_so_to_the_agent(
     unstable: bool, plan: Any
 ) -> None:
-    """dialect.md 5: what such updates hang on is on again."""
+    """The draft's table 5: what such updates hang on is on again."""
     kept = {"session": {"notices": {}}, "plan": {}, "subagents": 5, "elicitation": {}}
     client = {"_custom": {"acpUpdates": True}, "_meta": {DRAFT: kept, "x": 1}}
     scene = Before(unstable=unstable)
@@ -70,7 +70,7 @@ def test_a_client_that_takes_official_updates_says_so_to_the_agent(
 
 
 def test_what_the_agent_can_do_in_the_drafts_words() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     info = {"name": "a", "version": "1", "title": "A"}
     agent = {**V1_AGENT, "_meta": {"pairs": True}}
     result = Before(agent=agent).initialize(agentInfo=info, authMethods=[{"id": "k", "name": "K"}])
@@ -102,14 +102,14 @@ def test_what_the_agent_can_do_in_the_drafts_words() -> None:
     ],
 )
 def test_what_lasts_is_said_to_last(agent: Any, persists: bool) -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     result = Before(agent=agent).initialize()
     assert result["capabilities"]["sessionCapabilities"]["persistence"] is persists
     assert result["agentInfo"] == {"name": "unknown", "version": "0"}
 
 
 def test_what_a_draft_agent_behind_had_said_comes_back() -> None:
-    """dialect.md 7: modes and options by name, and what it demands."""
+    """The draft's table 7: modes and options by name, and what it demands."""
     said = {
         "sessionCapabilities": {
             "modes": ["plan"],
@@ -131,7 +131,7 @@ def test_what_a_draft_agent_behind_had_said_comes_back() -> None:
 
 
 def test_a_start_that_fails() -> None:
-    """dialect.md 1.2, 9: refused, or in a version that has another form."""
+    """The draft's table 1.2, 9: refused, or in a version that has another form."""
     scene = Before()
     params = {
         "protocolVersion": 1,
@@ -162,7 +162,7 @@ LOGINS = [{"id": "api_key", "name": "K"}, {"id": "oauth2", "name": "O"}]
     ],
 )
 def test_a_login_by_the_agents_own_method(logins: Any, method: str, chosen: str) -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = Before()
     scene.initialize(authMethods=logins)
     params = {"method": method, "credentials": {"apiKey": "secret"}, "_meta": {"x": 1}}
@@ -179,7 +179,7 @@ def test_a_login_by_the_agents_own_method(logins: Any, method: str, chosen: str)
 
 
 def test_credentials_go_to_the_store_for_secrets_and_nowhere_else() -> None:
-    """dialect.md 3.2; issue 5."""
+    """The draft's table 3.2; issue 5."""
     scene = Before()
     scene.initialize(authMethods=LOGINS)
     secret = {"apiKey": "very secret"}
@@ -192,7 +192,7 @@ def test_credentials_go_to_the_store_for_secrets_and_nowhere_else() -> None:
 
 
 def test_a_login_that_fails_is_an_answer() -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = Before()
     scene.initialize(authMethods=LOGINS)
     params: Any = {"method": "api_key", "credentials": {}}
@@ -220,7 +220,7 @@ def test_an_agent_without_logins_needs_none() -> None:
 
 
 def test_the_method_that_v1_had_named_comes_back() -> None:
-    """dialect.md 3.2."""
+    """The draft's table 3.2."""
     scene = Before()
     scene.initialize(authMethods=[*LOGINS, {"id": "sso", "name": "S"}])
     kept = {"_meta": {DRAFT: {"methodId": "sso"}}}
@@ -229,7 +229,7 @@ def test_the_method_that_v1_had_named_comes_back() -> None:
 
 
 def test_the_program_of_a_server_is_found_where_programs_are() -> None:
-    """dialect.md 8: a command without a path is looked up; one that is nowhere stays."""
+    """The draft's table 8: a command without a path is looked up; one that is nowhere stays."""
     scene = Before()
     found = {"one": "/bin/one"}
     scene.bridge.around = scene.bridge.around._replace(find_program=found.get)

@@ -38,7 +38,7 @@ def _permission(scene: Before, **call: Any) -> int:
 
 
 def test_a_prompt_with_blocks_and_attachments() -> None:
-    """dialect.md 3.5, 6."""
+    """The draft's table 3.5, 6."""
     scene = before()
     params = {
         "sessionId": "s",
@@ -60,7 +60,7 @@ def test_a_prompt_with_blocks_and_attachments() -> None:
 
 
 def test_blocks_that_the_agent_cannot_read_are_replaced() -> None:
-    """dialect.md 6: instead of failing."""
+    """The draft's table 6: instead of failing."""
     scene = before(agent={})
     image = {"type": "base64", "mediaType": "image/png", "data": "AAAA"}
     content = [
@@ -89,7 +89,7 @@ def test_blocks_that_the_agent_cannot_read_are_replaced() -> None:
     ],
 )
 def test_how_a_turn_ends(official: str, word: str) -> None:
-    """dialect.md 3.5: the exact reason is kept."""
+    """The draft's table 3.5: the exact reason is kept."""
     scene = before()
     key, asked = scene.prompt()
     scene.wire.answer(AGENT, asked, {"stopReason": official})
@@ -100,7 +100,7 @@ def test_how_a_turn_ends(official: str, word: str) -> None:
 
 
 def test_what_a_turn_cost() -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     scene = before()
     key, asked = scene.prompt()
     scene.update({"sessionUpdate": "usage_update", "used": 1, "size": 2})
@@ -120,7 +120,7 @@ def test_what_a_turn_cost() -> None:
 
 @pytest.mark.rule("D26-08")
 def test_a_failure_before_the_turn_began_is_an_error_and_after_it_an_end() -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     scene = before()
     key, asked = scene.prompt()
     scene.wire.fail(AGENT, asked, -32002)
@@ -141,7 +141,7 @@ def test_a_failure_before_the_turn_began_is_an_error_and_after_it_an_end() -> No
 
 
 def test_a_cancelled_request_is_a_cancelled_turn() -> None:
-    """dialect.md 9."""
+    """The draft's table 9."""
     scene = before()
     key, asked = scene.prompt()
     scene.wire.fail(AGENT, asked, -32800)
@@ -151,7 +151,7 @@ def test_a_cancelled_request_is_a_cancelled_turn() -> None:
 @pytest.mark.rule("D26-15")
 @pytest.mark.parametrize("end", ["cancelled", "failure", "death"])
 def test_a_cancelled_turn_ends_its_calls_and_then_itself(end: str) -> None:
-    """dialect.md 3.5, 5.1: never an error; the call first, then the result."""
+    """The draft's table 3.5, 5.1: never an error; the call first, then the result."""
     scene = before()
     key, asked = scene.prompt()
     scene.update(_call("pending"))
@@ -172,7 +172,7 @@ def test_a_cancelled_turn_ends_its_calls_and_then_itself(end: str) -> None:
 
 
 def test_a_call_that_failed_because_of_the_cancel_is_cancelled() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     scene = before()
     scene.prompt()
     scene.update(_call("pending"))

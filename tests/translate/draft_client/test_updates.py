@@ -25,13 +25,13 @@ def _chunk(kind: str = "agent_message_chunk", text: str = "hi", **more: Any) -> 
     ],
 )
 def test_a_chunk_of_text(kind: str, name: str) -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     (params,) = before().update(_chunk(kind))
     assert params == {"sessionId": "s", "type": name, "data": {"content": "hi"}}
 
 
 def test_messages_with_ids_get_an_index() -> None:
-    """dialect.md 5: index 0 starts a message, others go on with it."""
+    """The draft's table 5: index 0 starts a message, others go on with it."""
     scene = before()
     told = []
     for message_id in ("m", "m", None, "m", "n", "n"):
@@ -47,7 +47,7 @@ def test_messages_with_ids_get_an_index() -> None:
 
 
 def test_what_a_draft_agent_behind_had_said_of_a_chunk_comes_back() -> None:
-    """dialect.md 5: index, final, visible; the id was made of them."""
+    """The draft's table 5: index, final, visible; the id was made of them."""
     kept = {"index": 3, "final": True, "y": 1}
     (params,) = before().update(_chunk(messageId="d26-message-1", _meta={DRAFT: kept}))
     assert params["data"] == {
@@ -64,7 +64,7 @@ def test_what_a_draft_agent_behind_had_said_of_a_chunk_comes_back() -> None:
 
 
 def test_thoughts_for_the_assistant_alone_are_not_visible() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     update = _chunk("agent_thought_chunk")
     update["content"]["annotations"] = {"audience": ["assistant"]}
     (params,) = before().update(update)
@@ -83,14 +83,14 @@ def test_thoughts_for_the_assistant_alone_are_not_visible() -> None:
     ],
 )
 def test_other_blocks_are_readable_and_kept(block: Any, text: str) -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     update = {"sessionUpdate": "agent_message_chunk", "content": block}
     (params,) = before().update(update)
     assert params["data"] == {"content": text, "_meta": {DRAFT: {"block": block}}}
 
 
 def test_the_time_comes_back_and_what_stood_beside_it_stays() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     scene = before()
     params = {"sessionId": "s", "update": _chunk(), "_meta": {DRAFT: {"timestamp": "t"}, "x": 1}}
     scene.wire.tell(AGENT, "session/update", params)
@@ -117,7 +117,7 @@ OFFICIAL_ONLY: list[Any] = [
 
 @pytest.mark.parametrize("update", OFFICIAL_ONLY, ids=lambda one: one["sessionUpdate"])
 def test_updates_that_the_draft_has_no_type_for(update: Any) -> None:
-    """dialect.md 5: dropped and counted, or under a name of their own where that was announced."""
+    """Draft, 5: dropped and counted, or under a name of their own where that was announced."""
     scene = before()
     assert scene.update(dict(update)) == []
     assert scene.bridge.losses == {update["sessionUpdate"]: 1}
@@ -128,7 +128,7 @@ def test_updates_that_the_draft_has_no_type_for(update: Any) -> None:
 
 
 def test_a_plan_and_commands() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     scene = before()
     entries = [
         {"content": "dig", "priority": "high", "status": "completed"},

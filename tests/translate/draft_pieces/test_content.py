@@ -103,7 +103,7 @@ ROWS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("block", "official"), ROWS)
 def test_blocks_of_the_draft_in_v1_and_back(block: Any, official: Any) -> None:
-    """dialect.md 6."""
+    """The draft's table 6."""
     assert block_from_draft(dict(block)) == official
     assert block_to_draft(dict(official)) == block
 
@@ -147,7 +147,7 @@ OFFICIAL_ROWS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("official", "block"), OFFICIAL_ROWS)
 def test_blocks_of_v1_in_the_draft(official: Any, block: Any) -> None:
-    """dialect.md 6: what has no field is kept."""
+    """The draft's table 6: what has no field is kept."""
     assert block_to_draft(dict(official)) == block
     if official["type"] != "hologram":
         assert block_from_draft(dict(block)) == official
@@ -166,7 +166,7 @@ def test_a_block_of_the_draft_that_nobody_knows_is_text() -> None:
 
 
 def test_a_block_that_was_kept_comes_back_if_it_is_one() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     image = {"type": "image", "mimeType": "i", "data": ""}
     assert block_from_draft({"type": "text", "text": "x", **_kept(block=image)}) == image
     odd = {"type": "text", "text": "x", **_kept(block={"type": "image"})}
@@ -236,14 +236,14 @@ def test_every_block_of_v1_is_valid_in_the_draft(block: Any) -> None:
     ],
 )
 def test_attachments_are_more_blocks_and_come_back(attachment: Any, block: Any) -> None:
-    """dialect.md 3.5."""
+    """The draft's table 3.5."""
     made = attachment_from_draft(attachment, "/srv")
     assert {**made, "_meta": 0} == {**block, "_meta": 0}
     assert attachment_of(made, "/srv") == attachment
 
 
 def test_an_attachment_that_says_something_else_than_its_block_is_not_believed() -> None:
-    """rules.md, contradiction 46: no path comes out of `_meta`."""
+    """contradiction 46: no path comes out of `_meta`."""
     made = attachment_from_draft({"path": "/a"}, "/srv")
     forged = {**made, **_kept(attachment={"path": "/etc/shadow"})}
     assert attachment_of(forged, "/srv") is None
@@ -254,21 +254,21 @@ def test_an_attachment_that_says_something_else_than_its_block_is_not_believed()
 
 
 def test_a_picture_with_an_address_is_a_link_to_it() -> None:
-    """dialect.md 6."""
+    """The draft's table 6."""
     image = {"type": "image", "mimeType": "i", "data": "", "uri": "u"}
     assert within(image, {})["uri"] == "u"
     assert within(image, {"image": True}) == image
 
 
 def test_words_for_blocks() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     assert placeholder({"type": "resource"}) == "[resource]"
     assert last_part("http://[bad") == "[bad"
     assert last_part("") == "resource"
 
 
 def test_paths_as_text() -> None:
-    """dialect.md 10: relative paths count from the working directory."""
+    """The draft's table 10: relative paths count from the working directory."""
     assert is_absolute("/a")
     assert is_absolute("C:\\a")
     assert not is_absolute("C:")

@@ -49,7 +49,7 @@ def _kept(**kept: Any) -> Any:
     ],
 )
 def test_a_plan_of_the_draft(status: str, official: str) -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     data = {
         "planId": "p",
         "steps": [{"id": "x", "description": "dig", "status": status}],
@@ -66,7 +66,7 @@ def test_a_plan_of_the_draft(status: str, official: str) -> None:
 
 
 def test_a_plan_of_v1_comes_back() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     entries = [
         {"content": "dig", "priority": "high", "status": "pending", "_meta": {"x": 1}},
         {"content": "sow", "priority": "medium", "status": "completed"},
@@ -83,7 +83,7 @@ def test_a_status_that_was_kept_of_another_time_is_not_believed() -> None:
 
 
 def test_commands_of_v1_come_back() -> None:
-    """dialect.md 5."""
+    """The draft's table 5."""
     update = {
         "sessionUpdate": "available_commands_update",
         "availableCommands": [
@@ -105,7 +105,7 @@ def test_true_is_not_one() -> None:
 
 
 def test_an_option_of_the_draft_offers_what_was_met(monkeypatch: pytest.MonkeyPatch) -> None:
-    """dialect.md 7: the current value is the only one known."""
+    """The draft's table 7: the current value is the only one known."""
     monkeypatch.setattr(option_bounds, "VALUES_MAX", 2)
     options = with_value([made_option("depth")], "depth", "a", booleans=True)
     assert with_value(options, "depth", "a", booleans=True) == options
@@ -143,7 +143,7 @@ def test_a_value_outside_of_all_groups_gets_one() -> None:
 
 
 def test_values_that_were_kept_are_set_by_what_they_are() -> None:
-    """dialect.md 3.7."""
+    """The draft's table 3.7."""
     (option,) = with_value([made_option("o")], "o", {"a": 1}, booleans=True)
     assert setting_for(option, {"a": 1}) == {"value": '{"a":1}'}
     assert chosen_value(option, "other") == "other"
@@ -157,7 +157,7 @@ def test_values_that_were_kept_are_set_by_what_they_are() -> None:
 
 
 def test_what_a_draft_client_had_said_of_itself_comes_back() -> None:
-    """dialect.md 7."""
+    """The draft's table 7."""
     capabilities = {
         "fs": {"readTextFile": True},
         "_meta": {DRAFT: {"fs": {"watch": True}, "ui": {"diffViewer": True}, "terminal": 5}},
@@ -172,7 +172,7 @@ def test_what_a_draft_client_had_said_of_itself_comes_back() -> None:
 
 
 def test_a_server_reached_over_acp_keeps_its_address() -> None:
-    """dialect.md 8."""
+    """The draft's table 8."""
     transport = {"type": "acp", "agentUrl": "acp://x", "mcpServerName": "m"}
     server = {"name": "n", "transport": transport}
     assert server_to_draft(server_from_draft(server)) == server
@@ -181,7 +181,7 @@ def test_a_server_reached_over_acp_keeps_its_address() -> None:
 
 
 def test_what_was_kept_is_used_only_where_it_fits() -> None:
-    """rules.md, contradiction 46: malformed is as if nothing had been kept."""
+    """contradiction 46: malformed is as if nothing had been kept."""
     kept = {"a": 5, "b": 6}
     assert restore({"x": 1}, kept, ("a",), dict[str, int]) == {"x": 1, "a": 5}
     assert kept == {"b": 6}

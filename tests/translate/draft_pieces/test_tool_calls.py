@@ -38,7 +38,7 @@ def _surfaces(files: dict[str, str] | None = None) -> Surfaces:
 
 
 def test_a_call_of_the_draft() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     data = {
         "id": "c",
         "tool": "fs/write_text_file",
@@ -86,7 +86,7 @@ def test_a_call_of_the_draft() -> None:
     ],
 )
 def test_a_call_of_v1_comes_back(update: Any) -> None:
-    """dialect.md 5.1: title, kind and more are kept."""
+    """The draft's table 5.1: title, kind and more are kept."""
     given = {"sessionUpdate": "tool_call", **update}
     made = call_to_draft(dict(given))
     assert made["status"] == "pending"
@@ -102,14 +102,14 @@ def test_a_place_with_a_null_line() -> None:
 
 
 def test_a_status_that_was_kept_is_the_calls() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     data = {"id": "c", "tool": "t", "input": {}, "status": "pending", **_kept(status="failed")}
     assert call_from_draft(data, "/")["status"] == "failed"
     assert call_from_draft({**data, **_kept(status="odd")}, "/")["status"] == "pending"
 
 
 def test_a_status_that_is_said_once_more_comes_back() -> None:
-    """dialect.md 5.1: the draft has no step for it."""
+    """The draft's table 5.1: the draft has no step for it."""
     made = update_from_draft({"id": "c", **_kept(status="in_progress")}, _surfaces())
     assert made["status"] == "in_progress"
 
@@ -153,14 +153,14 @@ DIFF = {"type": "diff", "path": "/srv/a", "oldText": "a\n", "newText": "b\n"}
     ],
 )
 def test_updates_of_v1_come_back(update: Any, said: Any) -> None:
-    """dialect.md 5.1: the whole list is kept where one output does not say it."""
+    """The draft's table 5.1: the whole list is kept where one output does not say it."""
     patch, back = _round({"toolCallId": "c", **update})
     assert {key: one for key, one in patch.items() if key not in ("id", "_meta")} == said
     assert back == {"sessionUpdate": "tool_call_update", "toolCallId": "c", **update}
 
 
 def test_a_diff_of_v1_has_hunks_and_comes_back() -> None:
-    """dialect.md 5.1: computed."""
+    """The draft's table 5.1: computed."""
     patch, back = _round({"toolCallId": "c", "content": [DIFF, _text("x")]})
     (hunk,) = patch["output"]["hunks"]
     assert hunk == {
@@ -180,7 +180,7 @@ def test_nulls_of_v1_are_left_out() -> None:
 
 
 def test_a_failure_says_why() -> None:
-    """dialect.md 5.1: `error`."""
+    """The draft's table 5.1: `error`."""
     patch, back = _round({"toolCallId": "c", "content": [_text("no")]}, failed=True)
     assert patch["error"] == "no"
     assert "output" not in patch
@@ -207,7 +207,7 @@ def _back(data: Any, files: dict[str, str] | None = None) -> tuple[Any, Any]:
     ],
 )
 def test_updates_of_the_draft_come_back(data: Any) -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     _, back = _back({"id": "c", **data})
     assert back == {"id": "c", **data}
 
@@ -220,14 +220,14 @@ def test_an_output_that_nobody_knows_is_raw() -> None:
 
 
 def test_an_error_and_what_v1_makes_of_it() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     update = update_from_draft({"id": "c", "status": "failed", "error": "no"}, _surfaces())
     assert update["content"] == [_text("no")]
     assert update["rawOutput"] == {"error": "no"}
 
 
 def test_a_terminal_elsewhere_is_text() -> None:
-    """dialect.md 5.1: only a terminal of the client is shown as one."""
+    """The draft's table 5.1: only a terminal of the client is shown as one."""
     output = {"type": "terminal", "terminalId": "Q", "command": "ls", "stdout": "x"}
     assert contents_of(output, _surfaces(), done=True) == [_text("$ ls\nx")]
     assert contents_of({"type": "terminal", "terminalId": "Q"}, _surfaces(), done=True) == []
@@ -254,7 +254,7 @@ HUNK = {"oldStart": 2, "oldLines": 1, "newStart": 2, "newLines": 2, "content": "
 def test_the_texts_of_a_diff_are_read_before_or_after_the_change(
     now: str | None, done: bool, texts: Any
 ) -> None:
-    """dialect.md 5.1: where the hunks do not apply it is shown as text."""
+    """The draft's table 5.1: where the hunks do not apply it is shown as text."""
     files = {} if now is None else {"/srv/a": now}
     output = {"type": "diff", "path": "a", "hunks": [HUNK]}
     (content,) = contents_of(output, _surfaces(files), done=done)
@@ -287,7 +287,7 @@ def test_hunks_lead_from_one_text_to_the_other_and_back(old: str, new: str) -> N
 
 
 def test_hunks_that_do_not_fit_are_not_applied() -> None:
-    """dialect.md 5.1."""
+    """The draft's table 5.1."""
     assert applied("x\n", [HUNK]) is None
     far = {"oldStart": 9, "oldLines": 0, "newStart": 9, "newLines": 1, "content": "+a"}
     assert applied("x\n", [far]) is None

@@ -1,4 +1,4 @@
-"""Cancelling, states and the end: what stops a v1 agent's work (translate.md 5 and 6)."""
+"""Cancelling, states and the end: what stops a v1 agent's work (translation, 5 and 6)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_questions_that_outlive_their_turn_are_withdrawn() -> None:
 
 
 def test_work_that_the_agent_begins_by_itself_ends_with_silence() -> None:
-    """translate.md 5: running for messages and tool calls, idle after two seconds of silence."""
+    """Translation, 5: running for messages and tool calls, idle after two seconds of silence."""
     stage = Stage()
     stage.start()
     stage.new()

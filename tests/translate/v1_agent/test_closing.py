@@ -1,4 +1,4 @@
-"""How sessions end, and what else is asked about them (translate.md 4)."""
+"""How sessions end, and what else is asked about them (the translation's table 4)."""
 
 from __future__ import annotations
 

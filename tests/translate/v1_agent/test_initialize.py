@@ -1,4 +1,4 @@
-"""`initialize` and logging in through the adapter (translate.md 2 and 3)."""
+"""`initialize` and logging in through the adapter (the translation's table 2 and 3)."""
 
 from __future__ import annotations
 

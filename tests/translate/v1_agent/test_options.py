@@ -1,4 +1,4 @@
-"""Modes, models and config options of a v1 agent (translate.md 9)."""
+"""Modes, models and config options of a v1 agent (the translation's table 9)."""
 
 from __future__ import annotations
 

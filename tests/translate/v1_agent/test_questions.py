@@ -1,4 +1,4 @@
-"""Permissions and elicitations of a v1 agent (translate.md 11)."""
+"""Permissions and elicitations of a v1 agent (the translation's table 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sessions begin, and how old ones are found again (translate.md 2 and 4)."""
+"""How sessions begin, and how old ones are found again (the translation's table 2 and 4)."""
 
 from __future__ import annotations
 

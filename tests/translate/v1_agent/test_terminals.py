@@ -1,4 +1,4 @@
-"""Files and terminals of this machine for a v1 agent (translate.md 10)."""
+"""Files and terminals of this machine for a v1 agent (the translation's table 10)."""
 
 from __future__ import annotations
 

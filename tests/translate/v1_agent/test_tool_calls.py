@@ -1,4 +1,4 @@
-"""Tool calls and diffs of a v1 agent as v2's upserts (translate.md 8 and 10)."""
+"""Tool calls and diffs of a v1 agent as v2's upserts (the translation's table 8 and 10)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_v1_could_not_say_of_a_call_comes_back() -> None:
 
 @pytest.mark.parametrize("word", ["denied", "cancelled"])
 def test_what_a_draft_agent_stopped_is_cancelled_in_v2(word: str) -> None:
-    """dialect.md 5.1: v1 has no word for it, v2 does, and the draft's own stays beside it."""
+    """Draft, 5.1: v1 has no word for it, v2 does, and the draft's own stays beside it."""
     kept = {"acp.draft/2026-02": {"status": word}}
     assert told(tool("tool_call_update", status="failed", _meta=kept)) == {
         "sessionUpdate": "tool_call_update",

@@ -1,4 +1,4 @@
-"""Prompts, states and cancelling: a v1 turn as a v2 client sees it (translate.md 5)."""
+"""Prompts, states and cancelling: a v1 turn as a v2 client sees it (the translation's table 5)."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_in_strict_mode_a_prompt_that_loses_something_is_refused() -> None:
 
 
 def test_an_agent_that_echoes_its_prompt_is_not_heard_twice() -> None:
-    """translate.md 5: equal chunks are dropped, also when they come in pieces."""
+    """The translation's table 5: equal chunks are dropped, also when they come in pieces."""
     stage = Stage()
     stage.start()
     stage.new()

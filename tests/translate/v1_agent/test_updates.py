@@ -1,4 +1,4 @@
-"""What a v1 agent reports, as v2 says it (translate.md 7, 8, 9 and 13)."""
+"""What a v1 agent reports, as v2 says it (the translation's table 7, 8, 9 and 13)."""
 
 from __future__ import annotations
 
