@@ -41,6 +41,8 @@ def prompt_work(
     ticket = session.foreground.join()
     request.on_cancel = ticket.cancel
     request.answer_at_close = _CANCELLED
+    # Now, before a later prompt says anything.
+    ticket.on_cancel = lambda: request.settle(_CANCELLED)
 
     async def work() -> bytes | None:
         try:

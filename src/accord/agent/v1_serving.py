@@ -312,6 +312,9 @@ class V1Serving:
         ticket = session.foreground.join()
         request.on_cancel = ticket.cancel
         request.answer_at_close = _CANCELLED
+        # Now and not when its task runs: by then a later prompt may have said something, which a
+        # client could only take for a part of this one.
+        ticket.on_cancel = lambda: request.settle(_CANCELLED)
 
         async def work() -> bytes | None:
             try:
