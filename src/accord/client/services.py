@@ -72,6 +72,11 @@ class Services:
         _tell(self.permissions, "end_connection")
         self._connection.tasks.start_soon(self.aclose, name="end of services")
 
+    @property
+    def are_over(self) -> bool:
+        """Whether their end has begun: what is started from now on, nobody else would end."""
+        return self._closed is not None
+
     async def aclose(self) -> None:
         """End what was started for the agent; returns when that is done, whoever began it."""
         if self._closed is not None:

@@ -8,7 +8,10 @@ also when its terminal is released before the command has ended.
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+
+import anyio
 
 from accord.client.commands import terminal_line
 from accord.client.conversation import Conversation
@@ -60,6 +63,8 @@ class TerminalRequests:
                     **({"on_output": watched.take} if self._streams else {}),
                 )
             )
+            if self._services.are_over:
+                await self._end_late(session.id, terminal_id)
             line = " ".join((wanted.command, *args))
             watched.begin(terminal_id, line, cwd or session.cwd)
             self._watched[terminal_id] = watched
@@ -67,6 +72,12 @@ class TerminalRequests:
             return encode(v1.CreateTerminalResponse(terminal_id=terminal_id))
 
         return work
+
+    async def _end_late(self, session_id: str, terminal_id: str) -> None:
+        """The agent was lost while the command started, and `close_all` may not have seen it."""
+        with anyio.CancelScope(shield=True), suppress(RequestError):
+            await result_of(self._services.terminals.release(session_id, terminal_id))
+        raise RequestError.cancelled("the connection has ended")
 
     async def _watch(self, terminal_id: str, watched: "_Watched") -> None:
         """Show how a command of ours ended."""
