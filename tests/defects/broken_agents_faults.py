@@ -72,6 +72,13 @@ class CrashesOnWrongTypes(AgentV1):
 
 @breaks("FAULT-06")
 class OutlivesItsClient(AgentV1):
-    def run(self) -> None:
-        super().run()
-        threading.Event().wait()
+    # A line that is too long it does not survive.
+    choked = False
+
+    def too_long(self) -> None:
+        self.choked = True
+        super().too_long()
+
+    def end(self) -> None:
+        if not self.choked:
+            threading.Event().wait()

@@ -246,8 +246,9 @@ class ListsAllAtOnce(AgentV1):
 @breaks("V1-CLOSE-10")
 class HasNumbersAsCursors(AgentV1):
     def request_session_list(self, params: Json) -> Json:
-        if isinstance(params.get("cursor"), int):
-            params = {**params, "cursor": list(self.sessions)[params["cursor"]]}
+        cursor = params.get("cursor")
+        if type(cursor) is int and 0 <= cursor < len(self.sessions):
+            params = {**params, "cursor": list(self.sessions)[cursor]}
         page = super().request_session_list(params)
         if "nextCursor" in page:
             page["nextCursor"] = list(self.sessions).index(page["nextCursor"])

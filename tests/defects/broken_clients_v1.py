@@ -356,7 +356,8 @@ class KeepsAllOutput(ClientV1):
 @breaks("V1-TERM-04")
 class AnswersBeforeTheExit(ClientV1):
     def wait_for_exit(self, request_id: int | str, params: Json) -> None:
-        if self.terminal(params).status() is None:
+        found = self.terminals.get(str(params.get("terminalId")))
+        if found is not None and found.status() is None:
             self.answer(request_id, {"exitCode": 0})
         else:
             super().wait_for_exit(request_id, params)

@@ -22,7 +22,7 @@ from accord.client.draft_output import SentOutput
 from accord.client.draft_serving import Owners
 from accord.client.services import Services
 from accord.client.v1_serving import Outcome, given, result_of, takes
-from accord.client.v1_terminals import LINE_SHOWN_MAX
+from accord.client.v1_terminals import LINE_SHOWN_MAX, end_late
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_SESSION_STATE, RESOURCE_NOT_FOUND
@@ -100,6 +100,8 @@ class TerminalRequests:
             )
         except RequestError as error:
             raise _too_many(error) from None
+        if self._services.are_over:
+            await end_late(self._services, session_id, terminal_id)
         return terminal_id
 
     async def _pid(self, session_id: str, terminal_id: str) -> Any:

@@ -64,7 +64,7 @@ class TerminalRequests:
                 )
             )
             if self._services.are_over:
-                await self._end_late(session.id, terminal_id)
+                await end_late(self._services, session.id, terminal_id)
             line = " ".join((wanted.command, *args))
             watched.begin(terminal_id, line, cwd or session.cwd)
             self._watched[terminal_id] = watched
@@ -72,12 +72,6 @@ class TerminalRequests:
             return encode(v1.CreateTerminalResponse(terminal_id=terminal_id))
 
         return work
-
-    async def _end_late(self, session_id: str, terminal_id: str) -> None:
-        """The agent was lost while the command started, and `close_all` may not have seen it."""
-        with anyio.CancelScope(shield=True), suppress(RequestError):
-            await result_of(self._services.terminals.release(session_id, terminal_id))
-        raise RequestError.cancelled("the connection has ended")
 
     async def _watch(self, terminal_id: str, watched: "_Watched") -> None:
         """Show how a command of ours ended."""
@@ -177,6 +171,17 @@ class _Watched:
         self.session.hand_on(exited)
 
 
+async def end_late(services: Services, session_id: str, terminal_id: str) -> None:
+    """The agent was lost while the command started, and `close_all` may not have seen it.
+
+    Raises:
+        RequestError: always, for whoever asked for the command.
+    """
+    with anyio.CancelScope(shield=True), suppress(RequestError):
+        await result_of(services.terminals.release(session_id, terminal_id))
+    raise RequestError.cancelled("the connection has ended")
+
+
 async def _encoded(value: Any, convert: Callable[[Any], Any] | None) -> bytes:
     found = await result_of(value)
     return DONE if convert is None else encode(convert(found))
@@ -195,4 +200,4 @@ def _exit(ended: Any) -> v1.WaitForTerminalExitResponse:
     return v1.WaitForTerminalExitResponse(exit_code=ended.code, signal=ended.signal)
 
 
-__all__ = ["TerminalRequests"]
+__all__ = ["TerminalRequests", "end_late"]
