@@ -103,6 +103,9 @@ class Host:
         with anyio.move_on_after(END_SECONDS, shield=True):
             for terminal in self.terminals.values():
                 await terminal.exited.wait()
+        for terminal in self.terminals.values():
+            # Also the pipes of one whose output nobody has read to its end.
+            await terminal.process.aclose()
 
     def _within(self, path: Any) -> Path | None:
         if not isinstance(path, str):
@@ -153,7 +156,7 @@ class Host:
         if self.ended.is_set():
             # The program asked on while it was being ended: nobody would look after this one.
             end_process(process)
-            await process.wait()
+            await process.aclose()
             return Reply.refused(INTERNAL_ERROR, "it is over")
         name = f"terminal-{len(self.terminals) + 1}"
         self.terminals[name] = Terminal(process)

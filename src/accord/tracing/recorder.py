@@ -29,6 +29,7 @@ from types import FrameType
 from accord.errors import SpawnFailed
 from accord.machine.groups import ProcessGroup, track
 from accord.tracing.packets import pack
+from accord.tracing.waiting import wait_for
 
 READ_BYTES = 1 << 16
 BACKLOG_BYTES_MAX = 64 << 20
@@ -228,7 +229,7 @@ class Recorder:
         if self._line is not None:
             self._line.start()
         outward = self._pumps(agent)
-        code = agent.wait()
+        code = wait_for(agent)
         # Its children were not ours to end when nobody recorded, and are not now.
         group.leader_reaped()
         group.forget()

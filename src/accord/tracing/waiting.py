@@ -1,0 +1,31 @@
+"""Waiting for a child so that signals are handled meanwhile, whenever they come."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+
+# After so long a signal that came at a bad moment is handled.
+LOOK_SECONDS = 1.0
+
+
+def wait_for(agent: subprocess.Popen[bytes]) -> int:
+    """Its return code.  It is looked for again and again: a signal that comes just before a wait
+    for good begins would be handled only when that is over.
+    """
+    try:
+        ended = os.pidfd_open(agent.pid)
+    except (AttributeError, OSError):
+        ended = -1
+    try:
+        while True:
+            if ended >= 0 and not select.select([ended], [], [], LOOK_SECONDS)[0]:
+                continue
+            try:
+                return agent.wait(LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+    finally:
+        if ended >= 0:
+            os.close(ended)
