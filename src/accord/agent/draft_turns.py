@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.agent import prompts
 from accord.agent.draft_calls import kept_meta
 from accord.agent.draft_prompts import blocks_of
 from accord.agent.handling import Outcome
-from accord.agent.running import run_turn
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
@@ -20,12 +20,10 @@ from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.faults import error_for
 from accord.protocol.v2.turn import Step
-from accord.schema import draft, v2
+from accord.schema import draft
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET
 from accord.translate.draft_tables import STOP_ERROR, to_draft_error, to_draft_stop
-
-_CANCELLED = b'{"stopReason":"cancelled"}'
 
 
 def prompt_work(
@@ -38,34 +36,7 @@ def prompt_work(
     attachments = wanted.attachments if isinstance(wanted.attachments, list) else []
     takes = service.agent.prompt_types
     blocks = blocks_of(wanted.content, attachments, session.record.cwd, takes)
-    ticket = session.foreground.join()
-    request.on_cancel = ticket.cancel
-    request.answer_at_close = _CANCELLED
-    # Now, before a later prompt says anything.
-    ticket.on_cancel = lambda: request.settle(_CANCELLED)
-
-    async def work() -> bytes | None:
-        try:
-            if not await ticket.comes_up():
-                return _CANCELLED
-            turn = Turn(session, blocks)
-            ticket.on_cancel = turn.cancel
-            await session.begin_turn()
-            message_id = session.new_id("prompt")
-            await session.record_only(v2.UserMessage(message_id=message_id, content=blocks))
-            session.enter(Step.WORK_STARTED)
-
-            async def conclude(outcome: Outcome) -> None:
-                answer = await _answer(turn, outcome)
-                ticket.leave()
-                request.settle(answer)
-
-            await run_turn(service, turn, conclude)
-        finally:
-            ticket.leave()
-        return None
-
-    return work
+    return prompts.prompt_work(service, session, blocks, request, _answer)
 
 
 async def _answer(turn: Turn, outcome: Outcome) -> bytes:

@@ -18,7 +18,7 @@ from accord.agent.handling import Outcome
 from accord.agent.mcp_calls import check_server_ids
 from accord.agent.mcp_commands import resolved
 from accord.agent.options import MODE_OPTION_ID
-from accord.agent.running import run_turn
+from accord.agent.prompts import prompt_work
 from accord.agent.service import Service
 from accord.agent.session import AgentSession
 from accord.agent.tokens import TokenCount
@@ -309,35 +309,7 @@ class V1Serving:
         self.service.require_login()
         blocks = [to_v2(block) for block in wanted.prompt]
         self.service.check_prompt(blocks)
-        ticket = session.foreground.join()
-        request.on_cancel = ticket.cancel
-        request.answer_at_close = _CANCELLED
-        # Now and not when its task runs: by then a later prompt may have said something, which a
-        # client could only take for a part of this one.
-        ticket.on_cancel = lambda: request.settle(_CANCELLED)
-
-        async def work() -> bytes | None:
-            try:
-                if not await ticket.comes_up():
-                    return _CANCELLED
-                turn = Turn(session, blocks)
-                ticket.on_cancel = turn.cancel
-                message_id = session.new_id("prompt")
-                await session.begin_turn()
-                await session.record_only(v2.UserMessage(message_id=message_id, content=blocks))
-                session.enter(Step.WORK_STARTED)
-
-                async def conclude(outcome: Outcome) -> None:
-                    answer = await self._prompt_answer(turn, outcome)
-                    ticket.leave()
-                    request.settle(answer)
-
-                await run_turn(self.service, turn, conclude)
-            finally:
-                ticket.leave()
-            return None
-
-        return work
+        return prompt_work(self.service, session, blocks, request, self._prompt_answer)
 
     async def _prompt_answer(self, turn: Turn, outcome: Outcome) -> bytes | Exception:
         """What a prompt is answered with when its turn is over."""

@@ -48,7 +48,7 @@ from accord.translate.message import (
     Translator,
 )
 from accord.translate.reading import Spoken, methods_of, read_params
-from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
+from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
 
@@ -358,11 +358,6 @@ class Relay:
     def _write_to_agent(self, data: bytes) -> None:
         if self.transport is not None:
             self.transport.write(data)
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether the agent is so far behind that the client should wait."""
-        return self.transport is not None and self.transport.backlog > BACKLOG_BYTES_MAX
 
     async def keep_time(self) -> None:
         """Wake the translator when it wants to be woken; runs as long as the relay."""

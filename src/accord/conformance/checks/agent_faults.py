@@ -6,7 +6,7 @@ Each check exists for v1, v2 and the draft; the limits, which are ours, for the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 import anyio
@@ -14,7 +14,7 @@ import anyio
 from accord.conformance.agent_stage import AgentStage, Talk, begun
 from accord.conformance.check import Check, check
 from accord.conformance.rule import Version
-from accord.conformance.wire import STARTING, Frame, Gone, Unanswered
+from accord.conformance.wire import STARTING, Frame, Gone, RawPeer, Unanswered
 from accord.conformance.wrong_types import wrong_types
 
 AgentCheck: TypeAlias = Check[AgentStage]
@@ -105,19 +105,23 @@ async def _slow_reader(stage: AgentStage) -> None:
     stage.judge.judge("FAULT-03", not lost, f"{len(lost)} of {len(wanted)} answers are lost")
 
 
+async def takes_a_long_line(peer: RawPeer, alive: Callable[[], Awaitable[bool]]) -> bool:
+    """Whether a program answers behind a long line, or has ended the connection."""
+    try:
+        await peer.call("_accord_check/none", {"_meta": {"padding": "x" * LONG_LINE_BYTES}})
+        return await alive()
+    except Gone:
+        # To end the connection is an answer to a line beyond one's limit.
+        return True
+    except Unanswered:
+        return False
+
+
 async def _long_line(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     talk.peer.patience = 20
-    params = {"_meta": {"padding": "x" * LONG_LINE_BYTES}}
-    try:
-        await talk.peer.call("_accord_check/none", params)
-        ok = await _alive(talk)
-    except Gone:
-        # To end the connection is an answer to a line beyond one's limit.
-        ok = True
-    except Unanswered:
-        ok = False
+    ok = await takes_a_long_line(talk.peer, lambda: _alive(talk))
     stage.judge.judge("FAULT-04", ok, f"a line of {LONG_LINE_BYTES} bytes hangs the agent")
 
 

@@ -11,11 +11,17 @@ from typing import Any
 import anyio
 
 from accord.conformance.check import Check, check
-from accord.conformance.checks.agent_faults import BURST, LONG_LINE_BYTES, NOISE, WRONG_AT_ONCE
+from accord.conformance.checks.agent_faults import (
+    BURST,
+    LONG_LINE_BYTES,
+    NOISE,
+    WRONG_AT_ONCE,
+    takes_a_long_line,
+)
 from accord.conformance.client.conversation import SESSION, Conversation
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.rule import Version
-from accord.conformance.wire import ALIVE_METHOD, Gone, Unanswered
+from accord.conformance.wire import ALIVE_METHOD, Unanswered
 from accord.conformance.wrong_types import wrong_types_for_clients
 
 
@@ -60,15 +66,7 @@ async def _pieces(stage: ClientStage) -> None:
 
 async def _long_line(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt()
-    params = {"_meta": {"padding": "x" * LONG_LINE_BYTES}}
-    try:
-        await talk.peer.call("_accord_check/none", params)
-        ok = await _answers(talk)
-    except Gone:
-        # To end the connection is an answer to a line beyond one's limit.
-        ok = True
-    except Unanswered:
-        ok = False
+    ok = await takes_a_long_line(talk.peer, lambda: _answers(talk))
     stage.judge.judge("FAULT-04", ok, f"a line of {LONG_LINE_BYTES} bytes hangs the client")
     await talk.end_turn(prompt)
 

@@ -90,13 +90,7 @@ class DraftAgent(DraftBridge):
         self.state.offered = copied(asked["capabilities"])
         if "capabilities" in params:
             keep_all(asked, {"capabilities": params["capabilities"]})
-
-        def then(answer: Answer) -> Outs:
-            if isinstance(answer, Failure):
-                return [self.fail(CLIENT, request.key, answer)]
-            return [(CLIENT, Result(request.key, self._initialized(answer.result)))]
-
-        return [self.ask(AGENT, "initialize", asked, then, instead_of=request, of=CLIENT)]
+        return self.introduce(request, asked, self._initialized)
 
     def _initialized(self, result: Json) -> Json:
         if result["protocolVersion"] != PROTOCOL_VERSION:

@@ -36,7 +36,6 @@ from accord.translate.message import (
     CLIENT,
     Answer,
     CannotTranslate,
-    Failure,
     Json,
     Message,
     Request,
@@ -92,13 +91,7 @@ class DraftClient(DraftBridge):
         params["protocolVersion"] = PROTOCOL_VERSION
         params["clientInfo"] = program_from_draft(params["clientInfo"])
         params["clientCapabilities"] = client_from_draft(capabilities, unstable=self.unstable)
-
-        def then(answer: Answer) -> Outs:
-            if isinstance(answer, Failure):
-                return [self.fail(CLIENT, request.key, answer)]
-            return [(CLIENT, Result(request.key, self._initialized(answer.result)))]
-
-        return [self.ask(AGENT, "initialize", params, then, instead_of=request, of=CLIENT)]
+        return self.introduce(request, params, self._initialized)
 
     def _initialized(self, result: Json) -> Json:
         if result["protocolVersion"] != PROTOCOL_VERSION:

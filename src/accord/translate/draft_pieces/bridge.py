@@ -7,6 +7,7 @@ What always holds
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS
@@ -14,12 +15,16 @@ from accord.translate.adapter import NOTHING, Adapter, Outs
 from accord.translate.draft_pieces.timers import Timers
 from accord.translate.draft_tables import from_draft_error, to_draft_error
 from accord.translate.message import (
+    AGENT,
+    CLIENT,
     Answer,
     CannotTranslate,
     Failure,
+    Json,
     Key,
     Out,
     Request,
+    Result,
     Side,
     Surroundings,
 )
@@ -79,6 +84,16 @@ class DraftBridge(Adapter):
         else:
             code, data = from_draft_error(failure.code, failure.data, session_id)
         return side, Failure(key, code, failure.message, data)
+
+    def introduce(self, request: Request, params: Json, introduced: Callable[[Json], Json]) -> Outs:
+        """Pass `initialize` on with these params; `introduced` makes the client's result."""
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self.fail(CLIENT, request.key, answer)]
+            return [(CLIENT, Result(request.key, introduced(answer.result)))]
+
+        return [self.ask(AGENT, request.method, params, then, instead_of=request, of=CLIENT)]
 
     def pass_on(self, side: Side, request: Request, to: Side) -> Outs:
         """Ask the other side the same, and answer with what it says, errors in other numbers."""
