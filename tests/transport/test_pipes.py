@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from accord.transport.pipes import PipeTransport
+from accord.transport.pipes import READ_BYTES_MIN, PipeTransport, widen_pipe
 from accord.transport.transport import BACKLOG_BYTES_LOW
 from tests.transport.collecting import SECONDS, Collecting
 
@@ -95,6 +96,63 @@ async def test_a_full_pipe_makes_the_rest_wait_in_order() -> None:
         with anyio.fail_after(SECONDS):
             await ends.transport.flush()
             while len(woken) < 3:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_large_writes_go_on_as_soon_as_the_peer_takes_some() -> None:
+    """Ours: the parts of a large frame are written one by one, and the peer reads meanwhile."""
+    async with started() as ends:
+        part = b"x" * MEBIBYTE
+        ends.transport.write(part)
+        ends.transport.write(part)
+        held = ends.transport.backlog
+        assert held > 0
+        taken = os.read(ends.out, MEBIBYTE)
+        # Without giving way to the event loop, which would find the pipe writable.
+        ends.transport.write(b"y" * 65_536)
+        assert ends.transport.backlog < held
+        rest = await ends.take(2 * MEBIBYTE + 65_536 - len(taken))
+        assert taken + rest == part + part + b"y" * 65_536
+
+
+async def test_a_pipe_that_cannot_be_widened_serves_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: the system has a limit on what all pipes of a user may hold."""
+
+    def refuse(*arguments: object) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    async with started() as ends:
+        ends.transport.write(b"x" * MEBIBYTE)
+        assert await ends.take(MEBIBYTE) == b"x" * MEBIBYTE
+
+
+async def test_what_comes_at_once_is_read_until_somebody_pauses() -> None:
+    """Ours: several reads before the loop comes round, and none behind a pause."""
+    async with started() as ends:
+        widen_pipe(ends.into)
+        ends.transport.pause()
+        sent = os.write(ends.into, b"x" * (4 * READ_BYTES_MIN))
+        reads: list[int] = []
+
+        def pause_at_second(data: bytes) -> None:
+            reads.append(len(data))
+            ends.receiver.data += data
+            if len(reads) == 2:
+                ends.transport.pause()
+
+        ends.receiver.data_received = pause_at_second  # type: ignore[method-assign]
+        ends.transport.resume()
+        with anyio.fail_after(SECONDS):
+            while len(reads) < 2:
+                await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        assert reads == [READ_BYTES_MIN, 2 * READ_BYTES_MIN]
+        ends.transport.resume()
+        with anyio.fail_after(SECONDS):
+            while len(ends.receiver.data) < sent:
                 await anyio.lowlevel.checkpoint()
 
 

@@ -27,7 +27,11 @@ from accord.transport.readiness import Driver, driver_for, is_pipe
 from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
 
 READ_BYTES_MIN = 64 * 1024
-READ_BYTES_MAX = 1024 * 1024
+# Not more in one go: a buffer of this size is used again and again, where larger ones would come
+# fresh from the system each time, and every page of them would have to be given to us anew.
+READ_BYTES_MAX = 256 * 1024
+# So much is read before the loop comes round, while each read brings all that was asked for.
+READ_BYTES_AT_ONCE = 1024 * 1024
 PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
 # So many writes go out at once before the loop comes round; those behind them go out together.
@@ -121,22 +125,29 @@ class PipeTransport:
             self._driver.unwatch_read(self._read_fd)
 
     def _readable(self) -> None:
-        if not self._reading:
-            return
-        try:
-            data = os.read(self._read_fd, self._ask_bytes)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError as error:
-            self.end(Ended(f"reading failed: {error.strerror or error}"))
-            return
-        if data:
-            self.read_bytes += len(data)
-            self._ask_for_more_or_less(len(data))
+        read_until = self.read_bytes + READ_BYTES_AT_ONCE
+        # The receiver may pause or close us in between.
+        while self._reading:
+            asked = self._ask_bytes
+            try:
+                data = os.read(self._read_fd, asked)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                self.end(Ended(f"reading failed: {error.strerror or error}"))
+                return
+            if not data:
+                self.end(Ended("the peer closed the connection", clean=True, writable=True))
+                return
+            got = len(data)
+            self.read_bytes += got
+            self._ask_for_more_or_less(got)
             assert self._receiver is not None
             self._receiver.data_received(data)
-        else:
-            self.end(Ended("the peer closed the connection", clean=True, writable=True))
+            if got < asked or self.read_bytes >= read_until:
+                return
+            # Given back before the next read, which can then use the same memory.
+            del data
 
     def _ask_for_more_or_less(self, got: int) -> None:
         """A large buffer costs a small message dearly, and a small one a large message."""
@@ -185,6 +196,9 @@ class PipeTransport:
         if self._waiting or self._driver is None:
             self._waiting.append(memoryview(data))
             self.backlog += len(data)
+            if self._driver is not None and len(data) >= GATHERED_BYTES_MAX:
+                # The parts of a large frame come one by one, and the peer reads meanwhile.
+                self._flush()
             return
         try:
             taken = os.write(self._write_fd, data)
