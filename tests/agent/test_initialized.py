@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.agent.raw_client import raw_client
@@ -41,3 +44,18 @@ async def test_what_fails_behind_the_answer_does_not_end_the_connection(
     async with raw_client(agent, version=1) as client:
         assert "sessionId" in await client.result("session/new", {"cwd": "/", "mcpServers": []})
     assert "no disk" in caplog.text
+
+
+@pytest.mark.parametrize("offered", [False, True])
+def test_what_reads_files_is_loaded_behind_the_answer_where_the_client_has_some(
+    offered: bool,
+) -> None:
+    """Ours: the first file need not wait for it, and who never reads one does not load it."""
+    program = (
+        "import sys\n"
+        "from accord.agent.preparing import prepare\n"
+        f"prepare('v1', files={offered})\n"
+        "print('accord.agent.files' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [str(offered).encode()]

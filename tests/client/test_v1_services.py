@@ -58,6 +58,19 @@ async def test_files_are_read_and_written_beneath_the_roots(tmp_path: Path) -> N
     assert (tmp_path / "b.txt").read_text() == "x"
 
 
+@pytest.mark.parametrize("character", ["x", "ü"])
+async def test_a_large_file_is_read_whole(tmp_path: Path, character: str) -> None:
+    """Ours: however it is encoded, one answer arrives."""
+    text = f'\t"{character}"\n' * 100_000
+    (tmp_path / "big.txt").write_text(text)
+
+    async def script(agent: ScriptedAgent) -> None:
+        answer = await call(agent, "fs/read_text_file", path=str(tmp_path / "big.txt"))
+        assert answer["result"] == {"content": text}
+
+    await run(script, tmp_path, permissions=Permissions.allow_all())
+
+
 @pytest.mark.parametrize("asked", [False, True])
 async def test_a_write_needs_a_permission_even_if_the_agent_never_asked(
     tmp_path: Path, asked: bool

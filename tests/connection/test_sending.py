@@ -8,6 +8,7 @@ import pytest
 
 from accord.connection import IncomingRequest, Limits
 from accord.errors import LocalProtocolError
+from accord.jsonrpc.large_text import TextResult
 from tests.connection.raw_peer import Role, connected
 
 LIMITS = Limits(frame_bytes=500)
@@ -53,3 +54,36 @@ async def test_an_answer_over_the_limit_becomes_an_error_that_names_it(
         assert error["code"] == -32603
         assert "frame_bytes = 500" in error["message"]
         assert "frame_bytes = 500" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("is_work", [False, True])
+async def test_a_large_text_arrives_as_one_answer(is_work: bool) -> None:
+    """Ours: it is encoded while it is sent, and the peer cannot tell."""
+    role, text = Role(), "one\t\x01line\n" * 50_000
+
+    def read(request: IncomingRequest) -> Any:
+        async def work() -> TextResult:
+            return TextResult("content", text)
+
+        return work if is_work else TextResult("content", text)
+
+    role.methods["read"] = read
+    async with connected(role) as (_, peer):
+        peer.request(1, "read")
+        assert (await peer.answer(1))["result"] == {"content": text}
+
+
+async def test_a_large_text_over_the_limit_becomes_an_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """LIM-03: nothing of it is written."""
+    role = Role()
+
+    def read(request: IncomingRequest) -> Any:
+        return TextResult("content", "x" * 1000)
+
+    role.methods["read"] = read
+    async with connected(role, limits=LIMITS) as (_, peer):
+        peer.request(1, "read")
+        assert "frame_bytes = 500" in (await peer.answer(1))["error"]["message"]
+    assert "frame_bytes = 500" in capfd.readouterr().err

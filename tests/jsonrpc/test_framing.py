@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import get_args
 
@@ -276,11 +277,34 @@ def test_a_stream_too_short_to_tell_is_read_as_lines() -> None:
 
 
 @pytest.mark.parametrize("framing", ["lines", "content-length", None])
-def test_what_goes_around_a_frame_makes_the_same_bytes(framing: Framing | None) -> None:
+def test_a_frame_in_parts_makes_the_same_bytes(framing: Framing | None) -> None:
     """Ours: a large frame is written in parts, and the peer cannot tell."""
-    splitter, frame = splitter_for(framing), b'{"a":1}'
-    before, behind = splitter.around(len(frame))
-    assert before + frame + behind == splitter.encode(frame)
+    splitter, parts = splitter_for(framing), (b'{"a"', b":", b"1}")
+    assert b"".join(splitter.encode_parts(parts)) == splitter.encode(b'{"a":1}')
+
+
+def test_a_line_goes_out_while_its_parts_are_made() -> None:
+    """Ours: the peer reads the first ones meanwhile."""
+    made: list[bytes] = []
+
+    def parts() -> Iterator[bytes]:
+        for part in (b"[", b"]"):
+            made.append(part)
+            yield part
+
+    sent = Lines().encode_parts(parts())
+    assert next(sent) == b"["
+    assert made == [b"["]
+    assert list(sent) == [b"]", b"\n"]
+
+
+def test_a_line_in_thousands_of_pieces_is_one_frame() -> None:
+    """Ours: a large frame arrives as the pipe has it, and another begins in its last piece."""
+    splitter, line = Lines(), bytes(range(32, 127)) * 5_000
+    for start in range(0, len(line), 100):
+        assert splitter.feed(line[start : start + 100]) == []
+    assert splitter.feed(b"end\nnext") == [line + b"end"]
+    assert splitter.feed(b"\n") == [b"next"]
 
 
 @given(

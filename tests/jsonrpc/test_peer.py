@@ -264,7 +264,7 @@ def test_a_large_result_goes_out_as_it_is() -> None:
     peer = Peer()
     peer.receive(b'{"jsonrpc":"2.0","id":"a","method":"m"}')
     result = b'"' + b"x" * 100_000 + b'"'
-    parts = peer.answer_in_parts("a", result)
+    parts = tuple(peer.answer_in_parts("a", result))
     assert parts[1] is result
     assert b"".join(parts) == b'{"jsonrpc":"2.0","id":"a","result":' + result + b"}"
     assert not peer.is_unanswered("a")

@@ -17,11 +17,16 @@ _NEEDED = {
 _DECODED = ("NewSessionRequest", "PromptRequest")
 
 
-def prepare(dialect: Dialect) -> None:
-    """Load the types of the version that is spoken, and those of v2 that the inside is made of."""
+def prepare(dialect: Dialect, *, files: bool) -> None:
+    """Load the types of the version that is spoken, and those of v2 that the inside is made of.
+
+    With `files` also what reads them, because the client offers its own.
+    """
     for version in {dialect, "v2"}:
         package = import_module(f"accord.schema.{version}")
         for name in _NEEDED[version]:
             wanted = getattr(package, name)
             if version == dialect and name in _DECODED:
                 native(wanted)
+    if files:
+        import_module("accord.agent.files")

@@ -126,7 +126,8 @@ class Serving:
         self._initialization.is_draft_after_all()
 
     def _prepare(self, spoken: DialectName) -> None:
-        prepare(spoken)
+        assert self._dialect is not None
+        prepare(spoken, files=self._dialect.service.wire.features.read_files)
         self._run_hook()
 
     def _run_hook(self) -> None:

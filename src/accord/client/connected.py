@@ -104,6 +104,8 @@ class Connected:
 
     async def _shake_hands(self, link: Link) -> None:
         link.connection.agree_on(None)
+        if 1 in self.options.versions:
+            _load_what_serves()
         await link.shake_hands(make_offer(self.options))
 
     # ---- the dialect that an agent speaks, from one start to the next
@@ -327,6 +329,14 @@ class Connected:
         assert self._tasks is not None
         await self.link.aclose()
         await self.start(self._tasks)
+
+
+def _load_what_serves() -> None:
+    """Load what most agents will need, while the process of this one is starting."""
+    from accord.client import v1_services, v1_wire  # noqa: F401
+    from accord.schema import v1
+
+    _ = v1.ReadTextFileRequest
 
 
 __all__ = ["Connected"]

@@ -20,7 +20,7 @@ from accord.client.questions import Question
 from accord.client.wire import Incoming
 from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
-from accord.connection.incoming import Shortcut
+from accord.connection.incoming import Result, Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.shortcut import notification_reader
 from accord.schema.codec import Invalid, decode, encode
@@ -33,7 +33,7 @@ OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 UPDATE = "session/update"
 
-Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
+Outcome: TypeAlias = Result | Callable[[], Awaitable[Result]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
 
 
@@ -90,7 +90,7 @@ class Serving:
         )
         if outcome is None:
             raise RequestError.method_missing(request.method)
-        if isinstance(outcome, bytes):
+        if not callable(outcome):
             return outcome
         work = outcome
         # Services and extensions may be anybody's.

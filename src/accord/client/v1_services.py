@@ -18,7 +18,9 @@ from accord.client.v1_serving import (
 )
 from accord.client.v1_terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest
+from accord.connection.incoming import Result
 from accord.errors import RequestError
+from accord.jsonrpc.large_text import TextResult
 from accord.schema import v1
 from accord.schema.codec import decode, encode
 
@@ -53,9 +55,9 @@ class _FileRequests:
         self._session_of(wanted.session_id)
         text = self._read_now(wanted)
         if text is not None:
-            return encode(v1.ReadTextFileResponse(content=text))
+            return _answer(text)
 
-        async def work() -> bytes:
+        async def work() -> Result:
             permissions = self._services.permissions
             may_read = getattr(permissions, "may_read", None)
             if may_read is not None and not await may_read(wanted.session_id, wanted.path):
@@ -65,7 +67,7 @@ class _FileRequests:
                     wanted.session_id, wanted.path, given(wanted.line), given(wanted.limit)
                 )
             )
-            return encode(v1.ReadTextFileResponse(content=text))
+            return _answer(text)
 
         return work
 
@@ -97,6 +99,10 @@ class _FileRequests:
         there = {} if at is None or not takes(files.write_text, "at") else {"at": at}
         await result_of(files.write_text(session_id, path, content, **there))
         return DONE
+
+
+def _answer(text: str) -> Result:
+    return TextResult.of("content", text) or encode(v1.ReadTextFileResponse(content=text))
 
 
 __all__ = ["offered"]

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from accord.client.conversation import Conversation
 from accord.connection.connection import IncomingRequest
+from accord.connection.incoming import Result
 from accord.schema.struct import UNSET, UnsetType
 
-Outcome: TypeAlias = bytes | Callable[[], Awaitable[bytes]]
+Outcome: TypeAlias = Result | Callable[[], Awaitable[Result]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
 FindSession: TypeAlias = Callable[[str], Conversation]
 T = TypeVar("T")

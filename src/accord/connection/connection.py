@@ -14,7 +14,7 @@ What always holds
 import gc
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -362,13 +362,13 @@ class Connection(Calling):
 
     # ---- writing
 
-    def _write_answer(self, parts: tuple[bytes, ...]) -> None:
+    def _write_answer(self, parts: Iterable[bytes]) -> None:
         """Write an answer; a peer that takes none of many is not heard until it does.
 
         A peer that keeps the bound on open requests never has more answers than that to take, so
         this cannot stop two peers who wait for each other.
         """
-        if len(parts) == 1:
+        if isinstance(parts, tuple) and len(parts) == 1:
             self._write(parts[0])
         else:
             self._write_parts(parts)

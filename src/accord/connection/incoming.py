@@ -6,10 +6,13 @@ from typing import NamedTuple, Protocol
 import anyio
 
 from accord.errors import ConnectionLost
+from accord.jsonrpc.envelope import LargeResult
 from accord.schema.struct import Raw
 
+# JSON, or what becomes it while it is sent.
+Result = bytes | LargeResult
 # None says that the request was answered on the way, through `IncomingRequest.settle`.
-Work = Callable[[], Awaitable[bytes | None]]
+Work = Callable[[], Awaitable[Result | None]]
 RequestId = int | str | None
 
 _NULL = memoryview(b"null")
@@ -33,8 +36,8 @@ def _settle_nothing(outcome: bytes | Exception) -> None:
 class Handler(Protocol):
     """The role above a connection: what an agent or a client does with what arrives."""
 
-    def request(self, request: "IncomingRequest") -> bytes | Work:
-        """Return the encoded result, or the work that gives it.  Raise to refuse."""
+    def request(self, request: "IncomingRequest") -> Result | Work:
+        """Return the result, or the work that gives it.  Raise to refuse."""
         ...
 
     def notification(self, method: str, params: Raw) -> None:
@@ -97,4 +100,4 @@ class IncomingRequest:
             self._scope.cancel()
 
 
-__all__ = ["Handler", "IncomingRequest", "RequestId", "Shortcut", "Work"]
+__all__ = ["Handler", "IncomingRequest", "RequestId", "Result", "Shortcut", "Work"]

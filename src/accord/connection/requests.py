@@ -4,14 +4,14 @@ Guards: each is answered exactly once, whatever its handler does, until the conn
 after that none is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from accord.connection.faults import encoded_error_for
-from accord.connection.incoming import Handler, IncomingRequest, RequestId, Work
+from accord.connection.incoming import Handler, IncomingRequest, RequestId, Result, Work
 from accord.connection.sending import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.peer import Peer
@@ -28,7 +28,7 @@ class Requests:
     """All that are open."""
 
     def __init__(
-        self, peer: Peer, handler: Handler, write: Callable[[tuple[bytes, ...]], None]
+        self, peer: Peer, handler: Handler, write: Callable[[Iterable[bytes]], None]
     ) -> None:
         self._peer = peer
         self._handler = handler
@@ -50,7 +50,7 @@ class Requests:
         except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
             self._refuse(request, error)
             return None
-        if isinstance(outcome, bytes):
+        if not callable(outcome):
             self._answer(request, outcome)
             return None
         self._open[request.id] = request
@@ -84,15 +84,15 @@ class Requests:
             code, _ = manners.error_out(request.method, code, None)
         return self._peer.refuse(request.id, code, "Request cancelled", None)
 
-    def _settle(self, request: IncomingRequest, outcome: bytes | BaseException) -> None:
+    def _settle(self, request: IncomingRequest, outcome: Result | BaseException) -> None:
         """Answer it, unless that was done already."""
         if self._open.get(request.id) is not request:
             return
         self._close(request)
-        if isinstance(outcome, bytes):
-            self._answer(request, outcome)
-        else:
+        if isinstance(outcome, BaseException):
             self._refuse(request, outcome)
+        else:
+            self._answer(request, outcome)
 
     def cancel_requested(self, params: Raw) -> None:
         """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
@@ -136,14 +136,15 @@ class Requests:
         if self._all_answered is not None and not self._open:
             self._all_answered.set()
 
-    def _answer(self, request: IncomingRequest, result: bytes) -> None:
+    def _answer(self, request: IncomingRequest, result: Result) -> None:
         if self._over:
             return
+        answer: Iterable[bytes]
         try:
-            if len(result) > COPIED_BYTES_MAX:
-                answer = self._peer.answer_in_parts(request.id, result)
-            else:
+            if isinstance(result, bytes) and len(result) <= COPIED_BYTES_MAX:
                 answer = (self._peer.answer(request.id, result),)
+            else:
+                answer = self._peer.answer_in_parts(request.id, result)
         except LocalProtocolError as error:
             self._refuse(request, error)
             return

@@ -7,7 +7,7 @@ What always holds
     * A sender that sends without end waits for a slow peer, and lets others run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
@@ -64,12 +64,13 @@ class Sending:
         elif frame:
             self._transport.write(self._splitter.encode(frame))
 
-    def _write_parts(self, parts: tuple[bytes, ...]) -> None:
-        """Write one large frame that is not in one piece; nothing of it is copied."""
-        before, behind = self._splitter.around(sum(map(len, parts)))
-        for part in (before, *parts, behind):
-            if part:
-                self._transport.write(part)
+    def _write_parts(self, parts: Iterable[bytes]) -> None:
+        """Write one large frame that is not in one piece; nothing of it is copied.
+
+        Where the framing allows it, each part is on its way before the next one is made.
+        """
+        for part in self._splitter.encode_parts(parts):
+            self._transport.write(part)
 
     def post(self, method: str, params: bytes) -> None:
         """Send a notification now, without waiting for anything.

@@ -5,7 +5,7 @@ Always holds: a frame written here is one line of valid JSON, if what was handed
 JSON; an id is written with the JSON type that it came with.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Final
 
 import msgspec
@@ -113,11 +113,31 @@ def result_frame(request_id: Id, result: bytes | Raw) -> bytes:
     return one_line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (json_id(request_id), result))
 
 
-def result_parts(request_id: Id, result: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """`result_frame` without a copy of the result; None where line breaks must come out of it."""
+class LargeResult:
+    """A result that is not encoded yet, because it can be while its first parts travel."""
+
+    def whole(self) -> bytes:
+        """Its JSON."""
+        raise NotImplementedError
+
+    def parts(self, request_id: Id, bytes_max: int) -> Iterable[bytes] | None:
+        """The frame that answers a request with it, in parts; None where that is longer."""
+        raise NotImplementedError
+
+
+def result_parts(
+    request_id: Id, result: bytes, bytes_max: int
+) -> tuple[bytes, bytes, bytes] | None:
+    """`result_frame` without a copy of the result.
+
+    None where line breaks must come out of it, or where it is longer than that.
+    """
+    before, behind = b'{"jsonrpc":"2.0","id":%b,"result":' % json_id(request_id), b"}"
+    if len(before) + len(result) + len(behind) > bytes_max:
+        return None
     if _LINE_FEED in result or _CARRIAGE_RETURN in result:
         return None
-    return b'{"jsonrpc":"2.0","id":%b,"result":' % json_id(request_id), result, b"}"
+    return before, result, behind
 
 
 def error_frame(request_id: Id, code: int, message: str, data: bytes | Raw | None = None) -> bytes:
@@ -142,6 +162,7 @@ __all__ = [
     "Envelope",
     "ErrorObject",
     "Id",
+    "LargeResult",
     "WireId",
     "decode_envelope",
     "decode_error",

@@ -9,6 +9,8 @@ comes out as frames of its own, so that the peer judges it by the one rule for n
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
 from typing import Final, Literal, Protocol
 
 from accord.jsonrpc.salvage import is_whole
@@ -64,8 +66,11 @@ class Splitter(Protocol):
         """The bytes to send for several frames, one behind the other."""
         ...
 
-    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
-        """What goes before and behind a frame that is too large to be copied for it."""
+    def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """The bytes to send for a frame in parts, which are handed on as they are.
+
+        Where the framing allows it, each before the next one is asked for.
+        """
         ...
 
 
@@ -78,7 +83,9 @@ class Lines:
 
     def __init__(self, *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._frame_bytes_max = frame_bytes_max
-        self._pieces: list[bytes] = []
+        # Grows where it is, and gives its bytes away without a copy: of a large frame that is half
+        # of what reading it costs.
+        self._held = BytesIO()
         self._held_bytes = 0
         self.lost_bytes = 0
 
@@ -89,10 +96,10 @@ class Lines:
         frames = chunk.split(b"\n") if _LINE_FEED in chunk else [chunk]
         tail = frames.pop()
         if frames and self._held_bytes:
-            self._pieces.append(frames[0])
+            self._held.write(frames[0])
             frames[0] = self._take()
         if tail:
-            self._pieces.append(tail)
+            self._held.write(tail)
             self._held_bytes += len(tail)
         if may_exceed:
             self._enforce_limit(frames)
@@ -114,13 +121,14 @@ class Lines:
         """All frames, each with its line end."""
         return b"\n".join(frames) + b"\n" if frames else b""
 
-    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
-        """Nothing, and the line end."""
-        return b"", b"\n"
+    def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """The parts, one by one, and the line end."""
+        yield from parts
+        yield b"\n"
 
     def _take(self) -> bytes:
-        whole = b"".join(self._pieces)
-        self._pieces = []
+        whole = self._held.getvalue()
+        self._held = BytesIO()
         self._held_bytes = 0
         return whole
 
@@ -137,6 +145,7 @@ class Lines:
 # At the end of a line, whatever is before it: text that was printed without a line end then costs
 # itself only, and not the frame behind it.  `X-Content-Length` is another header.
 _LENGTH: Final = re.compile(rb"(?<!-)content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\Z", re.IGNORECASE)
+_HEADER_OF: Final = b"Content-Length: %d\r\n\r\n"
 _HEADER: Final = re.compile(rb"(?!content-length[ \t]*:)[A-Za-z0-9_-]+[ \t]*:", re.IGNORECASE)
 
 
@@ -200,15 +209,17 @@ class ContentLength:
 
     def encode(self, frame: bytes) -> bytes:
         """A header that counts bytes, not characters, and the frame."""
-        return self.around(len(frame))[0] + frame
+        return _HEADER_OF % len(frame) + frame
 
     def encode_all(self, frames: list[bytes]) -> bytes:
         """All frames, each behind its header."""
         return b"".join([self.encode(frame) for frame in frames])
 
-    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
-        """The header, and nothing."""
-        return b"Content-Length: %d\r\n\r\n" % frame_bytes, b""
+    def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """The header, for which all parts must be there, and the parts."""
+        known = tuple(parts)
+        yield _HEADER_OF % sum(map(len, known))
+        yield from known
 
     def _read_line(self, line: bytes, frames: list[bytes]) -> None:
         if length := _LENGTH.search(line):
@@ -288,9 +299,9 @@ class Detecting:
         """As `encode`."""
         return self._chosen().encode_all(frames)
 
-    def around(self, frame_bytes: int) -> tuple[bytes, bytes]:
+    def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """As `encode`."""
-        return self._chosen().around(frame_bytes)
+        return self._chosen().encode_parts(parts)
 
     def _chosen(self) -> Splitter:
         if self._encoder is None:

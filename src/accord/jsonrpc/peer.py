@@ -16,6 +16,8 @@ Always holds
     * No clock, no lock, no task, no log: two runs over the same input are identical.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 from msgspec import UNSET, Raw
 
@@ -26,6 +28,7 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, t
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
+    LargeResult,
     decode_envelope,
     decode_strictly,
     error_frame,
@@ -148,16 +151,12 @@ class Peer:
         Raises:
             LocalProtocolError: it is longer than a peer with our own limit would take.
         """
-        self.checked_bytes(len(frame), what)
-        return frame
-
-    def checked_bytes(self, frame_bytes: int, what: str) -> None:
-        """As `checked`, for a frame that is not in one piece."""
-        if frame_bytes > self._frame_bytes_max:
+        if len(frame) > self._frame_bytes_max:
             raise LocalProtocolError(
-                f"{what} is too long to be sent: {frame_bytes} bytes"
+                f"{what} is too long to be sent: {len(frame)} bytes"
                 f" (limit frame_bytes = {self._frame_bytes_max})"
             )
+        return frame
 
     def answer(self, request_id: Id, result: bytes | Raw) -> bytes:
         """The frame that answers the peer's request; empty if it waits for the rest of its batch.
@@ -171,13 +170,17 @@ class Peer:
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
 
-    def answer_in_parts(self, request_id: Id, result: bytes) -> tuple[bytes, ...]:
-        """`answer` for a large result, which is not copied where it can go out as it is."""
+    def answer_in_parts(self, request_id: Id, result: bytes | LargeResult) -> Iterable[bytes]:
+        """`answer` for a large result: not copied, or encoded only while its parts are taken."""
         self._require_unanswered(request_id)
-        parts = result_parts(request_id, result)
+        parts: Iterable[bytes] | None
+        if isinstance(result, bytes):
+            parts = result_parts(request_id, result, self._frame_bytes_max)
+        else:
+            parts = result.parts(request_id, self._frame_bytes_max)
         if parts is None or request_id in self._batches:
-            return (self.answer(request_id, result),)
-        self.checked_bytes(sum(map(len, parts)), "the answer")
+            whole = result if isinstance(result, bytes) else result.whole()
+            return (self.answer(request_id, whole),)
         self._unanswered.remove(request_id)
         return parts
 
