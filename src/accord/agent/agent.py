@@ -16,14 +16,13 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from inspect import iscoroutinefunction, signature
-from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_type_hints
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from accord.agent.guard import first
 from accord.agent.leaving import Departure, exit_code
-from accord.agent.login import AuthMethod, LoginHook, login_hook
 from accord.agent.options import (
     Choice,
     CommandHandler,
@@ -35,7 +34,6 @@ from accord.agent.options import (
 )
 from accord.agent.requirements import MCP_TRANSPORTS, client_capabilities, known, names
 from accord.agent.serving import Serving
-from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
 from accord.agent.unstable_offer import UnstableOffer
 from accord.agent.words import checked
@@ -44,6 +42,10 @@ from accord.connection.strictness import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.store import MemoryStore, SessionStore
 from accord.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from accord.agent.login import AuthMethod, LoginHook
+    from accord.agent.session import AgentSession
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
@@ -220,6 +222,8 @@ class Agent(UnstableOffer):
         """Offer a way to log in; with `required`, sessions need a login first."""
         if method_id in self.auth_methods:
             raise LocalProtocolError(f"there is a login method {method_id!r} already")
+        from accord.agent.login import AuthMethod
+
         args = None if terminal_args is None else tuple(terminal_args)
         self.auth_methods[method_id] = AuthMethod(
             method_id, name, description, args, dict(terminal_env or {})
@@ -233,6 +237,8 @@ class Agent(UnstableOffer):
         that is named `credentials` it serves clients of the 2026-02 draft, which send a secret
         along with `api_key`, `oauth2` or `custom`; what it returns is when that login ends.
         """
+        from accord.agent.login import login_hook
+
         self.authenticate_hook, self.reads_credentials = login_hook(_coroutine(handler))
         return handler
 
@@ -325,6 +331,15 @@ class Agent(UnstableOffer):
         if broken is not None:
             raise broken
 
+    async def _serve_process(self, collects: bool) -> None:
+        # The process is ours: what was imported stays, and a long session is a great many small
+        # things that are no garbage; looking through them all too often costs a fifth of the work.
+        gc.freeze()
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
+        if collects:
+            gc.enable()
+        await self.serve_stdio()
+
     def run(self) -> None:
         """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
         if sys.stdin is not None and sys.stdin.isatty():
@@ -332,14 +347,13 @@ class Agent(UnstableOffer):
                 f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
                 "  Configure it in an editor, or start it from a client.\n"
             )
-        # The process is ours: what was imported stays, and a long session is a great many small
-        # things that are no garbage; looking through them all too often costs a fifth of the work.
-        gc.freeze()
-        gc.set_threshold(*GARBAGE_THRESHOLDS)
+        # Until the event loop is loaded too.
+        collects = gc.isenabled()
+        gc.disable()
         departure = self._departure = Departure(self.limits.close_seconds)
         code = 0
         try:
-            anyio.run(self.serve_stdio)
+            anyio.run(self._serve_process, collects)
         except KeyboardInterrupt:
             code = INTERRUPTED
             sys.exit(code)

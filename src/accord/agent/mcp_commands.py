@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 
 from accord.errors import RequestError
 from accord.schema import v1
@@ -22,6 +21,9 @@ def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
     """The server with an absolute command; refused where there is none."""
     if server.type is not UNSET or server.command is UNSET or os.path.isabs(server.command):
         return server
+    # Loaded for those who need it: it brings all kinds of archives with it.
+    import shutil
+
     command = server.command
     found = None if os.path.dirname(command) else shutil.which(command)
     if found is None:

@@ -14,6 +14,8 @@ _NEEDED = {
     "draft": ("NewSessionRequest", "PromptRequest", "SessionNotification", "NewSessionResponse"),
     "v2": ("NewSessionRequest", "PromptRequest", "UpdateSessionNotification", "PromptResponse"),
 }
+# What serves sessions, and what nearly every handler calls.
+_USED = ("accord.agent.session", "accord.agent.terminals", "accord.agent.plan", "pathlib")
 _DECODED = ("NewSessionRequest", "PromptRequest")
 
 
@@ -28,5 +30,7 @@ def prepare(dialect: Dialect, *, files: bool) -> None:
             wanted = getattr(package, name)
             if version == dialect and name in _DECODED:
                 native(wanted)
+    for module in _USED:
+        import_module(module)
     if files:
         import_module("accord.agent.files")

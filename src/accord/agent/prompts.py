@@ -10,17 +10,19 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.agent.handling import Outcome
 from accord.agent.running import run_turn
 from accord.agent.service import Service
-from accord.agent.session import AgentSession
 from accord.agent.turn import Turn
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.protocol.v2.turn import Step
 from accord.schema import v2
+
+if TYPE_CHECKING:
+    from accord.agent.session import AgentSession
 
 CANCELLED = b'{"stopReason":"cancelled"}'
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.agent.tokens import TokenCount
 from accord.store import SessionRecord, SessionStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class RecordedSession:
@@ -34,6 +36,8 @@ class RecordedSession:
     @property
     def cwd(self) -> Path:
         """The folder that relative paths start from."""
+        from pathlib import Path
+
         return Path(self._record.cwd)
 
     @property

@@ -15,10 +15,7 @@ import anyio
 
 from accord.agent import running
 from accord.agent.guard import Guard
-from accord.agent.login import Login
 from accord.agent.mcp_calls import McpCalls
-from accord.agent.session import AgentSession, new_session_id
-from accord.agent.turn import describe
 from accord.agent.unfinished import Unfinished, cut_off_error, interruption
 from accord.agent.wire import UPDATE, Wire
 from accord.connection import Connection, IncomingRequest
@@ -26,13 +23,15 @@ from accord.connection.faults import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import Raw
+from accord.schema.struct import Raw, UnknownVariant
 from accord.store import Page, SessionRecord
 from accord.store.interface import BadCursor
 
 if TYPE_CHECKING:
+    # Loaded behind the answer to `initialize`.
     from accord.agent.agent import Agent
     from accord.agent.auth_status import AuthStatusReporter
+    from accord.agent.session import AgentSession
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -83,6 +82,8 @@ class Service:
 
         `about` is what else the record of the session is to hold; here as in `attach` and `fork`.
         """
+        from accord.agent.session import new_session_id
+
         record = SessionRecord(new_session_id(), cwd, directories, **about)
         log = await self.agent.store.create(record)
         session = await self._serve(record, log, mcp_servers)
@@ -104,6 +105,8 @@ class Service:
     async def _serve(
         self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]
     ) -> AgentSession:
+        from accord.agent.session import AgentSession
+
         session = AgentSession(
             self.connection,
             self.wire,
@@ -169,6 +172,8 @@ class Service:
         if source is None:
             raise RequestError.session_missing(session_id)
         place = {"cwd": cwd, "additional_directories": directories}
+        from accord.agent.session import new_session_id
+
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
         changes: dict[str, Any] = {**fresh, **place, **about, "turn_open": False}
         record = replace(source, **changes)
@@ -259,7 +264,7 @@ class Service:
         """Refuse content that this agent does not take, before anything happens."""
         takes = self.agent.prompt_types
         for index, block in enumerate(blocks):
-            kind = describe(block)
+            kind = _kind_of(block)
             if kind not in takes:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} content", f"$.prompt[{index}].type"
@@ -274,6 +279,8 @@ class Service:
             raise RequestError.invalid_params(f"unknown auth method {method_id!r}", "$.methodId")
         hook = self.agent.authenticate_hook
         if hook is not None:
+            from accord.agent.login import Login
+
             login = Login(self.connection, self.wire, request, method_id)
             try:
                 await hook(method_id, login, {})
@@ -339,3 +346,10 @@ def _decoded(wanted: Any, params: Raw) -> Any:
         return decode(wanted, params)
     except Invalid as error:
         raise RequestError.invalid_params(error.reason, error.path) from None
+
+
+def _kind_of(block: v2.ContentBlock) -> str:
+    """A block's kind, for a person."""
+    if isinstance(block, UnknownVariant):
+        return block.tag
+    return str(type(block).__struct_config__.tag)

@@ -14,7 +14,6 @@ import os
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,7 +22,6 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update, unsayable
-from accord.agent.elicitation import Answer, complete_url
 from accord.agent.foreground import Foreground
 from accord.agent.logging_first import LoggingFirst
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
@@ -38,6 +36,9 @@ from accord.schema.struct import UNSET
 from accord.store import SessionLog, SessionRecord, SessionStore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from accord.agent.elicitation import Answer
     from accord.agent.mcp_calls import McpCalls, OnNotification
     from accord.agent.turn import Turn
 
@@ -366,6 +367,8 @@ class AgentSession(RecordedSession):
 
     async def visited(self, answer: Answer) -> None:
         """Tell the client that what the user agreed to do on a page is done."""
+        from accord.agent.elicitation import complete_url
+
         await complete_url(self, answer)
 
     def elicitation_scope(self) -> dict[str, Any]:

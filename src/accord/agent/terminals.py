@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.own_terminals import Done, Job, OwnTerminal
+from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
+from accord.agent.paths import absolute
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import (
     AccordError,
@@ -26,6 +27,9 @@ from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from accord.agent.session import AgentSession
     from accord.agent.turn import Turn
 
@@ -35,6 +39,25 @@ RELEASE_SECONDS_MAX = 1.0
 RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
 
 _log = logging.getLogger("accord.agent")
+
+
+def job_of(
+    session: AgentSession,
+    command: str,
+    args: tuple[str, ...],
+    cwd: str | Path | None,
+    env: Mapping[str, str] | None,
+    timeout: float | None,
+    output_bytes: int,
+) -> Job:
+    """A command as it is run in a session.
+
+    Raises:
+        LocalProtocolError: a word of it cannot be one.
+    """
+    check_words(command, *args)
+    folder = absolute(session, str(cwd or "."))
+    return Job(command, args, folder, dict(env or {}), timeout, output_bytes)
 
 
 async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | None) -> Done:

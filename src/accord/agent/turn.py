@@ -11,31 +11,32 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
 from accord.agent.conforming import check_update
-from accord.agent.elicitation import Answer, FormField, elicit_form, elicit_url
 from accord.agent.extensions import ExtendedTurn
 from accord.agent.options import OptionValue
-from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
 from accord.agent.paths import absolute
-from accord.agent.plan import PlanHandle, as_entry
 from accord.agent.speech import Compaction, MessageStream, as_block
-from accord.agent.terminals import run_command, start_command
-from accord.agent.tool_call import CallFacts, ToolCallHandle
 from accord.agent.unstable_turn import UnstableTurn
 from accord.agent.wire import FileDetails
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.codec import to_raw
-from accord.schema.struct import UNSET, UnknownVariant
+from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    # What the methods below import themselves is loaded behind the answer to `initialize`.
+    from accord.agent.elicitation import Answer, FormField
+    from accord.agent.own_terminals import Done, OwnTerminal
+    from accord.agent.plan import PlanHandle
     from accord.agent.session import AgentSession
+    from accord.agent.tool_call import ToolCallHandle
 
 T = TypeVar("T")
 
@@ -155,6 +156,8 @@ class Turn(UnstableTurn, ExtendedTurn):
 
     async def plan(self, *entries: str | v2.PlanEntry, plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
+        from accord.agent.plan import PlanHandle, as_entry
+
         plan = PlanHandle(self.emit, plan_id, [as_entry(entry) for entry in entries])
         await plan.show()
         return plan
@@ -211,6 +214,8 @@ class Turn(UnstableTurn, ExtendedTurn):
         cancellable: bool = False,
     ) -> ToolCallHandle:
         """A tool call as a block: announced on entry, final on exit, failed by an exception."""
+        from accord.agent.tool_call import CallFacts, ToolCallHandle
+
         about = CallFacts(
             title,
             checked("ToolKind", kind),
@@ -309,9 +314,9 @@ class Turn(UnstableTurn, ExtendedTurn):
         output_bytes: int = 1024 * 1024,
     ) -> Done:
         """Run a command in the client's terminal where it offers one, else in our own process."""
-        check_words(command, *args)
-        folder = absolute(self._session, str(cwd or "."))
-        job = Job(command, args, folder, dict(env or {}), timeout, output_bytes)
+        from accord.agent.terminals import job_of, run_command
+
+        job = job_of(self._session, command, args, cwd, env, timeout, output_bytes)
         return await run_command(self, job, title=title, reason=reason)
 
     async def start(
@@ -328,26 +333,27 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         It runs in a process of ours, and ends by itself, by `stop`, or with the session.
         """
-        check_words(command, *args)
-        folder = absolute(self._session, str(cwd or "."))
-        job = Job(command, args, folder, dict(env or {}), None, output_bytes)
+        from accord.agent.terminals import job_of, start_command
+
+        job = job_of(self._session, command, args, cwd, env, None, output_bytes)
         return await start_command(self, job, title=title, reason=reason)
 
     # ---- asking
 
     async def ask(self, message: str, **fields: FormField) -> Answer:
         """Ask the user to fill a form, where the client can show one."""
+        from accord.agent.elicitation import elicit_form
+
         return await elicit_form(self._session, message, fields)
 
     async def ask_to_visit(self, message: str, url: str) -> Answer:
         """Ask the user to open a page; `accepted` says that they agreed, not that they are done."""
+        from accord.agent.elicitation import elicit_url
+
         return await elicit_url(self._session, message, url)
 
     async def visited(self, answer: Answer) -> None:
-        """Tell the client that what the user went to the page for is done.
-
-        `turn.session.visited` does the same after the turn.
-        """
+        """Tell the client that what the page was for is done; behind the turn the session does."""
         await self._session.visited(answer)
 
     # ---- the library's side
@@ -389,10 +395,3 @@ class Turn(UnstableTurn, ExtendedTurn):
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:
     return [as_block(part) for part in parts]
-
-
-def describe(block: v2.ContentBlock) -> str:
-    """A block's kind, for a person."""
-    if isinstance(block, UnknownVariant):
-        return block.tag
-    return str(type(block).__struct_config__.tag)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.agent.answers import empty_after
 from accord.agent.service import Service
-from accord.agent.session import AgentSession
 from accord.agent.wire import Features
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.next_edit_serving import NextEditServing
     from accord.agent.providers import Provider
+    from accord.agent.session import AgentSession
 
 T = TypeVar("T")
 Handler = Callable[[IncomingRequest], bytes | Work]

@@ -7,13 +7,14 @@ the same calls leave nothing unstable on the wire.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.tokens import TokenCount
 from accord.schema import v2
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from accord.agent.session import AgentSession
     from accord.agent.subagents import Subagent
 

@@ -20,7 +20,6 @@ from accord.agent.mcp_commands import resolved
 from accord.agent.options import MODE_OPTION_ID
 from accord.agent.prompts import prompt_work
 from accord.agent.service import Service
-from accord.agent.session import AgentSession
 from accord.agent.tokens import TokenCount
 from accord.agent.turn import Turn
 from accord.agent.unstable_serving import Handler, UnstableServing, gated
@@ -39,6 +38,7 @@ from accord.translate.servers import server_to_v2
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.session import AgentSession
 
 T = TypeVar("T")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accord.loading import undisturbed
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -53,7 +55,8 @@ def run(arguments: Namespace) -> int:
 
 def run_without_arguments() -> int:
     """The same for a command line that says nothing more."""
-    from accord.builtin.agent import build_agent
+    with undisturbed():
+        from accord.builtin.agent import build_agent
 
     build_agent().run()
     return 0

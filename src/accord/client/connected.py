@@ -6,6 +6,7 @@ What always holds: after `stop` nothing that was started for the agent is left.
 """
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import TypeVar
 
 from anyio.abc import TaskGroup
@@ -26,6 +27,7 @@ from accord.errors import (
     RequestFailed,
     SpawnFailed,
 )
+from accord.schema import v1
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
@@ -333,9 +335,9 @@ class Connected:
 
 def _load_what_serves() -> None:
     """Load what most agents will need, while the process of this one is starting."""
-    from accord.client import v1_services, v1_wire  # noqa: F401
-    from accord.schema import v1
-
+    for module in ("v1_wire", "v1_services"):
+        import_module(f"accord.client.{module}")
+    # Each of its types loads the module that it is in.
     _ = v1.ReadTextFileRequest
 
 

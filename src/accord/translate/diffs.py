@@ -5,8 +5,6 @@ A patch is an illustration, so a file too large to compare in reasonable time ge
 
 from __future__ import annotations
 
-import difflib
-
 from accord.schema import v2
 from accord.schema.struct import UNSET, UnsetType
 
@@ -34,6 +32,9 @@ def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | Uns
     old, new = _lines(old_text or ""), _lines(new_text)
     if len(old) + len(new) > PATCH_LINES_MAX:
         return UNSET
+    # Loaded with the first diff.
+    import difflib
+
     name = quoted(path)
     head = [f"diff --git {name} {name}\n"]
     if old_text is None:
