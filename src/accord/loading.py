@@ -9,9 +9,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 
-# So many new things are looked through in no time.
-YOUNG_MAX = 5_000
-
 
 @contextmanager
 def undisturbed() -> Generator[None]:
@@ -27,9 +24,9 @@ def undisturbed() -> Generator[None]:
     try:
         yield
     finally:
-        if gc.get_count()[0] > YOUNG_MAX and not gc.get_freeze_count():
-            # All that is there counts as old now, so that it is not looked through right behind
-            # this either.
+        # Where it is due right behind this, all that is there is made to count as old instead; it
+        # takes long to ask whether somebody has frozen anything, which must stay so.
+        if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
         gc.enable()

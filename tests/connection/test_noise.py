@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from typing import Any
 
 import anyio
 import pytest
@@ -137,7 +139,7 @@ async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptur
         return b"quick" in frame
 
     async with connected(role) as (connection, peer):
-        connection.shortcut = Shortcut("broken", take)
+        connection.shortcut = Shortcut("broken", take, lambda frames: None, taken.append)
         quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
         slow = b'{"jsonrpc":"2.0","method":"slow"}\n'
         broken = b'{"jsonrpc":"2.0","method":"broken"}\n'
@@ -150,3 +152,60 @@ async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptur
     # Each row of noise has its answer, and there were two.
     assert codes == [-32700, -32700]
     assert "handling the notification" in log.text
+
+
+@pytest.mark.parametrize("ends_at", [None, 3])
+async def test_many_frames_of_a_shortcut_are_taken_together(
+    ends_at: int | None, log: pytest.LogCaptureFixture
+) -> None:
+    """Ours: in order, until the end; what one of them raises harms no other, and noise is over."""
+    role = serving_pings()
+    handled: list[int] = []
+
+    def read_all(frames: list[bytes]) -> list[Any] | None:
+        good = [json.loads(frame) for frame in frames if frame.startswith(b'{"jsonrpc"')]
+        return [one["params"] for one in good] if len(good) == len(frames) else None
+
+    async with connected(role) as (connection, peer):
+
+        def handle(number: int) -> None:
+            handled.append(number)
+            if number == 2:
+                raise RuntimeError("no use")
+            if number == ends_at:
+                connection.break_off("enough")
+
+        connection.shortcut = Shortcut("many", lambda frame: False, read_all, handle)
+        frames = [b'{"jsonrpc":"2.0","method":"many","params":%d}\n' % at for at in range(100)]
+        for chunk in (b"noise\n", b"".join(frames), b"noise\n"):
+            connection.data_received(chunk)
+        if ends_at is None:
+            peer.request(1, "ping")
+            await peer.answer(1)
+        else:
+            await connection.closed.wait()
+    assert handled == list(range(100 if ends_at is None else ends_at + 1))
+    assert "handling the notification many failed" in log.text
+    if ends_at is None:
+        codes = [one["error"]["code"] for one in peer.messages if "error" in one]
+        assert codes == [-32700, -32700]
+
+
+async def test_many_frames_of_which_one_is_another_are_taken_one_by_one() -> None:
+    """Ours: in wire order, whatever is between them."""
+    role = serving_pings()
+    async with connected(role) as (connection, peer):
+        taken: list[bytes] = []
+
+        def take(frame: bytes) -> bool:
+            if b"quick" in frame:
+                taken.append(frame)
+            return b"quick" in frame
+
+        connection.shortcut = Shortcut("quick", take, lambda frames: None, taken.append)
+        quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
+        peer.transport.write(quick * 50 + b'{"jsonrpc":"2.0","method":"slow"}\n' + quick * 50)
+        peer.request(1, "ping")
+        await peer.answer(1)
+    assert len(taken) == 100
+    assert role.notifications == [("slow", {})]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from accord.jsonrpc.events import NotificationReceived
 from accord.jsonrpc.peer import Peer
-from accord.jsonrpc.shortcut import notification_reader
+from accord.jsonrpc.shortcut import notification_reader, notifications_reader
 
 METHOD = "session/update"
 
@@ -25,6 +25,7 @@ class Params(msgspec.Struct):
 
 
 read = notification_reader(METHOD, Params, depth_max=8)
+read_all = notifications_reader(METHOD, Params, depth_max=8)
 
 members = st.fixed_dictionaries(
     {},
@@ -59,13 +60,14 @@ def test_what_is_taken_the_peer_would_take_as_the_same(
 ) -> None:
     """Ours: the shortcut changes how fast a notification is read, and nothing else."""
     frame = frame_of({key: message[key] for key in order if key in message})
-    taken = read(frame)
     event = Peer(depth_max=8).receive(frame)
-    if taken is not None:
-        assert isinstance(event, NotificationReceived)
-        assert event.note is None
-        assert event.method == METHOD
-        assert msgspec.json.decode(event.params, type=Params) == taken
+    together = read_all([frame, frame])
+    for taken in (read(frame), *(together or ())):
+        if taken is not None:
+            assert isinstance(event, NotificationReceived)
+            assert event.note is None
+            assert event.method == METHOD
+            assert msgspec.json.decode(event.params, type=Params) == taken
 
 
 def test_a_good_notification_is_taken() -> None:
@@ -82,6 +84,8 @@ def test_a_good_notification_is_taken() -> None:
         b'{"jsonrpc":"2.0","method":"session/update","params":{"name":"a"},"method":"x"}',
         b'{"jsonrpc":"2.0","method":"session/update","params":{"name":7}}',
         b'{"jsonrpc":"2.0","method":"session/update","params":{"name":"a"}',
+        b'{"jsonrpc":"2.0","method":"session/update","params":{"name":"a"}]',
+        b'{"jsonrpc":"2.0","method":"session/update","params":',
         b"",
     ],
 )
@@ -102,3 +106,36 @@ def test_bytes_that_are_not_utf8_are_left_to_the_peer() -> None:
     good = notification(name="a", rest="\u00e4")
     assert read(good) is not None
     assert read(good.replace("\u00e4".encode(), b"\xff")) is None
+
+
+def test_many_good_notifications_are_read_together() -> None:
+    """Ours: in order, as each by itself."""
+    names = ["a", "\u00e4" * 200, "c"]
+    frames = [notification(name=name) for name in names]
+    assert read_all(frames) == [Params(name) for name in names]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b"",
+        b" ",
+        b"noise",
+        b'{"jsonrpc":"2.0","id":1,"result":{}}',
+        b'{"jsonrpc":"2.0","method":"session/other","params":{"name":"a"}}',
+        notification(name="a" * 20, rest=[[[[[[[]]]]]]]),
+        notification(name="a", rest="\u00e4").replace("\u00e4".encode(), b"\xff"),
+        notification(name="a") + b"\n" + notification(name="b"),
+        notification(name="a").replace(b"{", b"{\n"),
+    ],
+)
+def test_one_odd_frame_among_many_leaves_all_to_the_peer(odd: bytes) -> None:
+    """Ours: nobody has to find out how far they were read; a frame with a length may be no line."""
+    good = notification(name="a")
+    assert read_all([good, odd, good]) is None
+
+
+def test_a_blank_frame_does_not_make_up_for_two_in_one() -> None:
+    """Ours: the number of messages alone proves nothing."""
+    good = notification(name="a")
+    assert read_all([good + b"\n" + good, b""]) is None

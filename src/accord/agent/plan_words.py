@@ -25,13 +25,13 @@ class StablePlans:
 
     def worded(self, session_id: str, update: Any) -> Any:
         """The update as `plan_update` of entries, as a message chunk, or None for silence."""
-        if isinstance(update, v2.PlanRemoved):
+        if type(update) is v2.PlanRemoved:
             if self._shown.get(session_id) != update.plan_id:
                 return None
             del self._shown[session_id]
             return v2.PlanUpdate(plan=v2.PlanItems(plan_id=update.plan_id, entries=[]))
         plan = update.plan
-        if isinstance(plan, v2.PlanItems):
+        if type(plan) is v2.PlanItems:
             self._shown[session_id] = plan.plan_id
             return update
         text = _text(plan)

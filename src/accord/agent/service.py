@@ -204,13 +204,16 @@ class Service:
 
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         of_the_moment = {v2.Notice, v2.StateUpdate}
+        plain = {v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk}
         # A past may be very long: what is the same for all of it is looked up once.
         past = self.connection.gather(UPDATE)
         session_id, updates, add, see = session.id, self.wire.updates, past.add, unfinished.see
         async for update in session.log.replay():
-            if type(update) in of_the_moment:
-                continue
-            see(update)
+            kind = type(update)
+            if kind not in plain:
+                if kind in of_the_moment:
+                    continue
+                see(update)
             for params in updates(session_id, update):
                 if add(params):
                     await past.flush()

@@ -50,6 +50,8 @@ class V1Wire:
         self._ended: deque[tuple[str, str]] = deque()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
+        self._head_of: str | None = None
+        self._head = b""
 
     @cached_property
     def _alike(self) -> frozenset[Any]:
@@ -90,6 +92,10 @@ class V1Wire:
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """None, one or several notifications for an update of v2."""
+        if session_id != self._head_of:
+            # What params of an update begin with; most are of the session of the one before.
+            self._head_of = session_id
+            self._head = b'{"sessionId":%b,"update":' % encode(session_id)
         kind = type(update)
         if kind is v2.AgentMessage and isinstance(update.content, list):
             # The commonest of all: a message of one text, which is one chunk of it.
@@ -99,11 +105,8 @@ class V1Wire:
                 kind = v2.AgentMessageChunk
         if kind in self._alike and type(update.content) is v2.TextContent:
             # Chunks of text are the same to the letter in both versions.
-            return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
-        return [
-            encode(v1.SessionNotification(session_id=session_id, update=said))
-            for said in self.said(session_id, update)
-        ]
+            return (self._head + encode(update) + b"}",)
+        return [self._head + encode(said) + b"}" for said in self.said(session_id, update)]
 
     def said(self, session_id: str, update: Any) -> Sequence[Any]:
         """What v1 says of an update of v2."""
@@ -168,7 +171,7 @@ class V1Wire:
         if shown is None:
             return
         for item in shown.content:
-            if isinstance(item, v2.Terminal):
+            if type(item) is v2.Terminal:
                 printed = self._terminals.get(item.terminal_id)
                 if printed is not None and not printed.is_over:
                     return
@@ -213,14 +216,13 @@ class V1Wire:
     def _contents(self, session_id: str, tool_call_id: str, items: list[Any]) -> list[Any]:
         said: list[Any] = []
         for item in items:
-            if isinstance(item, v2.Content):
+            kind = type(item)
+            if kind is v2.Content:
                 said.append(v1.Content(content=to_v1(item.content), meta=item.meta))
-            elif isinstance(item, v2.Diff):
-                said.extend(
-                    v1.Diff(path=path, old_text=old, new_text=new)
-                    for path, old, new in texts_of(item)
-                )
-            elif isinstance(item, v2.Terminal):
+            elif kind is v2.Diff:
+                for path, old, new in texts_of(item):
+                    said.append(v1.Diff(path=path, old_text=old, new_text=new))
+            elif kind is v2.Terminal:
                 printed = self._terminals.get(item.terminal_id)
                 if printed is None:
                     said.append(v1.Terminal(terminal_id=item.terminal_id))
@@ -261,18 +263,17 @@ class V1Wire:
     def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
         """The one plan of stable v1."""
         update = self._plans.worded(session_id, update)
-        if isinstance(update, v2.AgentMessageChunk):
+        if type(update) is v2.AgentMessageChunk:
             return self._chunk(v1.AgentMessageChunk)(session_id, update)
         if update is None:
             return ()
-        entries: list[Any] = [_entry(entry) for entry in update.plan.entries]
-        return (v1.Plan(entries=entries),)
+        return (v1.Plan(entries=_entries(update.plan.entries)),)
 
     def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
         """One of several plans, for clients that said `plan`."""
         if not isinstance(update.plan, v2.PlanItems):
             return self._same(v1.PlanUpdate)(session_id, update)
-        entries: list[Any] = [_entry(entry) for entry in update.plan.entries]
+        entries = _entries(update.plan.entries)
         return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=update.plan.plan_id, entries=entries)),)
 
     def _commands(self, _session_id: str, update: Any) -> Sequence[Any]:
@@ -371,10 +372,15 @@ def _known(word: str, otherwise: str) -> str:
     return otherwise if word.startswith("_") else word
 
 
-def _entry(entry: v2.PlanEntry) -> v1.PlanEntry | v2.PlanEntry:
-    if entry.status in _ALIKE and entry.priority in _PRIORITIES:
-        # The same to the letter in both versions.
-        return entry
+def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:
+    """Tasks as v1 has them; most are the same to the letter in both versions."""
+    return [
+        entry if entry.status in _ALIKE and entry.priority in _PRIORITIES else _entry(entry)
+        for entry in entries
+    ]
+
+
+def _entry(entry: v2.PlanEntry) -> v1.PlanEntry:
     return v1.PlanEntry(
         content=entry.content,
         priority=_known(entry.priority, "medium"),

@@ -27,6 +27,7 @@ from accord.errors import (
     RequestFailed,
     SpawnFailed,
 )
+from accord.loading import undisturbed
 from accord.schema import v1
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
@@ -335,10 +336,11 @@ class Connected:
 
 def _load_what_serves() -> None:
     """Load what most agents will need, while the process of this one is starting."""
-    for module in ("v1_wire", "v1_services"):
-        import_module(f"accord.client.{module}")
-    # Each of its types loads the module that it is in.
-    _ = v1.ReadTextFileRequest
+    with undisturbed():
+        for module in ("v1_wire", "v1_services"):
+            import_module(f"accord.client.{module}")
+        # Each of its types loads the module that it is in.
+        _ = v1.ReadTextFileRequest, v1.SessionNotification
 
 
 __all__ = ["Connected"]

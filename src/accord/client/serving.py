@@ -22,7 +22,7 @@ from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
 from accord.connection.incoming import Result, Shortcut
 from accord.errors import ConnectionLost, RequestError
-from accord.jsonrpc.shortcut import notification_reader
+from accord.jsonrpc.shortcut import notification_reader, notifications_reader
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
@@ -59,7 +59,9 @@ class Serving:
             # What is strict must look at every member; that takes the long way.
             depth_max = self._options.limits.depth
             read = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            link.connection.shortcut = Shortcut(UPDATE, self._taking(read))
+            read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
+            handle = self._handling()
+            link.connection.shortcut = Shortcut(UPDATE, _taking(read, handle), read_all, handle)
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -146,27 +148,25 @@ class Serving:
             return
         self._update(incoming)
 
-    def _taking(self, read: Callable[[bytes], Incoming | None]) -> Callable[[bytes], bool]:
-        """A function that takes an update by its whole frame, if it is one that needs no care.
+    def _handling(self) -> Callable[[Incoming], None]:
+        """A function that takes an update that was read.
 
-        The hot path, so everything is looked up once.  What it does not take comes again as a
-        notification.
+        The hot path, so everything is looked up once.
         """
         session_of, words, update_came = self._sessions.get, self._words, self._update
+        tolerate = self.link.connection.tolerate
 
-        def take(frame: bytes) -> bool:
-            incoming = read(frame)
-            if incoming is None:
-                return False
+        def handle(incoming: Incoming) -> None:
             update = incoming.update
             session = session_of(incoming.session_id)
-            if session is None or type(update) in words:
+            if session is None:
                 update_came(incoming)
-            else:
-                session.apply(update)
-            return True
+                return
+            if type(update) in words:
+                tell_unknown(update, words, tolerate)
+            session.apply(update)
 
-        return take
+        return handle
 
     def _update(self, incoming: Incoming) -> None:
         update = incoming.update
@@ -241,6 +241,24 @@ class Serving:
         for session in tuple(self.link.sessions.values()):
             session.over()
         self.link.services.lost()
+
+
+def _taking(
+    read: Callable[[bytes], Incoming | None], handle: Callable[[Incoming], None]
+) -> Callable[[bytes], bool]:
+    """A function that takes an update by its whole frame, if it is one that needs no care.
+
+    What it does not take comes again as a notification.
+    """
+
+    def take(frame: bytes) -> bool:
+        incoming = read(frame)
+        if incoming is None:
+            return False
+        handle(incoming)
+        return True
+
+    return take
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

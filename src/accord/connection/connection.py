@@ -192,6 +192,13 @@ class Connection(Calling):
     def _frames_received(self, frames: list[bytes]) -> None:
         receive, notification = self.peer.receive, self._handler.notification
         shortcut, was_taken = self.shortcut, False
+        if (
+            shortcut is not None
+            and len(frames) >= MANY_FRAMES
+            and shortcut.take_all(frames, self, self._notification_failed)
+        ):
+            self.peer.good_frame_passed()
+            return
         for frame in frames:
             if shortcut is not None:
                 try:

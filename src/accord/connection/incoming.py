@@ -1,7 +1,7 @@
 """A request of the peer while it is served, and who serves it."""
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import anyio
 
@@ -19,14 +19,40 @@ _NULL = memoryview(b"null")
 _NOTHING = Raw(b"{}")
 
 
+class Ending(Protocol):
+    """Something that may be over."""
+
+    error: ConnectionLost | None
+
+
 class Shortcut(NamedTuple):
     """A way around the peer for one notification that comes very often.
 
     `take` gets each frame first, and says whether it took it whole; `method` names it in the log.
+    Of many frames that come together `read_all` gives what `handle` takes, if all are of this kind.
     """
 
     method: str
     take: Callable[[bytes], bool]
+    read_all: Callable[[list[bytes]], list[Any] | None]
+    handle: Callable[[Any], None]
+
+    def take_all(
+        self, frames: list[bytes], end: Ending, failed: Callable[[str, Exception], None]
+    ) -> bool:
+        """Take many frames at once, until the end; False where that cannot be, and none is."""
+        found = self.read_all(frames)
+        if found is None:
+            return False
+        handle = self.handle
+        for one in found:
+            try:
+                handle(one)
+            except Exception as error:  # noqa: BLE001 - as for any notification
+                failed(self.method, error)
+            if end.error is not None:
+                break
+        return True
 
 
 def _settle_nothing(outcome: bytes | Exception) -> None:

@@ -19,7 +19,13 @@ from accord.connection.limits import (
     Limits,
 )
 from accord.errors import ConnectionLost, LocalProtocolError
-from accord.jsonrpc.envelope import notification_framer
+from accord.jsonrpc.envelope import (
+    CARRIAGE_RETURN,
+    LINE_FEED,
+    notification_framer,
+    notification_head,
+    one_line,
+)
 from accord.jsonrpc.framing import Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.transport.transport import Transport
@@ -172,7 +178,7 @@ class Gathered:
     def __init__(self, sending: Sending, method: str) -> None:
         self._sending = sending
         self._method = method
-        self._frame_of = notification_framer(method)
+        self._head = notification_head(method)
         self._frame_bytes_max = sending.limits.frame_bytes
         self._frames: list[bytes] = []
         self._bytes = 0
@@ -181,7 +187,7 @@ class Gathered:
 
     def add(self, params: bytes) -> bool:
         """Take one; True when there are so many that they should be flushed."""
-        frame = self._frame_of(params)
+        frame = self._head + params + b"}"
         frame_bytes = len(frame)
         if frame_bytes > self._frame_bytes_max:
             self._sending.peer.checked(frame, self._method)
@@ -194,5 +200,9 @@ class Gathered:
         frames, self._frames, self._bytes = self._frames, [], 0
         self._bytes_wanted = min(2 * self._bytes_wanted, GATHERED_BYTES_MAX)
         if frames:
+            # Looked for in all of them at once, since there is hardly ever one.
+            whole = b"".join(frames)
+            if LINE_FEED in whole or CARRIAGE_RETURN in whole:
+                frames = list(map(one_line, frames))
             self._sending.write_gathered(frames)
         await self._sending.give_way()

@@ -53,8 +53,8 @@ decode_envelope = msgspec.json.Decoder(Envelope).decode
 decode_strictly = msgspec.json.Decoder(StrictEnvelope).decode
 decode_error = msgspec.json.Decoder(ErrorObject).decode
 _encode = msgspec.json.encode
-_LINE_FEED: Final = 10
-_CARRIAGE_RETURN: Final = 13
+LINE_FEED: Final = 10
+CARRIAGE_RETURN: Final = 13
 
 
 def json_text(text: str) -> bytes:
@@ -75,7 +75,7 @@ def json_id(request_id: Id) -> bytes:
 def one_line(frame: bytes) -> bytes:
     """The same JSON without raw line breaks, which valid JSON has between tokens only."""
     # Asked by number: for a byte string, CPython takes four times as long.
-    if _LINE_FEED in frame or _CARRIAGE_RETURN in frame:
+    if LINE_FEED in frame or CARRIAGE_RETURN in frame:
         return frame.replace(b"\n", b" ").replace(b"\r", b" ")
     return frame
 
@@ -97,13 +97,18 @@ def notification_frame(method: str, params: bytes | Raw | None) -> bytes:
     return one_line(b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (json_text(method), params))
 
 
+def notification_head(method: str) -> bytes:
+    """What the frame of a notification begins with; its params and a brace follow."""
+    return b'{"jsonrpc":"2.0","method":%b,"params":' % json_text(method)
+
+
 def notification_framer(method: str) -> Callable[[bytes], bytes]:
     """`notification_frame` for one method that is sent very often."""
-    head = b'{"jsonrpc":"2.0","method":%b,"params":' % json_text(method)
+    head = notification_head(method)
 
     def frame(params: bytes) -> bytes:
         whole = head + params + b"}"
-        return one_line(whole) if _LINE_FEED in whole or _CARRIAGE_RETURN in whole else whole
+        return one_line(whole) if LINE_FEED in whole or CARRIAGE_RETURN in whole else whole
 
     return frame
 
@@ -135,7 +140,7 @@ def result_parts(
     before, behind = b'{"jsonrpc":"2.0","id":%b,"result":' % json_id(request_id), b"}"
     if len(before) + len(result) + len(behind) > bytes_max:
         return None
-    if _LINE_FEED in result or _CARRIAGE_RETURN in result:
+    if LINE_FEED in result or CARRIAGE_RETURN in result:
         return None
     return before, result, behind
 
@@ -156,8 +161,10 @@ def error_frame(request_id: Id, code: int, message: str, data: bytes | Raw | Non
 
 __all__ = [
     "ABSENT",
+    "CARRIAGE_RETURN",
     "ID_MAX",
     "ID_MIN",
+    "LINE_FEED",
     "NO_PARAMS",
     "Envelope",
     "ErrorObject",
@@ -171,6 +178,7 @@ __all__ = [
     "json_id",
     "json_text",
     "notification_frame",
+    "notification_head",
     "one_line",
     "request_frame",
     "result_frame",

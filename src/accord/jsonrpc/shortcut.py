@@ -9,7 +9,7 @@ a note; everything else, good or bad, is left to it.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -20,13 +20,47 @@ from accord.jsonrpc.salvage import is_utf8
 
 P = TypeVar("P")
 
+_END: Final = ord("}")
+
 
 def notification_reader(
     method: str, params: type[P], *, depth_max: int = DEPTH_MAX
 ) -> Callable[[bytes], P | None]:
     """A function that gives the params of a frame, or None where it is not clearly this method.
 
-    A frame that does not begin as ours and the official SDKs' do is left to others at once.
+    A frame that is not written as ours and the official SDKs' are, with the params last and no
+    space before them, is left to others at once.
+    """
+    decode = msgspec.json.Decoder(params).decode
+    begin = b'{"jsonrpc":"2.0","method":' + json_text(method) + b',"params":'
+    begin_bytes = len(begin)
+    # Each level takes two bytes, so that a shorter frame cannot be too deep.
+    shallow_bytes_max = 2 * depth_max
+
+    def read(frame: bytes) -> P | None:
+        if not frame.startswith(begin):
+            return None
+        try:
+            # What is between the two ends is one value and nothing else, or it is not read: so
+            # there is no further member, and the whole is what it seems to be.
+            found = decode(frame[begin_bytes:-1])
+        except (ValueError, RecursionError):
+            return None
+        if frame[-1] != _END or (len(frame) > shallow_bytes_max and is_deeper(frame, depth_max)):
+            return None
+        if not frame.isascii() and not is_utf8(frame):
+            return None
+        return found
+
+    return read
+
+
+def notifications_reader(
+    method: str, params: type[P], *, depth_max: int = DEPTH_MAX
+) -> Callable[[list[bytes]], list[P] | None]:
+    """A function that gives the params of many frames at once, which takes half as long.
+
+    None where one of them is not clearly this method.
     """
     whole = msgspec.defstruct(
         "WholeNotification",
@@ -42,26 +76,26 @@ def notification_reader(
         frozen=True,
         gc=False,
     )
-    decode = msgspec.json.Decoder(whole).decode
-    begin = b'{"jsonrpc":"2.0","method":' + json_text(method) + b","
-    # Each level takes two bytes, so that a shorter frame cannot be too deep.
+    decode = msgspec.json.Decoder(whole).decode_lines
     shallow_bytes_max = 2 * depth_max
 
-    def read(frame: bytes) -> P | None:
-        if not frame.startswith(begin):
-            return None
+    def read_all(frames: list[bytes]) -> list[P] | None:
+        lines = b"\n".join(frames)
         try:
-            message: Any = decode(frame)
+            messages: list[Any] = decode(lines)
         except (ValueError, RecursionError):
             return None
-        if len(frame) > shallow_bytes_max and is_deeper(frame, depth_max):
+        # A frame that is no line may hold line breaks, and one that is blank is no message.
+        if not len(messages) == len(frames) == lines.count(b"\n") + 1:
             return None
-        if not frame.isascii() and not is_utf8(frame):
+        if not lines.isascii() and not is_utf8(lines):
             return None
-        found: P = message.params
-        return found
+        for frame in frames:
+            if len(frame) > shallow_bytes_max and is_deeper(frame, depth_max):
+                return None
+        return [message.params for message in messages]
 
-    return read
+    return read_all
 
 
-__all__ = ["notification_reader"]
+__all__ = ["notification_reader", "notifications_reader"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from accord.schema import v1
-from accord.schema.struct import UNSET, Omit, Patch, Raw, UnknownVariant
+from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
 from accord.transcript import fold_v1_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
@@ -71,10 +71,11 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.report_kind(kind or DEFAULT_KIND)
     if status is not UNSET and status is not None:
         call.report(status or DEFAULT_STATUS)
-    if update.raw_input is not UNSET:
-        call.patch(raw_input=_given_raw(update.raw_input))
-    if update.raw_output is not UNSET:
-        call.patch(raw_output=_given_raw(update.raw_output))
+    raw_input, raw_output = update.raw_input, update.raw_output
+    if raw_input is not UNSET and raw_input != NULL:
+        call.raw_input = raw_input.copy()
+    if raw_output is not UNSET and raw_output != NULL:
+        call.raw_output = raw_output.copy()
     if update.name is not UNSET or update.meta is not UNSET:
         call.patch(name=_given(update.name), meta=_given(update.meta))
     locations, content = update.locations, update.content
@@ -140,10 +141,6 @@ def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
 
 def _given(value: Patch[T]) -> Omit[T]:
     return UNSET if value is None else value
-
-
-def _given_raw(value: Omit[Raw]) -> Omit[Raw]:
-    return UNSET if value == NULL else value
 
 
 FOLDS: dict[type, Fold] = {
