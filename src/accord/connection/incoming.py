@@ -22,7 +22,10 @@ _NOTHING = Raw(b"{}")
 class Ending(Protocol):
     """Something that may be over."""
 
-    error: ConnectionLost | None
+    @property
+    def error(self) -> ConnectionLost | None:
+        """Why it is."""
+        ...
 
 
 class Shortcut(NamedTuple):

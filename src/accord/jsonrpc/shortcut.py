@@ -9,6 +9,7 @@ a note; everything else, good or bad, is left to it.
 """
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -32,7 +33,7 @@ def notification_reader(
     space before them, is left to others at once.
     """
     decode = msgspec.json.Decoder(params).decode
-    begin = b'{"jsonrpc":"2.0","method":' + json_text(method) + b',"params":'
+    begin = _begin(method) + b'"params":'
     begin_bytes = len(begin)
     # Each level takes two bytes, so that a shorter frame cannot be too deep.
     shallow_bytes_max = 2 * depth_max
@@ -53,6 +54,10 @@ def notification_reader(
         return found
 
     return read
+
+
+def _begin(method: str) -> bytes:
+    return b'{"jsonrpc":"2.0","method":' + json_text(method) + b","
 
 
 def notifications_reader(
@@ -77,9 +82,13 @@ def notifications_reader(
         gc=False,
     )
     decode = msgspec.json.Decoder(whole).decode_lines
+    begins = methodcaller("startswith", _begin(method))
     shallow_bytes_max = 2 * depth_max
 
     def read_all(frames: list[bytes]) -> list[P] | None:
+        # Asked first, or what is read up to the odd one among them would be read twice.
+        if not all(map(begins, frames)):
+            return None
         lines = b"\n".join(frames)
         try:
             messages: list[Any] = decode(lines)
