@@ -123,6 +123,8 @@ def test_many_good_notifications_are_read_together() -> None:
         b"noise",
         b'{"jsonrpc":"2.0","id":1,"result":{}}',
         b'{"jsonrpc":"2.0","method":"session/other","params":{"name":"a"}}',
+        b'{"jsonrpc":"2.0","method":"session/update","params":{"name":"a"},"id":1}',
+        notification(name=7),
         notification(name="a" * 20, rest=[[[[[[[]]]]]]]),
         notification(name="a", rest="\u00e4").replace("\u00e4".encode(), b"\xff"),
         notification(name="a") + b"\n" + notification(name="b"),
