@@ -81,4 +81,11 @@ def _name(value: Any) -> str:
     return type(value).__name__
 
 
-__all__ = ["check_update", "checked_block", "checked_content", "unsayable"]
+def describe(block: v2.ContentBlock) -> str:
+    """A block's kind, for a person."""
+    if isinstance(block, UnknownVariant):
+        return block.tag
+    return str(type(block).__struct_config__.tag)
+
+
+__all__ = ["check_update", "checked_block", "checked_content", "describe", "unsayable"]

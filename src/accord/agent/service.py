@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.agent import running
+from accord.agent.conforming import describe
 from accord.agent.guard import Guard
 from accord.agent.mcp_calls import McpCalls
 from accord.agent.unfinished import Unfinished, cut_off_error, interruption
@@ -23,7 +24,7 @@ from accord.connection.faults import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import Raw, UnknownVariant
+from accord.schema.struct import Raw
 from accord.store import Page, SessionRecord
 from accord.store.interface import BadCursor
 
@@ -267,7 +268,7 @@ class Service:
         """Refuse content that this agent does not take, before anything happens."""
         takes = self.agent.prompt_types
         for index, block in enumerate(blocks):
-            kind = _kind_of(block)
+            kind = describe(block)
             if kind not in takes:
                 raise RequestError.invalid_params(
                     f"this agent takes no {kind!r} content", f"$.prompt[{index}].type"
@@ -349,10 +350,3 @@ def _decoded(wanted: Any, params: Raw) -> Any:
         return decode(wanted, params)
     except Invalid as error:
         raise RequestError.invalid_params(error.reason, error.path) from None
-
-
-def _kind_of(block: v2.ContentBlock) -> str:
-    """A block's kind, for a person."""
-    if isinstance(block, UnknownVariant):
-        return block.tag
-    return str(type(block).__struct_config__.tag)

@@ -16,8 +16,8 @@ from typing import Any
 import anyio
 
 from accord import Agent, FormField, RequestError, Turn
+from accord.agent.conforming import describe
 from accord.agent.tool_call import STANDARD_OPTIONS
-from accord.agent.turn import describe
 from accord.schema import v2
 
 # A command that is to be killed gets this long to start.
