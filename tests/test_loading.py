@@ -78,6 +78,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "accord.client",
         "accord.jsonrpc.large_text",
         "accord.machine",
+        "accord.store",
         "difflib",
         "pathlib",
         "shutil",

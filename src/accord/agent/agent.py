@@ -15,6 +15,7 @@ import gc
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cached_property
 from inspect import iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_type_hints
 
@@ -40,12 +41,12 @@ from accord.agent.words import checked
 from accord.connection import Connection, Limits
 from accord.connection.strictness import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
-from accord.store import MemoryStore, SessionStore
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.agent.login import AuthMethod, LoginHook
     from accord.agent.session import AgentSession
+    from accord.store import SessionStore
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
@@ -83,7 +84,7 @@ class Agent(UnstableOffer):
         mcp: str | Iterable[str] = (),
         requires: str | Sequence[str] = (),
         versions: Iterable[int] = (1, 2),
-        store: SessionStore | None = None,
+        store: "SessionStore | None" = None,
         unstable: bool = False,
         next_edits: bool = False,
         early_v2: bool = False,
@@ -109,7 +110,8 @@ class Agent(UnstableOffer):
         self.versions = frozenset(versions)
         if not self.versions or not self.versions <= {1, 2}:
             raise LocalProtocolError("an agent serves version 1, 2 or both")
-        self.store: SessionStore = store if store is not None else MemoryStore()
+        if store is not None:
+            self.store = store
         self.unstable = unstable
         self.early_v2 = early_v2
         self.strict = strict_by_default() if strict is None else strict
@@ -128,6 +130,13 @@ class Agent(UnstableOffer):
         # Whether it takes what clients of the 2026-02 draft log in with.
         self.reads_credentials = False
         self.logout_hook: Callable[[], Awaitable[None]] | None = None
+
+    @cached_property
+    def store(self) -> "SessionStore":
+        """Where sessions rest: in memory, unless the program said otherwise."""
+        from accord.store import MemoryStore
+
+        return MemoryStore()
 
     # ---- what it does
 
@@ -347,9 +356,8 @@ class Agent(UnstableOffer):
                 f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
                 "  Configure it in an editor, or start it from a client.\n"
             )
-        # Until the event loop is loaded too.
         collects = gc.isenabled()
-        gc.disable()
+        gc.disable()  # until the event loop is loaded too
         departure = self._departure = Departure(self.limits.close_seconds)
         code = 0
         try:

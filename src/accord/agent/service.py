@@ -25,14 +25,13 @@ from accord.errors import ConnectionLost, LocalProtocolError, RequestError, Stor
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
-from accord.store import Page, SessionRecord
-from accord.store.interface import BadCursor
 
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.
     from accord.agent.agent import Agent
     from accord.agent.auth_status import AuthStatusReporter
     from accord.agent.session import AgentSession
+    from accord.store import Page, SessionRecord
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -84,6 +83,7 @@ class Service:
         `about` is what else the record of the session is to hold; here as in `attach` and `fork`.
         """
         from accord.agent.session import new_session_id
+        from accord.store import SessionRecord
 
         record = SessionRecord(new_session_id(), cwd, directories, **about)
         log = await self.agent.store.create(record)
@@ -224,6 +224,8 @@ class Service:
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
     ) -> Page:
         """One page of what the store knows, of both kinds unless `archived` says which."""
+        from accord.store.interface import BadCursor
+
         try:
             return await self.agent.store.list(cwd, cursor, archived)
         except BadCursor:

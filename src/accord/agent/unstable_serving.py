@@ -24,13 +24,13 @@ from accord.errors import RequestError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import UNSET, Raw
-from accord.store import SessionRecord
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.next_edit_serving import NextEditServing
     from accord.agent.providers import Provider
     from accord.agent.session import AgentSession
+    from accord.store import SessionRecord
 
 T = TypeVar("T")
 Handler = Callable[[IncomingRequest], bytes | Work]

@@ -1,7 +1,7 @@
 """A request of the peer while it is served, and who serves it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -15,33 +15,36 @@ Result = bytes | LargeResult
 Work = Callable[[], Awaitable[Result | None]]
 RequestId = int | str | None
 
+if TYPE_CHECKING:
+    from accord.connection.sending import Sending
+
 _NULL = memoryview(b"null")
 _NOTHING = Raw(b"{}")
 
 
-class Ending(Protocol):
-    """Something that may be over."""
-
-    @property
-    def error(self) -> ConnectionLost | None:
-        """Why it is."""
-        ...
-
-
-class Shortcut(NamedTuple):
+class Shortcut:
     """A way around the peer for one notification that comes very often.
 
     `take` gets each frame first, and says whether it took it whole; `method` names it in the log.
     Of many frames that come together `read_all` gives what `handle` takes, if all are of this kind.
     """
 
-    method: str
-    take: Callable[[bytes], bool]
-    read_all: Callable[[list[bytes]], list[Any] | None]
-    handle: Callable[[Any], None]
+    __slots__ = ("handle", "method", "read_all", "take")
+
+    def __init__(
+        self,
+        method: str,
+        take: Callable[[bytes], bool],
+        read_all: Callable[[list[bytes]], list[Any] | None],
+        handle: Callable[[Any], None],
+    ) -> None:
+        self.method = method
+        self.take = take
+        self.read_all = read_all
+        self.handle = handle
 
     def take_all(
-        self, frames: list[bytes], end: Ending, failed: Callable[[str, Exception], None]
+        self, frames: list[bytes], end: "Sending", failed: Callable[[str, Exception], None]
     ) -> bool:
         """Take many frames at once, until the end; False where that cannot be, and none is."""
         found = self.read_all(frames)
