@@ -59,3 +59,24 @@ def test_what_reads_files_is_loaded_behind_the_answer_where_the_client_has_some(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [str(offered).encode()]
+
+
+@pytest.mark.parametrize("collects", [False, True])
+def test_the_collector_waits_for_the_event_loop_alone(collects: bool) -> None:
+    """Ours: it is as the program had it while the agent serves, and when `run` is over."""
+    program = (
+        "import gc\n"
+        "from accord import Agent\n"
+        f"gc.{'enable' if collects else 'disable'}()\n"
+        "agent = Agent('a', version='1')\n"
+        "async def serve():\n"
+        "    print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+        "    raise SystemExit\n"
+        "agent.serve_stdio = serve\n"
+        "try:\n"
+        "    agent.run()\n"
+        "finally:\n"
+        "    print(gc.isenabled())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == [str(collects), "True", str(collects)], done.stderr

@@ -56,8 +56,7 @@ PromptHandler = Callable[[Turn], Awaitable[str | None]]
 PromptType = Literal["image", "audio", "embedded_context"]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
-# What a shell gives a program that was interrupted.
-INTERRUPTED = 130
+INTERRUPTED = 130  # what a shell gives a program that was interrupted
 
 _PROMPT_TAGS = {"image": "image", "audio": "audio", "embedded_context": "resource"}
 
@@ -377,6 +376,7 @@ class Agent(UnstableOffer):
             code = exit_code(leaving)
             raise leaving from None
         finally:
+            (gc.enable if collects else gc.disable)()  # also where it failed before that
             self._departure = None
             departure.serving_ended(code)
 
