@@ -97,15 +97,16 @@ class V1Wire:
             self._head_of = session_id
             self._head = b'{"sessionId":%b,"update":' % encode(session_id)
         kind = type(update)
-        if kind is v2.AgentMessage and isinstance(update.content, list):
+        if kind in self._alike:
+            if type(update.content) is v2.TextContent:
+                # Chunks of text are the same to the letter in both versions.
+                return (self._head + encode(update) + b"}",)
+        elif kind is v2.AgentMessage and isinstance(update.content, list):
             # The commonest of all: a message of one text, which is one chunk of it.
             blocks = update.content
             if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
-                update = v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0])
-                kind = v2.AgentMessageChunk
-        if kind in self._alike and type(update.content) is v2.TextContent:
-            # Chunks of text are the same to the letter in both versions.
-            return (self._head + encode(update) + b"}",)
+                chunk = v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0])
+                return (self._head + encode(chunk) + b"}",)
         return [self._head + encode(said) + b"}" for said in self.said(session_id, update)]
 
     def said(self, session_id: str, update: Any) -> Sequence[Any]:
