@@ -21,9 +21,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from accord import Client, Decision, PermissionRequest, Permissions, Session, Update
 from accord.cli.draft_agents import credential_of, remembering
-from accord.cli.printing import Printer
 from accord.client.turn import PromptTurn
 from accord.errors import RequestFailed
+from accord.terminal.plain.printing import Printer
 
 CANCELLED = Decision(None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from accord.cli.printing import Out, Printer
+from accord.terminal.plain.printing import Out, Printer
 from accord.transcript import FileDiff
 
 

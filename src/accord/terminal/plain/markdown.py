@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from accord.cli.prose import Paint, Prose, cut, harmless
+from accord.terminal.plain.prose import Paint, Prose, cut, harmless
 
 INDENT = "    "
 LINE_CHARACTERS_MAX = 4096

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from accord.cli.printing import DIFF_LINES_MAX, Printer
 from accord.schema import v2
 from accord.schema.codec import decode, encode
+from accord.terminal.plain.printing import DIFF_LINES_MAX, Printer
 from accord.transcript import Transcript
 
 

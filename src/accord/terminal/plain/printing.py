@@ -16,8 +16,8 @@ from difflib import unified_diff
 from typing import Protocol
 
 from accord import PermissionRequest, Update
-from accord.cli.markdown import Markdown
-from accord.cli.prose import Prose, columns, cut, harmless
+from accord.terminal.plain.markdown import Markdown
+from accord.terminal.plain.prose import Prose, columns, cut, harmless
 from accord.transcript import (
     Compaction,
     FileDiff,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.cli.prose import Prose, columns, cut, harmless
+from accord.terminal.plain.prose import Prose, columns, cut, harmless
 
 
 def shown(*pieces: str, width: int = 20, first: str = "", rest: str | None = None) -> str:
