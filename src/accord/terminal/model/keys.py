@@ -60,6 +60,16 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """The user gave a key to one action that another had; `is_last`: that has no key any more."""
+
+    key: str
+    given_to: str
+    taken_from: str
+    is_last: bool
+
+
 def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
     """The actions with the user's keys in place of the defaults.
 
@@ -81,4 +91,16 @@ def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
     return tuple(found)
 
 
-__all__ = ["ACTIONS", "Action", "actions_with"]
+def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
+    """What the user's keys take from actions that keep their defaults."""
+    given = {key: name for name, keys in changes.items() for key in keys}
+    return tuple(
+        Clash(key, given[key], action.name, all(one in given for one in action.keys))
+        for action in ACTIONS
+        if action.name not in changes
+        for key in action.keys
+        if key in given
+    )
+
+
+__all__ = ["ACTIONS", "Action", "Clash", "actions_with", "clashes_of"]
