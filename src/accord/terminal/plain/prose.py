@@ -10,7 +10,8 @@ What always holds
 
 import re
 from collections.abc import Callable, Iterator
-from unicodedata import category, combining, east_asian_width
+
+from accord.terminal.model.cleaning import columns, cut, harmless
 
 Paint = Callable[[str, str], str]
 
@@ -19,33 +20,6 @@ WORD_CHARACTERS_MAX = 4096
 
 _PIECES = re.compile(r"\s+|\S+")
 _MARKS = re.compile(r"(\*\*|`)")
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def harmless(text: str) -> str:
-    """The text without control characters, so that it cannot command the terminal."""
-    if text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n").expandtabs(4)
-    return "".join(c for c in text if c == "\n" or category(c) not in ("Cc", "Cf"))
-
-
-def cut(text: str, width: int) -> Iterator[str]:
-    """The text in parts of at most this width, wherever that cuts it: for code and output."""
-    part, taken = "", 0
-    for char in text:
-        wide = columns(char)
-        if part and taken + wide > width:
-            yield part
-            part, taken = "", 0
-        part, taken = part + char, taken + wide
-    yield part
 
 
 class Prose:
@@ -141,3 +115,6 @@ class Prose:
                 self._bold = not self._bold
             elif part:
                 yield part, "code" if self._code else "bold" if self._bold else ""
+
+
+__all__ = ["Paint", "Prose", "columns", "cut", "harmless"]
