@@ -14,13 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.questions import Questions
 from accord.terminal.model.remark import Remark, Tone
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
 from accord.transcript.update import Entry as TranscriptEntry
+
+if TYPE_CHECKING:
+    from accord.client.asking import PermissionRequest
 
 Phase: TypeAlias = Literal["starting", "ready", "working", "stopping", "lost"]
 Entry: TypeAlias = TranscriptEntry | Remark
@@ -59,9 +62,13 @@ class Chat:
 
     def __init__(self, folder: str, *, clock: Callable[[], float] = monotonic) -> None:
         self.folder = folder
+        # Folders beside it that the person named, by a flag or in the configuration.
+        self.roots: tuple[str, ...] = ()
         self.clock = clock
         # Told after every change; must be quick, and draws nothing itself.
         self.on_change: Callable[[], None] = lambda: None
+        # Told every update after it was taken in; must be quick too.
+        self.hearers: list[Callable[[Update], None]] = []
         # Grows with every change, for whoever only wants to know whether there was one.
         self.revision = 0
         self.phase: Phase = "starting"
@@ -88,6 +95,10 @@ class Chat:
         self.call_ended: dict[str, float] = {}
         # By tool call: why it was not allowed, in words.
         self.denied: dict[str, str] = {}
+        # What was asked for and not allowed last: it may be asked for again.
+        self.denied_request: PermissionRequest | None = None
+        # What was sent last, to be sent again where the turn failed.
+        self.last_sent: Draft | None = None
         self._seen = 0
         self._changed: dict[int, Entry] = {}
         self._is_reset = False
@@ -194,6 +205,8 @@ class Chat:
         elif isinstance(item, Message):
             self.last_did = "thinking" if item.role == "thought" else "writing"
         self.changed(item if _is_entry(item) else None)  # type: ignore[arg-type]
+        for hear in self.hearers:
+            hear(update)
 
     def _time(self, call: ToolCall) -> None:
         if not self.is_busy:
