@@ -1,0 +1,167 @@
+"""One chat on the screen: the conversation, what is around it, and where the person answers.
+
+Must not know tabs, other chats or keys; the app knows those.
+
+What always holds
+    * Exactly one of the prompt and the first open question is there to be typed into; what was
+      typed into the prompt stays while a question is answered.
+    * Nothing is drawn for a chat that did not change.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+
+from accord.terminal.engine.desk import Desk
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.questions import Question
+from accord.terminal.render.look import Look
+from accord.terminal.screen.conversation import Conversation
+from accord.terminal.screen.dialogs import dialog_for
+from accord.terminal.screen.follow import FollowPanel
+from accord.terminal.screen.plan_panel import PlanPanel
+from accord.terminal.screen.problem_bar import ProblemBar
+from accord.terminal.screen.prompt import PromptEditor, QueuePanel
+from accord.terminal.screen.status_line import StatusLine
+
+BESIDE_COLUMNS_MIN = 110
+"""From this width on the followed file stands beside the conversation, else beneath it."""
+
+
+class ChatPane(Widget):
+    """One chat."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ChatPane { height: 1fr; width: 1fr; layout: vertical; }
+    ChatPane #middle { height: 1fr; layout: vertical; }
+    ChatPane.-beside #middle { layout: horizontal; }
+    ChatPane Conversation { height: 1fr; width: 1fr; min-height: 3; }
+    ChatPane FollowPanel { display: none; }
+    ChatPane.-following FollowPanel { display: block; height: 45%; width: 1fr; }
+    ChatPane.-following.-beside FollowPanel { height: 1fr; width: 45%; }
+    ChatPane #asking { height: auto; max-height: 75%; display: none; }
+    ChatPane.-asking #asking { display: block; }
+    ChatPane.-asking PromptEditor { display: none; }
+    """
+
+    def __init__(self, chat: Chat, desk: Desk, look: Look, *, follow: bool) -> None:
+        super().__init__()
+        self.chat = chat
+        self._desk = desk
+        self._look = look
+        self._question: Question | None = None
+        self._drawn = -1
+        self._follows = follow
+
+    def compose(self) -> ComposeResult:
+        retry = self._desk.settings.keys_of("retry")
+        with Container(id="middle"):
+            yield Conversation(self.chat, self._look)
+            yield FollowPanel(self.chat, self._desk)
+        yield PlanPanel(self.chat, self._desk)
+        yield QueuePanel(self.chat, self._desk)
+        yield ProblemBar(self.chat, retry[0] if retry else "")
+        yield StatusLine(self.chat, self._desk)
+        yield Container(id="asking")
+        yield PromptEditor(self.chat, self._desk)
+
+    def on_mount(self) -> None:
+        """Begin as the settings say."""
+        self.set_class(self._follows, "-following")
+        self.refresh_chat()
+
+    def on_resize(self) -> None:
+        """A narrow screen has the followed file beneath."""
+        self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
+
+    @property
+    def conversation(self) -> Conversation:
+        """What was said."""
+        return self.query_one(Conversation)
+
+    @property
+    def prompt(self) -> PromptEditor:
+        """Where the person writes."""
+        return self.query_one(PromptEditor)
+
+    @property
+    def accepts_help(self) -> bool:
+        """Whether a question mark asks for help: nothing is being typed or answered."""
+        return self._question is None and self.prompt.is_empty
+
+    def set_look(self, look: Look) -> None:
+        """Draw in other colours."""
+        self._look = look
+        self.conversation.set_look(look)
+
+    def toggle_follow(self) -> bool:
+        """Show or hide the file that the agent works on; whether it is shown now."""
+        self._follows = not self._follows
+        self.set_class(self._follows, "-following")
+        if self._follows:
+            self.query_one(FollowPanel).refresh_chat()
+        return self._follows
+
+    def take_focus(self) -> None:
+        """Put the cursor where the person answers now."""
+        if self._question is None:
+            self.prompt.focus()
+            return
+        for dialog in self.query_one("#asking").children:
+            dialog.focus()
+
+    # ---- drawing
+
+    def refresh_chat(self) -> None:
+        """Draw what changed."""
+        if self._drawn == self.chat.revision:
+            return
+        self._drawn = self.chat.revision
+        self.conversation.refresh_chat()
+        self._refresh_around()
+
+    def tick(self) -> None:
+        """A second has passed: times that are shown move on."""
+        self.conversation.refresh_chat()
+        self.query_one(StatusLine).refresh_chat()
+        self.query_one(ProblemBar).refresh_chat()
+        if self._follows:
+            self.query_one(FollowPanel).refresh_chat()
+
+    def _refresh_around(self) -> None:
+        self.query_one(PlanPanel).refresh_chat()
+        self.query_one(QueuePanel).refresh_chat()
+        self.query_one(ProblemBar).refresh_chat()
+        self.query_one(StatusLine).refresh_chat()
+        self.prompt.refresh_chat()
+        if self._follows:
+            self.query_one(FollowPanel).refresh_chat()
+        first = self.chat.questions.first
+        if first is not self._question:
+            self._question = first
+            self.call_later(self._show_question)
+
+    async def _show_question(self) -> None:
+        """Put the first open question in the place of the prompt, or the prompt back."""
+        place = self.query_one("#asking", Container)
+        question = self._question
+        had_focus = self._has_focus()
+        await place.remove_children()
+        if question is not self._question:
+            return
+        self.set_class(question is not None, "-asking")
+        if question is not None:
+            await place.mount(dialog_for(question, self.chat, self._desk))
+        if had_focus:
+            self.call_after_refresh(self.take_focus)
+
+    def _has_focus(self) -> bool:
+        focused = self.screen.focused
+        return focused is None or self in focused.ancestors_with_self
+
+
+__all__ = ["ChatPane"]
