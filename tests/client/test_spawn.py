@@ -213,3 +213,14 @@ async def test_content_length_is_spoken_where_it_is_chosen() -> None:
         ) as client:
             assert client.agent_info is not None
             assert client.agent_info.name == "é"
+
+
+async def test_the_end_of_an_agent_is_known_at_once_and_says_how_it_was(program: str) -> None:
+    """Issue 6: when the agent dies the person is told, also while nothing is asked of it."""
+    with anyio.fail_after(SECONDS_MAX):
+        async with Client.spawn(sys.executable, program, "exit", "_die", **BARE) as client:
+            await client.notify_extension("_die")
+            lost = await client.wait_closed()
+    assert lost.exit_status is not None
+    assert "7" in lost.exit_status
+    assert "last words" in lost.stderr_tail
