@@ -24,6 +24,7 @@ from accord.transcript.update import Entry as TranscriptEntry
 
 if TYPE_CHECKING:
     from accord.client.asking import PermissionRequest
+    from accord.client.elicitation import UrlRequest
 
 Phase: TypeAlias = Literal["starting", "ready", "working", "stopping", "lost"]
 Entry: TypeAlias = TranscriptEntry | Remark
@@ -97,9 +98,15 @@ class Chat:
         self.denied: dict[str, str] = {}
         # What was asked for and not allowed last: it may be asked for again.
         self.denied_request: PermissionRequest | None = None
+        # Pages that the person was sent to, until the agent says that they are done.
+        self.pages: list[UrlRequest] = []
         # What was sent last, to be sent again where the turn failed.
         self.last_sent: Draft | None = None
+        # Of the transcript: how many entries were seen, and the last of them.
         self._seen = 0
+        self._last: Entry | None = None
+        # Entries before this one are of an earlier transcript.
+        self._base = 0
         self._changed: dict[int, Entry] = {}
         self._is_reset = False
 
@@ -184,6 +191,7 @@ class Chat:
             self.call_began.clear()
             self.call_ended.clear()
             self.denied.clear()
+        self._base = len(self.entries)
         self._catch_up()
         self.changed()
 
@@ -219,15 +227,20 @@ class Chat:
 
     def _catch_up(self) -> None:
         timeline = self.transcript.timeline
-        if self._seen < len(timeline):
-            self.entries.extend(timeline[self._seen :])
-        elif self._seen > len(timeline):
+        seen = self._seen
+        if seen and (seen > len(timeline) or timeline[seen - 1] is not self._last):
             # A prompt that the agent refused was taken out again.
             kept = set(map(id, timeline))
-            mine = [one for one in self.entries if isinstance(one, Remark) or id(one) in kept]
-            self.entries[:] = mine
+            known = set(map(id, self.entries))
+            mine = self.entries[self._base :]
+            mine = [one for one in mine if isinstance(one, Remark) or id(one) in kept]
+            self.entries[self._base :] = mine
+            self.entries.extend(one for one in timeline if id(one) not in known)
             self._is_reset = True
+        elif seen < len(timeline):
+            self.entries.extend(timeline[seen:])
         self._seen = len(timeline)
+        self._last = timeline[-1] if timeline else None
 
     def remark(self, text: str, tone: Tone = "info", detail: str = "") -> Remark:
         """Say something of our own at this place."""
@@ -262,6 +275,16 @@ class Chat:
         call = self.transcript.tool_call(tool_call_id)
         if call is not None:
             self.changed(call)
+
+    def page_opened(self, page: UrlRequest) -> None:
+        """The person agreed to visit a page, and went there."""
+        self.pages.append(page)
+        self.changed()
+
+    def page_done(self, elicitation_id: str) -> None:
+        """The agent says, or the person, that a page has done its work or is not needed."""
+        self.pages[:] = [page for page in self.pages if page.elicitation_id != elicitation_id]
+        self.changed()
 
     def set_problem(self, problem: Problem | None) -> None:
         """Something went wrong, or is over."""
