@@ -10,8 +10,10 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from accord.terminal.model.fuzzy import is_match
 
 _AT_START, _AT_WORD, _INSIDE, _SCATTERED = 0, 1, 2, 3
 
@@ -99,9 +101,9 @@ class Rows:
             return True
         return False
 
-    def _go_to(self, wanted: object) -> None:
+    def _go_to(self, wanted: Callable[[Row], bool]) -> None:
         for at, line in enumerate(self.lines):
-            if isinstance(line, Row) and wanted(line):  # type: ignore[operator]
+            if isinstance(line, Row) and wanted(line):
                 self.cursor = at
                 return
 
@@ -149,13 +151,7 @@ def fitness(word: str, text: str) -> int | None:
         return _AT_START
     if at > 0:
         return _INSIDE if text[at - 1].isalnum() else _AT_WORD
-    end = text.find("\n")
-    place = 0
-    for letter in word:
-        place = text.find(letter, place, None if end < 0 else end) + 1
-        if not place:
-            return None
-    return _SCATTERED
+    return _SCATTERED if is_match(word, text.partition("\n")[0]) else None
 
 
 __all__ = ["Heading", "Row", "Rows", "fitness"]

@@ -1,0 +1,132 @@
+"""The last line of the screen: who works here, how, with what left, and where.
+
+Must not know how anything is set; a click asks for what the key of it does.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from accord.terminal.model.cards import cost_words
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.key_names import key_text
+from accord.terminal.model.session_words import context_share, mode_name, model_name
+from accord.terminal.screen.parts import Part, PartsLine, fit
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.desk import Desk
+
+_GAP = " · "
+_BAR_CELLS = 8
+BAR_COLUMNS_MIN = 100
+"""From this width on the context is a bar too."""
+_TIGHT, _FULL = 0.8, 0.95
+"""Shares of the context from which it is marked."""
+
+
+class Footer(PartsLine):
+    """What a person wants to know at any time.  The less important goes where it is narrow."""
+
+    DEFAULT_CSS = """
+    Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; color: $text; }
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._chat: Chat | None = None
+
+    def show(self, chat: Chat) -> None:
+        """Be about this chat."""
+        self._chat = chat
+        self.refresh()
+
+    def refresh_chat(self) -> None:
+        """Look whether there is something else to show."""
+        self.renew()
+
+    def parts(self, width: int) -> list[Part]:
+        """The line: who and how at the left, where and how to get help at the right."""
+        chat = self._chat
+        keys = self._keys()
+        if chat is None:
+            return fit([keys], width)
+        left = [self._agent(chat), *self._settings(chat), *self._usage(chat, width)]
+        folder = self._folder(chat)
+        kept = fit([*left, folder, keys], width, len(_GAP))
+        return self._joined(kept, width)
+
+    def _joined(self, kept: list[Part], width: int) -> list[Part]:
+        dim = self.palette.dim
+        found: list[Part] = []
+        free = width - sum(part.cells for part in kept) - len(_GAP) * (len(kept) - 1)
+        for part in kept:
+            is_right = part.target in ("folder", "help")
+            if found:
+                # All the room that is left is before the first one of the right side.
+                blank = " " * (free + len(_GAP)) if is_right and free > 0 else _GAP
+                free = 0 if is_right else free
+                found.append(Part(blank, dim))
+            found.append(part)
+        return found
+
+    def _agent(self, chat: Chat) -> Part:
+        name = one_line(chat.agent_name) or "agent"
+        return Part(name, self.palette.strong, weight=8, least=8)
+
+    def _settings(self, chat: Chat) -> list[Part]:
+        palette = self.palette
+        mode, model = mode_name(chat.transcript), model_name(chat.transcript)
+        return [
+            Part(one_line(mode), palette.accent, weight=7, least=8, target="pick_options"),
+            Part(one_line(model), palette.text, weight=6, least=8, target="pick_options"),
+        ]
+
+    def _usage(self, chat: Chat, width: int) -> list[Part]:
+        palette = self.palette
+        found: list[Part] = []
+        share = context_share(chat.transcript.usage)
+        if share is not None:
+            style = palette.dim
+            if share >= _TIGHT:
+                style = palette.error if share >= _FULL else palette.warning
+            text = f"context {share:.0%}"
+            if width >= BAR_COLUMNS_MIN:
+                full = min(round(share * _BAR_CELLS), _BAR_CELLS)
+                text = f"context {'█' * full}{'░' * (_BAR_CELLS - full)} {share:.0%}"
+            found.append(Part(text, style, weight=5))
+        cost = chat.transcript.usage.cost
+        if cost is not None:
+            found.append(Part(cost_words(cost), palette.dim, weight=3))
+        return found
+
+    def _folder(self, chat: Chat) -> Part:
+        folder = one_line(shortened(chat.folder))
+        # Folders outside of the project are there because the person named them: it is said.
+        more = f" +{len(chat.roots)} folder{'s' * (len(chat.roots) > 1)}" if chat.roots else ""
+        text = folder.rpartition("/")[2] if self.content_size.width < BAR_COLUMNS_MIN else folder
+        return Part((text or folder) + more, self.palette.dim, weight=4, least=10, target="folder")
+
+    def _keys(self) -> Part:
+        keys = self._desk.settings.keys_of("help")
+        key = "question_mark" if "question_mark" in keys else (keys[0] if keys else "")
+        text = f"{key_text(key)} keys" if key else ""
+        return Part(text, self.palette.accent, weight=9, target="help")
+
+    def pressed(self, target: str) -> None:
+        """Do what the key of it does."""
+        action = "pick_options" if target == "folder" else target
+        self.call_next(self.app.run_action, action)
+
+
+def shortened(folder: str) -> str:
+    """A folder with ~ for the home of the person."""
+    home = os.path.expanduser("~").rstrip("/")
+    if home and (folder == home or folder.startswith(home + "/")):
+        return "~" + folder[len(home) :]
+    return folder
+
+
+__all__ = ["BAR_COLUMNS_MIN", "Footer", "shortened"]
