@@ -60,6 +60,16 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 
+# What the groups are, in words.
+GROUP_TEXTS = {
+    "prompt": "While you write",
+    "turn": "While the agent works",
+    "session": "Sessions",
+    "view": "What you see",
+    "program": "The program",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Clash:
     """The user gave a key to one action that another had; `is_last`: that has no key any more."""
@@ -103,4 +113,4 @@ def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
     )
 
 
-__all__ = ["ACTIONS", "Action", "Clash", "actions_with", "clashes_of"]
+__all__ = ["ACTIONS", "GROUP_TEXTS", "Action", "Clash", "actions_with", "clashes_of"]

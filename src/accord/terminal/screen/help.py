@@ -20,18 +20,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from accord.terminal.model.key_names import key_text
-from accord.terminal.model.keys import Action
+from accord.terminal.model.keys import GROUP_TEXTS, Action
 from accord.terminal.render.block import wrapped
-from accord.terminal.screen.pickers.picker import Hint, Hints
+from accord.terminal.screen.hints import Hint, Hints
 from accord.terminal.screen.themes import palette_for
 
-GROUP_TEXTS = {
-    "prompt": "While you write",
-    "turn": "While the agent works",
-    "session": "Sessions",
-    "view": "What you see",
-    "program": "The program",
-}
 # Keys that are the same everywhere and cannot be changed.
 _FIXED: tuple[tuple[str, str, str], ...] = (
     ("While you write", "/", "commands of the agent"),
@@ -162,4 +155,4 @@ class HelpScreen(ModalScreen[None]):
             self.dismiss(None)
 
 
-__all__ = ["GROUP_TEXTS", "HelpScreen", "grouped"]
+__all__ = ["HelpScreen", "grouped"]

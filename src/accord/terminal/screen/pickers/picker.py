@@ -11,7 +11,6 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
@@ -28,7 +27,8 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from accord.terminal.render.block import cut, wrapped
-from accord.terminal.screen.parts import Part, PartsLine
+from accord.terminal.screen.hints import Hint, Hints
+from accord.terminal.screen.parts import Part
 from accord.terminal.screen.pickers.rows import Heading, Row, Rows
 from accord.terminal.screen.themes import palette_for
 
@@ -39,49 +39,6 @@ _AROUND = 7
 _TITLE_SHARE = 0.6
 """Of a row: what its title may take of it where there is a description too."""
 DETAIL_LINES_MAX = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """Something that can be done: the key as people read it, what it does, and its action."""
-
-    key: str
-    text: str
-    action: str
-
-
-class Hints(PartsLine):
-    """What can be done, at the foot of a dialog; each can be clicked."""
-
-    def __init__(self, hints: Sequence[Hint] = (), *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._hints = tuple(hints)
-
-    def show(self, hints: Sequence[Hint]) -> None:
-        """Offer something else."""
-        self._hints = tuple(hints)
-        self.refresh()
-
-    def parts(self, width: int) -> list[Part]:
-        """The first ones have precedence."""
-        palette = self.palette
-        found: list[Part] = []
-        used = 0
-        for hint in self._hints:
-            words = f" {hint.text}"
-            gap = 3 if found else 0
-            if used + gap + cell_len(hint.key) + cell_len(words) > width:
-                break
-            used += gap + cell_len(hint.key) + cell_len(words)
-            if gap:
-                found.append(Part("   ", palette.dim))
-            found.append(Part(hint.key, palette.accent, target=hint.action))
-            found.append(Part(words, palette.dim, target=hint.action))
-        return found
-
-    def pressed(self, target: str) -> None:
-        """Do what its key does."""
-        self.call_next(self.screen.run_action, target)
 
 
 class RowList(ScrollView, can_focus=False):
@@ -315,4 +272,4 @@ class NamePicker(Picker["str | None"]):
         self.dismiss(row.key)
 
 
-__all__ = ["Hint", "Hints", "NamePicker", "Picker", "RowList"]
+__all__ = ["NamePicker", "Picker", "RowList"]
