@@ -124,7 +124,7 @@ def test_quiet_is_counted_while_the_agent_works_and_nobody_is_asked() -> None:
     assert talk.chat.last_did == "call a"
     assert talk.chat.elapsed == 12
     talk.chat.set_phase("ready")
-    assert (talk.chat.quiet_for, talk.chat.elapsed) == (None, None)
+    assert [talk.chat.quiet_for, talk.chat.elapsed] == [None, None]
 
 
 def test_stopping_marks_the_calls_at_once() -> None:

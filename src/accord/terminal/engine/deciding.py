@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from accord.client.asking import PermissionRequest
-from accord.client.audited import AuditedPermissions, Decided
+from accord.client.audited import AuditedPermissions, Decided, shown_rule
 from accord.client.permission_state import Callback
 from accord.client.permissions import Permissions
 
@@ -46,19 +45,7 @@ def why_denied(decided: Decided) -> str:
         "remembered": "you said no before, and that is remembered",
         "default": "nothing allows it",
     }.get(decided.by, "it was not allowed")
-    return by if decided.rule is None else f"{by} ({subject_of(decided)})"
+    return by if decided.rule is None else f"{by}: {shown_rule(decided.rule)}"
 
 
-def subject_of(decided: Decided) -> str:
-    """What the rule that decided is about."""
-    from accord.client.audited import shown_rule
-
-    return "" if decided.rule is None else shown_rule(decided.rule)
-
-
-def what_of(request: PermissionRequest) -> str:
-    """What was asked for, on one line."""
-    return request.command or ", ".join(request.paths) or request.mcp_tool or request.title
-
-
-__all__ = ["ChatPermissions", "what_of", "why_denied"]
+__all__ = ["ChatPermissions", "why_denied"]

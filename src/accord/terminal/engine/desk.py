@@ -34,6 +34,7 @@ from accord.terminal.engine.turns import Turns, lost_problem, start_problem
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.journal import Journal
+from accord.terminal.model.journaled_files import JournaledFiles
 from accord.terminal.model.settings import Settings
 from accord.transcript import ToolCall, Update
 
@@ -177,6 +178,8 @@ class Desk(Seats):
             link.asking = chat
             opened = await (self._reopened if again else self._opened)(seat, client)
             seat.turns = Turns(chat, opened, client.capabilities)
+            seat.journal.set_roots(opened.roots)
+            seat.journal.watch()
         except AccordError as error:
             chat.set_phase("lost")
             chat.set_problem(start_problem(error))
@@ -331,6 +334,8 @@ class Desk(Seats):
         chat.hearers.append(seat.journal.hear)
         chat.hearers.append(lambda update: self._record(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
+        seat.journal.set_roots(turns.session.roots)
+        seat.journal.watch()
         if link is not None:
             link.chats.append(chat)
         chat.set_phase("ready")

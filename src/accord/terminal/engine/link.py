@@ -28,9 +28,10 @@ from accord.client.permissions import Permissions
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
-from accord.terminal.engine.deciding import ChatPermissions, what_of, why_denied
+from accord.terminal.engine.deciding import ChatPermissions, why_denied
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.permission_words import subject_words
 from accord.terminal.model.traffic import Traffic
 
 
@@ -186,7 +187,7 @@ class AgentLink:
         if call is not None:
             chat.deny(call.tool_call_id, why)
         chat.denied_request = decided.request
-        chat.remark(f"Not allowed: {what_of(decided.request)} ({why})", "warning")
+        chat.remark(f"Not allowed: {subject_words(decided.request)} ({why})", "warning")
 
     async def _fill_in(self, form: FormRequest) -> Any:
         chat = self.chat_of(form.session_id)

@@ -23,7 +23,7 @@ from accord.errors import (
     RequestFailed,
 )
 from accord.terminal.model.attachments import blocks_of
-from accord.terminal.model.cards import stop_reason_words
+from accord.terminal.model.cards import stop_words
 from accord.terminal.model.chat import Chat, Problem
 from accord.terminal.model.drafting import Draft
 
@@ -89,8 +89,8 @@ class Turns:
             chat.remark(problem.text, "error", problem.detail)
             chat.set_problem(problem)
         elif chat.stop_reason not in (None, "end_turn"):
-            words = stop_reason_words(chat.stop_reason)
-            chat.remark(words, "info" if chat.stop_reason == "cancelled" else "warning")
+            words = stop_words(chat.stop_reason)
+            chat.remark(words.text, "info" if words.is_good else "warning")
         # Who stopped it wants to think, and what failed would fail again.
         return problem is None and not stopped and not left and chat.phase == "ready"
 
