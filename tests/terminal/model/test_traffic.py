@@ -35,15 +35,15 @@ def line(**message: Any) -> bytes:
 def talk(traffic: Traffic, clock: Clock | None = None) -> None:
     """One question with its answer, an update, noise, and a question of the agent."""
     params = {"sessionId": "s1", "prompt": [{"type": "text", "text": "hello"}]}
-    traffic.hear("sent", line(id=1, method="session/prompt", params=params))
+    traffic.record("sent", line(id=1, method="session/prompt", params=params))
     if clock is not None:
         clock.now += 0.25
-    traffic.hear("received", b"a debug print\n" + line(method="session/update", params=params))
-    traffic.hear("received", line(id=1, method="fs/read_text_file", params={"sessionId": "s1"}))
-    traffic.hear("sent", line(id=1, error={"code": -32000, "message": "no"}))
+    traffic.record("received", b"a debug print\n" + line(method="session/update", params=params))
+    traffic.record("received", line(id=1, method="fs/read_text_file", params={"sessionId": "s1"}))
+    traffic.record("sent", line(id=1, error={"code": -32000, "message": "no"}))
     if clock is not None:
         clock.now += 0.5
-    traffic.hear("received", line(id=1, result={"stopReason": "end_turn"}))
+    traffic.record("received", line(id=1, result={"stopReason": "end_turn"}))
     traffic.catch_up()
 
 
@@ -77,7 +77,7 @@ def test_any_split_gives_the_same_frames(data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole) - 1), max_size=8)))
     traffic = Traffic()
     for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
-        traffic.hear("received", whole[start:end])
+        traffic.record("received", whole[start:end])
     assert [one.raw + b"\n" for one in traffic.items()] == whole.splitlines(keepends=True)
 
 
@@ -85,7 +85,7 @@ def test_frames_behind_headers_are_frames_too() -> None:
     """Ours: some agents speak with Content-Length."""
     traffic = Traffic()
     body = b'{"jsonrpc":"2.0",\n"id":1,"result":{}}'
-    traffic.hear("received", b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    traffic.record("received", b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
     assert [one.raw for one in traffic.items()] == [body]
 
 
@@ -93,7 +93,7 @@ def test_the_oldest_go_when_there_are_too_many_or_they_are_too_large(tmp_path: P
     """Rule 6 of the house: everything has a bound."""
     traffic = Traffic(frames_max=3000)
     for number in range(10_000):
-        traffic.hear("sent", line(id=number, method="x"))
+        traffic.record("sent", line(id=number, method="x"))
     traffic.catch_up()
     assert len(traffic) == 3000
     assert traffic.first == 7001
@@ -108,9 +108,9 @@ def test_the_oldest_go_when_there_are_too_many_or_they_are_too_large(tmp_path: P
 
     small = Traffic(bytes_max=1000)
     for _ in range(10):
-        small.hear("sent", b"x" * 400 + b"\n")
+        small.record("sent", b"x" * 400 + b"\n")
     assert len(small) == 2
-    small.hear("sent", b"x" * 4000 + b"\n")
+    small.record("sent", b"x" * 4000 + b"\n")
     assert len(small) == 1
 
 
@@ -118,9 +118,9 @@ def test_a_frame_that_is_too_long_is_told_and_not_kept(monkeypatch: pytest.Monke
     """Rule 6 of the house."""
     monkeypatch.setattr("accord.terminal.model.traffic.FRAME_BYTES_MAX", 100)
     traffic = Traffic()
-    traffic.hear("received", b"x" * 150)
-    traffic.hear("received", b"x" * 150)
-    traffic.hear("received", b"\n" + line(id=1, result=None))
+    traffic.record("received", b"x" * 150)
+    traffic.record("received", b"x" * 150)
+    traffic.record("received", b"\n" + line(id=1, result=None))
     traffic.catch_up()
     gap, after = traffic.items()
     assert (gap.kind, gap.raw, after.kind) == ("gap", b"", "answer")
@@ -130,11 +130,11 @@ def test_a_frame_that_is_too_long_is_told_and_not_kept(monkeypatch: pytest.Monke
 def test_after_the_end_ids_begin_anew() -> None:
     """Ours: a restarted agent must not answer for the one before; half a line is not glued on."""
     traffic = Traffic()
-    traffic.hear("sent", line(id=1, method="initialize"))
-    traffic.hear("received", b'{"half":')
-    traffic.hear("received", b"")
-    traffic.hear("sent", line(id=1, method="initialize"))
-    traffic.hear("received", line(id=1, result={}))
+    traffic.record("sent", line(id=1, method="initialize"))
+    traffic.record("received", b'{"half":')
+    traffic.record("received", b"")
+    traffic.record("sent", line(id=1, method="initialize"))
+    traffic.record("received", line(id=1, result={}))
     traffic.catch_up()
     assert [one.kind for one in traffic.items()] == ["request", "end", "request", "answer"]
     assert [one.pair for one in traffic.items()] == [None, None, 4, 3]
@@ -167,7 +167,7 @@ def test_secrets_are_taken_out_unless_they_are_wanted(tmp_path: Path) -> None:
     """Ours: a recording is handed on."""
     traffic = Traffic()
     env = [{"name": "TOKEN", "value": "hunter2hunter2"}]
-    traffic.hear("sent", line(id=1, method="session/new", params={"mcpServers": [{"env": env}]}))
+    traffic.record("sent", line(id=1, method="session/new", params={"mcpServers": [{"env": env}]}))
     traffic.save(tmp_path / "a.jsonl")
     traffic.save(tmp_path / "b.jsonl", redact=False)
     assert b"hunter2" not in (tmp_path / "a.jsonl").read_bytes()
@@ -181,6 +181,6 @@ def test_any_bytes_do_no_harm(chunks: list[tuple[Way, bytes]]) -> None:
     """Ours: an agent may send anything."""
     traffic = Traffic()
     for way, data in chunks:
-        traffic.hear(way, data)
+        traffic.record(way, data)
     traffic.catch_up()
     assert all(one.kind is not None for one in traffic.items())

@@ -63,10 +63,10 @@ def test_what_waits_for_an_answer_goes_when_it_is_answered() -> None:
     traffic = Traffic()
     view = TrafficView(traffic)
     view.choose(Filter.read("waiting"))
-    traffic.hear("sent", line(id=1, method="a") + line(id=2, method="b"))
+    traffic.record("sent", line(id=1, method="a") + line(id=2, method="b"))
     view.update()
     assert view.numbers == [1, 2]
-    traffic.hear("received", line(id=1, result={}))
+    traffic.record("received", line(id=1, result={}))
     view.update()
     assert view.numbers == [2]
 

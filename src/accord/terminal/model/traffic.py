@@ -118,7 +118,7 @@ class Traffic:
 
     # ---- hearing
 
-    def hear(self, way: Way, data: bytes) -> None:
+    def record(self, way: Way, data: bytes) -> None:
         """Take in bytes: this is what a client's option `traffic` calls."""
         if not data:
             self._end()

@@ -1,0 +1,327 @@
+"""What the agent changed in files, and how it is kept or taken back.
+
+Two sources: writes that agents ask of us (`journaled_files.py`), and the diffs that agents report
+when they write themselves.  Must not know any screen.
+
+What always holds
+    * Of each file the first known text stays, however often it is changed; each difference from it
+      is pending, kept or undone.
+    * Undoing writes only over what we think is in the file; what somebody else changed since is
+      left alone, and said so.
+    * What is undone can be done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from accord.errors import AccordError
+from accord.machine.failures import FileFailure
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.file_change import (
+    FileChange,
+    change_of,
+    changed_again,
+    unknown_change,
+)
+from accord.terminal.model.git_state import GitMark, GitState, read_git_state
+from accord.terminal.model.journal_files import ChangedSince, JournalFiles, Unreadable
+from accord.terminal.model.reported import texts_of
+from accord.terminal.model.switching import Outcome, switched
+from accord.transcript import ToolCall, Update
+from accord.transcript.tool_call import FileDiff
+
+FILES_MAX = 2000
+"""Files that are remembered; the one that was changed longest ago goes first."""
+
+CALLS_MAX = 4096
+GLIMPSES_MAX = 64
+
+T = TypeVar("T")
+
+
+class Journal:
+    """The files of one chat.  Guards the invariants at the head of this file."""
+
+    def __init__(self, chat: Chat, roots: Sequence[str] | None = None) -> None:
+        self.chat = chat
+        # Grows with every change.
+        self.revision = 0
+        # As it was before the agent's first word.
+        self.git: GitState | None = None
+        self._roots = tuple(roots or (chat.folder,))
+        self._files: JournalFiles | None = None
+        self._changes: dict[str, FileChange] = {}
+        self._lock = anyio.Lock()
+        # By call: the diffs that were taken in.
+        self._taken: dict[str, list[FileDiff]] = {}
+        self._waiting: list[tuple[str, Sequence[FileDiff] | None]] = []
+        self._glimpses: dict[str, str | None] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._is_watching = False
+
+    # ---- what there is
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        """The files, in the order of their first change."""
+        return tuple(self._changes.values())
+
+    def change(self, path: str) -> FileChange | None:
+        """What is known of a file, by the path that `changes` has."""
+        return self._changes.get(path)
+
+    def git_mark(self, change: FileChange) -> GitMark | None:
+        """What git knew of the file before; None where there is no git, or was no file."""
+        if self.git is None or (change.before is None and not change.why):
+            return None
+        return self.git.mark(change.old_path or change.path)
+
+    def set_roots(self, roots: Sequence[str]) -> None:
+        """The session's folders are others now."""
+        if tuple(roots) != self._roots:
+            self._roots, self._files = tuple(roots), None
+
+    # ---- what happens
+
+    def hear(self, update: Update) -> None:
+        """Take in an update of the chat; what a past session is told again with is not news."""
+        self.watch()
+        call = update.item
+        if not isinstance(call, ToolCall) or not self.chat.is_busy:
+            return
+        if call.status == "completed":
+            self._finished(call)
+        elif not call.is_final and (call.kind in ("edit", "delete", "move") or call.diffs):
+            paths = [place.path for place in call.locations] + [one.path for one in call.diffs]
+            for path in paths:
+                if path not in self._glimpses and self._absolute(path) not in self._changes:
+                    self._wait_for(path, None)
+
+    def _finished(self, call: ToolCall) -> None:
+        diffs = call.diffs
+        if not diffs or self._taken.get(call.tool_call_id) == diffs:
+            return
+        self._taken[call.tool_call_id] = list(diffs)
+        if len(self._taken) > CALLS_MAX:
+            del self._taken[next(iter(self._taken))]
+        self._wait_for("", list(diffs))
+
+    def watch(self) -> None:
+        """Look at git, once, as early as possible."""
+        if not self._is_watching:
+            self._is_watching = True
+            self._wait_for("", None)
+
+    def _wait_for(self, path: str, diffs: Sequence[FileDiff] | None) -> None:
+        self._waiting.append((path, diffs))
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self.settle())
+
+    async def settle(self) -> None:
+        """Take in all that was heard so far."""
+        async with self._lock:
+            while self._waiting:
+                path, diffs = self._waiting.pop(0)
+                if diffs is not None:
+                    for diff in diffs:
+                        await self._take(diff)
+                elif path:
+                    await self._glimpse(path)
+                else:
+                    self.git = await to_thread.run_sync(read_git_state, self._roots[0])
+                    self._changed()
+
+    async def _glimpse(self, path: str) -> None:
+        try:
+            self._glimpses[path] = await self._do(JournalFiles.read, self._absolute(path))
+        except Unreadable:
+            return
+        if len(self._glimpses) > GLIMPSES_MAX:
+            del self._glimpses[next(iter(self._glimpses))]
+
+    async def _take(self, diff: FileDiff) -> None:
+        path = await self._place(self._absolute(diff.path))
+        glimpse = self._glimpses.pop(diff.old_path or diff.path, None)
+        known = self._changes.get(path)
+        try:
+            disk = await self._do(JournalFiles.read, path)
+        except Unreadable as error:
+            if known is None:
+                self._put(path, unknown_change(path, error.reason))
+            return
+        if known is not None and not known.why and known.text == disk:
+            # It was written through us, and told as well.
+            return
+        texts = texts_of(diff, disk, glimpse)
+        if texts is None:
+            if known is None:
+                self._put(path, unknown_change(path, "the agent did not tell what it was"))
+            return
+        old_path = None if diff.operation != "move" else diff.old_path
+        source = None if old_path is None else self._absolute(old_path)
+        await self._note(path, texts.before, texts.after, source)
+
+    async def _note(
+        self, path: str, before: str | None, after: str | None, old_path: str | None = None
+    ) -> None:
+        known = self._changes.get(path)
+        if known is None and old_path is not None and old_path in self._changes:
+            # It was changed before it was moved.
+            earlier = self._changes.pop(old_path)
+            known = replace(earlier, path=path, old_path=earlier.old_path or old_path)
+        if known is None:
+            work = partial(change_of, path, before, after, old_path)
+        else:
+            work = partial(changed_again, known, before, after, old_path)
+        self._put(path, await to_thread.run_sync(work))
+
+    @asynccontextmanager
+    async def writing(self, path: str) -> AsyncGenerator[None]:
+        """Around a write that an agent asks of us: it is in the journal when it has happened."""
+        self.watch()
+        # What was heard before comes first, and git as it was before.
+        await self.settle()
+        async with self._lock:
+            place = await self._place(path)
+            try:
+                before = await self._do(JournalFiles.read, place)
+            except Unreadable as error:
+                yield
+                if place not in self._changes:
+                    self._put(place, unknown_change(place, error.reason))
+                return
+            yield
+            # As it is now, and not as it was sent: line ends may have been kept.
+            try:
+                after = await self._do(JournalFiles.read, place)
+            except Unreadable as error:
+                self._put(place, unknown_change(place, error.reason))
+                return
+            await self._note(place, before, after)
+
+    # ---- what the person wants
+
+    def keep(self, path: str, hunk: int | None = None) -> None:
+        """Take one difference, or all of a file that are not undone, as they are."""
+        change = self._changes[path]
+        numbers = change.applied if hunk is None else {hunk} & change.applied
+        self._put(path, change.with_states(numbers, "kept"))
+
+    def keep_all(self) -> None:
+        """Take everything that waits."""
+        for change in self.changes:
+            if not change.why:
+                self.keep(change.path)
+
+    async def undo(self, path: str, hunk: int | None = None) -> Outcome:
+        """Take back one difference, or all of a file: what was added goes, what went returns.
+
+        Raises:
+            ChangedSince: somebody else changed all that it is about.
+            AccordError: it cannot be undone, with the reason.
+        """
+        change = self._changes[path]
+        numbers = change.applied if hunk is None else {hunk} & change.applied
+        async with self._lock:
+            return await self._switch(path, numbers, whole=hunk is None, applied=False)
+
+    async def redo(self, path: str, hunk: int | None = None) -> Outcome:
+        """Put back what was undone.  Raises as `undo`."""
+        change = self._changes[path]
+        undone = frozenset(range(len(change.hunks))) - change.applied
+        numbers = undone if hunk is None else {hunk} & undone
+        async with self._lock:
+            return await self._switch(path, numbers, whole=hunk is None, applied=True)
+
+    async def undo_all(self) -> Outcome:
+        """Take back everything that is not kept."""
+        done = refused = 0
+        for change in reversed(self.changes):
+            pending = [n for n, state in enumerate(change.states) if state == "pending"]
+            if change.why or not pending:
+                continue
+            whole = len(pending) == len(change.hunks)
+            try:
+                async with self._lock:
+                    found = await self._switch(change.path, pending, whole=whole, applied=False)
+            except AccordError:
+                found = Outcome(0, len(pending))
+            done, refused = done + found.done, refused + found.refused
+        return Outcome(done, refused)
+
+    async def _switch(
+        self, path: str, numbers: Collection[int], *, whole: bool, applied: bool
+    ) -> Outcome:
+        change = self._changes[path]
+        if change.why:
+            raise AccordError(f"{path} cannot be undone: {change.why}")
+        moves = change.old_path is not None and (whole or len(change.hunks) == 1)
+        if moves and applied and change.is_moved_back:
+            await self._move(change.place, path)
+            change = replace(change, is_moved_back=False)
+            self._put(path, change)
+        work = partial(switched, self._disk(), change, sorted(numbers), applied=applied)
+        change, outcome = await to_thread.run_sync(work)
+        self._put(path, change)
+        if numbers and not outcome.done:
+            raise ChangedSince(path)
+        if moves and not applied and not change.is_moved_back:
+            assert change.old_path is not None
+            await self._move(change.place, change.old_path)
+            self._put(path, replace(change, is_moved_back=True))
+        return outcome
+
+    async def _move(self, path: str, target: str) -> None:
+        await to_thread.run_sync(self._disk().move, path, target)
+
+    # ---- within
+
+    def _disk(self) -> JournalFiles:
+        if self._files is None:
+            self._files = JournalFiles(self._roots)
+        return self._files
+
+    async def _do(self, work: Callable[[JournalFiles, str], T], path: str) -> T:
+        def run() -> T:
+            try:
+                return work(self._disk(), path)
+            except FileFailure as error:
+                # Not even the folder is there.
+                raise Unreadable(path, error.reason) from error
+
+        return await to_thread.run_sync(run)
+
+    async def _place(self, path: str) -> str:
+        try:
+            return await self._do(JournalFiles.real, path)
+        except Unreadable:
+            return path
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._roots[0], path))
+
+    def _put(self, path: str, change: FileChange | None) -> None:
+        if change is None:
+            self._changes.pop(path, None)
+        else:
+            self._changes[path] = change
+        if len(self._changes) > FILES_MAX:
+            del self._changes[next(iter(self._changes))]
+        self._changed()
+
+    def _changed(self) -> None:
+        self.revision += 1
+        self.chat.changed()
+
+
+__all__ = ["Journal", "Outcome"]
