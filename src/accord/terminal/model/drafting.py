@@ -15,8 +15,8 @@ AttachmentKind: TypeAlias = Literal["file", "image", "audio", "text", "binary"]
 class Attachment:
     """One thing beside the words.
 
-    A "file" is named by its path and read when it is sent; the others carry their bytes.  Where
-    `mark` is in the text (`@src/main.py`, `[image 1]`) the attachment stands for it.
+    What has a path is read when it is sent; the others carry their bytes.  Where `mark` is in
+    the text (`@src/main.py`, `[image 1]`) the attachment stands for it.
     """
 
     kind: AttachmentKind
@@ -25,11 +25,13 @@ class Attachment:
     path: str | None = None
     media_type: str = ""
     data: bytes = field(default=b"", repr=False)
+    # Of the file, when it was attached.
+    file_bytes: int = 0
 
     @property
     def size(self) -> int:
-        """Bytes, as far as they are here."""
-        return len(self.data)
+        """Bytes, as far as is known."""
+        return len(self.data) or self.file_bytes
 
 
 @dataclass(frozen=True, slots=True)
