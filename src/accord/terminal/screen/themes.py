@@ -136,6 +136,9 @@ ACCORD_NONE = Theme(
     dark=True,
     ansi=True,
     variables={
+        # Textual's own style sheet names these two, and has no default for them here.
+        "ansi-background": _PLAIN,
+        "ansi-foreground": _PLAIN,
         "text-muted": _PLAIN,
         "text-disabled": _PLAIN,
         "border": _PLAIN,

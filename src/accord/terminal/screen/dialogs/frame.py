@@ -1,0 +1,172 @@
+"""What all dialogs have in common: a frame in the place of the editor, the guard, the answer.
+
+Must not know what is asked.
+
+What always holds
+    * Nothing is answered while the guard is up, neither by a key nor by the mouse.
+    * A dialog takes at most its share of the height; what does not fit scrolls inside.
+    * It answers its question, and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual import events
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.questions import Question
+from accord.terminal.render.look import Look
+from accord.terminal.screen.dialogs.guard import GUARD_SECONDS, Guard
+from accord.terminal.screen.themes import palette_for
+
+HEIGHT_SHARE = 0.66
+"""Of the height of the screen."""
+
+BODY_LINES_MIN = 3
+
+TOO_EARLY = "That was quick: please look first, then choose."
+_EARLY_KEYS = frozenset(
+    {"enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right"}
+    | {"backspace", "delete", "home", "end", "pageup", "pagedown"}
+)
+
+
+class Dialog(Vertical, can_focus=True):
+    """A question on the screen.  Guards the invariants at the head of this file."""
+
+    DEFAULT_CSS = """
+    Dialog {
+        height: auto;
+        border: round $primary;
+        border-title-color: $text;
+        border-title-style: bold;
+        border-subtitle-color: $text-muted;
+        padding: 0 1;
+        background: $surface;
+    }
+    Dialog.-early {
+        border: round $warning;
+    }
+    """
+
+    class TooEarly(Message):
+        """A key came while the guard was up: perhaps it was meant for the editor."""
+
+        def __init__(self, event: events.Key) -> None:
+            super().__init__()
+            self.key = event.key
+            self.character = event.character if event.is_printable else None
+
+    def __init__(self, question: Question, chat: Chat, desk: Any) -> None:
+        super().__init__()
+        self.question = question
+        self.chat = chat
+        self.desk = desk
+        self._guard = Guard(chat.clock)
+        self._was_early = False
+        self._hint = ""
+
+    # ---- for whoever shows it
+
+    def refresh_chat(self) -> None:
+        """Called when the chat changed: the number of those that wait may be another."""
+        self._title()
+        self._show_hint()
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the guard is up."""
+        return self._guard.is_up
+
+    # ---- for the dialogs
+
+    @property
+    def heading(self) -> str:
+        """Who asks; clean."""
+        return ""
+
+    @property
+    def hint(self) -> str:
+        """What the keys do; clean."""
+        return ""
+
+    def answer(self, value: Any) -> None:
+        """Answer, unless it is too early or over."""
+        if not self.is_early:
+            self.question.answer(value)
+
+    def look(self, width: int) -> Look:
+        """How lines of this dialog are to look."""
+        return Look(width, palette_for(self.app.theme))
+
+    def opened(self) -> None:
+        """The guard went down."""
+
+    # ---- inside
+
+    def on_mount(self) -> None:
+        """It appears: the guard goes up."""
+        self._guard = Guard(self.chat.clock)
+        self.refresh_chat()
+        self.set_timer(GUARD_SECONDS, self._lower)
+        self.call_after_refresh(self.fit)
+
+    def _lower(self) -> None:
+        if not self.is_early:
+            self._was_early = False
+            self._show_hint()
+            self.opened()
+
+    def on_resize(self) -> None:
+        """The room may be another."""
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Have what does not fit scroll, so that all answers are seen."""
+        self.styles.max_height = self.room
+
+    @property
+    def room(self) -> int:
+        """Rows that the dialog may take, its frame included."""
+        return max(int(self.screen.size.height * HEIGHT_SHARE), BODY_LINES_MIN + 3)
+
+    def on_key(self, event: events.Key) -> None:
+        """Swallow what comes too early; the rest is for `pressed`."""
+        if self.is_early:
+            if event.is_printable or event.key in _EARLY_KEYS:
+                event.stop()
+                event.prevent_default()
+                self._was_early = True
+                self._show_hint()
+                self.post_message(self.TooEarly(event))
+            return
+        self._was_early = False
+        if self.pressed(event):
+            event.stop()
+            event.prevent_default()
+        self._show_hint()
+
+    def pressed(self, event: events.Key) -> bool:
+        """Act on a key; whether it meant something."""
+        del event
+        return False
+
+    def _title(self) -> None:
+        waiting = self.chat.questions.waiting
+        count = f"1 of {waiting} · " if waiting > 1 else ""
+        self.border_title = Content(f"{count}{self.heading}")
+
+    def _show_hint(self) -> None:
+        early = self.is_early and self._was_early
+        self.set_class(early, "-early")
+        hint = TOO_EARLY if early else self.hint
+        if hint != self._hint:
+            self._hint = hint
+            self.border_subtitle = Content(hint)
+
+
+__all__ = ["BODY_LINES_MIN", "HEIGHT_SHARE", "TOO_EARLY", "Dialog"]
