@@ -56,6 +56,14 @@ class JournalFiles:
         except FileFailure:
             return path
 
+    def stamp(self, path: str) -> tuple[int, int] | None:
+        """When the file was written last, and its size; None where it cannot be read."""
+        try:
+            found = self._files.stat(path)
+        except FileFailure:
+            return None
+        return found.modified_ns, found.size
+
     def read(self, path: str) -> str | None:
         """The text; None where there is no such file.
 
