@@ -15,6 +15,7 @@ from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
 # What Markdown is made of, so that random texts are full of half-open structures.
 PIECES = [
     *["#", "##", "-", "*", "+", ">", "`", "```", "~~~", "|", "---", "===", "**", "__", "~~"],
+    *["x = '''\n" * 26, "- i\n" * 3, "1. i\n\n" * 3],
     *["[a]", "[a]:", "/u", "\\", "!", "<", "&"],
     *["\n", "\n\n", " ", "    ", "\t", "\r\n", "\r", "1. ", "- [ ] ", "- [x] ", "|a|b|\n|-|-|\n"],
     *["word", "日本語", "👩‍💻", "é", "a" * 30, "<br>", "<div>", "&#x202e;", "&lt;", "'t'", '"t"'],

@@ -27,6 +27,8 @@ LINE_COLOURED_MAX = 2_000
 LINES_COLOURED_MAX = 5_000
 """Lines of a block; what comes after them is not coloured."""
 
+MARGIN_WIDTH_MIN = 8
+
 Token: TypeAlias = tuple[Any, str]
 State: TypeAlias = tuple[str, ...]
 _ROOT: State = ("root",)
@@ -128,33 +130,43 @@ class Code:
     that are complete are coloured once.
     """
 
-    def __init__(self, language: str, palette: Palette) -> None:
+    def __init__(self, fence: str, palette: Palette) -> None:
         self.palette = palette
-        self.language = language
+        # The language as the fence names it.
+        self.fence = fence
+        name = fence.strip("{}.").lower()
         # A lexer that failed on a piece is not asked again.
-        self._lexer = lexer_for(language) if palette.pygments is not None else None
+        self._lexer = lexer_for(name) if palette.pygments is not None else None
+        # Lines that were here and are somebody else's now.
+        self._passed = 0
         self._seen: list[str] = []
         self._done: list[list[Run]] = []
-        self._state = _ROOT
+        self._begin = self._state = _ROOT
 
     def runs(self, lines: list[str]) -> list[list[Run]]:
         """Each line as runs; cheap where `lines` begins as it did the last time."""
-        if self._lexer is None:
-            return [[(line, Style.null())] for line in lines]
         done = len(self._done)
         if self._seen[:done] != lines[:done]:
-            self._done, self._state, done = [], _ROOT, 0
-        while len(lines) - done > PIECE_LINES:
+            self._done, self._state, done = [], self._begin, 0
+        while len(lines) - done >= PIECE_LINES:
             piece, self._state = self._piece(lines[done : done + PIECE_LINES], done, self._state)
             self._done += piece
             done += PIECE_LINES
         self._seen = lines[:done]
+        if done == len(lines):
+            return list(self._done)
         tail, _ = self._piece(lines[done:], done, self._state)
         return self._done + tail
 
+    def pass_pieces(self, lines: list[str]) -> None:
+        """Forget these lines, which are whole pieces: what is given from now on follows them."""
+        self.runs(lines)
+        self._passed += len(lines)
+        self._begin, self._done, self._seen = self._state, [], []
+
     def _piece(self, lines: list[str], at: int, state: State) -> tuple[list[list[Run]], State]:
         too_long = any(len(line) > LINE_COLOURED_MAX for line in lines)
-        if self._lexer is None or too_long or at > LINES_COLOURED_MAX:
+        if self._lexer is None or too_long or self._passed + at >= LINES_COLOURED_MAX:
             return [[(line, Style.null())] for line in lines], _ROOT
         try:
             tokens, state = _lexed(self._lexer, "\n".join(lines) + "\n", state)
@@ -176,16 +188,17 @@ class Code:
 def code_lines(code: Code, lines: list[str], width: int) -> list[Line]:
     """Lines of clean code on their background, each as wide as there is room; long ones broken."""
     under = code.palette.code_background
-    bar = "" if under.bgcolor is not None else "│"
-    room = max(width - 2, 1)
-    left = Segment(f"{bar or ' '} " if bar else " ", code.palette.border + under)
+    # Without a background a bar tells code from words; with next to no room nothing does.
+    bar = "│ " if under.bgcolor is None else " "
+    left = Segment(bar if width > MARGIN_WIDTH_MIN else "", code.palette.border + under)
+    room = width - len(left.text)
     found: list[Line] = []
     for runs in code.runs(lines):
-        for part in _broken(runs, room - len(bar)):
-            used = sum([cell_len(text) for text, _ in part]) + len(left.text)
+        for part in _broken(runs, room):
+            used = sum([cell_len(text) for text, _ in part])
             line = [left, *[Segment(text, style + under) for text, style in part]]
-            if not bar and used < width:
-                line.append(Segment(" " * (width - used), under))
+            if under.bgcolor is not None and used < room:
+                line.append(Segment(" " * (room - used), under))
             found.append(line)
     return found
 

@@ -26,5 +26,9 @@ class Look:
         """A sign of ours, or what stands for it where only ASCII can be shown."""
         return sign if self.unicode else plain
 
+    def fold_mark(self, folded: bool) -> str:
+        """The sign before a line under which there is more."""
+        return self.mark("▸ ", "+ ") if folded else self.mark("▾ ", "- ")
+
 
 __all__ = ["ImageMode", "Look"]

@@ -40,6 +40,8 @@ class Layout:
         self.look = look
         self.base = base
         self.soft_break = "\n" if breaks else " "
+        # The lines that the tokens were read from.
+        self.source: list[str] = []
         # Definitions of links, as markdown-it keeps them.
         self.env: dict[str, Any] = {}
         self._runs: dict[tuple[str, Style], list[Run]] = {}
@@ -60,9 +62,11 @@ class Layout:
         for kept in (self._runs, self._runs_before, self._wrapped, self._wrapped_before):
             kept.clear()
 
-    def forget_codes(self) -> None:
-        """The lines are counted from another place now."""
+    def forget_codes(self, going_on: Code | None = None) -> None:
+        """The lines are counted from another place now; in the first of them, code may go on."""
         self._codes.clear()
+        if going_on is not None:
+            self._codes[0, going_on.fence] = going_on
 
     def inline(self, content: str, style: Style) -> list[Run]:
         """A paragraph as runs."""
@@ -89,26 +93,23 @@ class Layout:
 
     # ---- blocks
 
-    def blocks(
-        self,
-        tokens: Sequence[Token],
-        width: int,
-        style: Style,
-        *,
-        loose: bool = True,
-        depth: int = 0,
-    ) -> list[Line]:
-        """Blocks beneath each other; a blank line between them where they are loose."""
+    def blocks(self, tokens: Sequence[Token], width: int, style: Style, depth: int) -> list[Line]:
+        """Blocks beneath each other; a blank line between them where the source has one."""
         found: list[Line] = []
         at = 0
         while at < len(tokens):
             end = end_of(tokens, at)
             lines = self.block(tokens[at:end], width, style, depth)
-            if found and lines and loose:
+            if found and lines and self.has_gap(tokens[at]):
                 found.append([])
             found += lines
             at = end
         return found
+
+    def has_gap(self, token: Token) -> bool:
+        """Whether the line above a block is blank, but for the marks of quotes."""
+        begin = token.map[0] if token.map else 0
+        return 0 < begin <= len(self.source) and not self.source[begin - 1].strip("> ")
 
     def block(
         self, tokens: Sequence[Token], width: int, style: Style, depth: int = 0
@@ -122,17 +123,16 @@ class Layout:
         if kind == "heading_open":
             return self.words(inside[0].content, style + self._heading(first.tag), width)
         if kind in ("fence", "code_block"):
-            return self._code(first, width)
+            return code_lines(self.code(first), code_of(first), width)
         if kind == "hr":
             return [[Segment(self.look.mark("─", "-") * width, palette.border)]]
         if kind == "blockquote_open":
-            bar = Segment(self.look.mark("▌ ", "> "), palette.border)
-            lines = self.blocks(
-                inside, max(width - 2, WIDTH_MIN), style + palette.quote, depth=depth
-            )
-            return [[bar, *line] for line in lines]
+            bar = self.look.mark("▌ ", "> ") if width >= WIDTH_MIN + 2 else ""
+            lines = self.blocks(inside, width - len(bar), style + palette.quote, depth)
+            return [[Segment(bar, palette.border), *line] for line in lines] if bar else lines
         if kind in ("bullet_list_open", "ordered_list_open"):
-            return self._list(tokens, width, style, depth)
+            start = first.attrGet("start")
+            return self.items(tokens, 1 if start is None else int(start), width, style, depth)
         if kind == "table_open":
             return self._table(inside, width, style)
         # HTML, and whatever else there may be one day: as it was written.
@@ -144,47 +144,37 @@ class Layout:
             return palette.heading + Style(underline=True)
         return palette.heading if tag == "h2" else palette.strong
 
-    def _code(self, token: Token, width: int) -> list[Line]:
+    def code(self, token: Token) -> Code:
+        """The code of a block, which remembers what it coloured already."""
         language = token.info.split()[0] if token.info.split() else ""
-        begin = token.map[0] if token.map else 0
-        key = (begin, language)
-        code = self._codes.get(key)
-        if code is None:
-            code = self._codes[key] = Code(language.strip("{}.").lower(), self.look.palette)
-        lines = harmless(token.content).split("\n")
-        # The line end after the last line is not a line.
-        if len(lines) > 1 and not lines[-1]:
-            lines.pop()
-        return code_lines(code, lines, width)
+        key = (token.map[0] if token.map else 0, language)
+        found = self._codes.get(key)
+        if found is None:
+            found = self._codes[key] = Code(language, self.look.palette)
+        return found
 
-    def _list(self, tokens: Sequence[Token], width: int, style: Style, depth: int) -> list[Line]:
-        items: list[Sequence[Token]] = []
+    def items(
+        self, tokens: Sequence[Token], number: int, width: int, style: Style, depth: int = 0
+    ) -> list[Line]:
+        """The items of a list; the first has this number.
+
+        Each looks as it does without the others, so that a list can be frozen item by item.
+        """
+        ordered = tokens[0].type == "ordered_list_open"
+        bullet = self.look.mark(_BULLETS[min(depth, 2)], "-") + " "
+        found: list[Line] = []
         at = 1
         while at < len(tokens) - 1:
             end = end_of(tokens, at)
-            items.append(tokens[at + 1 : end - 1])
-            at = end
-        ordered = tokens[0].type == "ordered_list_open"
-        start = (
-            int(tokens[0].attrGet("start") or 0) if tokens[0].attrGet("start") is not None else 1
-        )
-        loose = any(
-            token.type == "paragraph_open" and not token.hidden
-            for item in items
-            for token in _top(item)
-        )
-        last = f"{start + len(items) - 1}. "
-        bullet = self.look.mark(_BULLETS[min(depth, 2)], "-") + " "
-        found: list[Line] = []
-        for number, item in enumerate(items, start):
-            mark = f"{number}. ".rjust(len(last)) if ordered else bullet
-            if found and loose:
+            if found and self.has_gap(tokens[at]):
                 found.append([])
-            found += self._item(item, mark, width, style, loose, depth)
+            mark = f"{number}. " if ordered else bullet
+            found += self._item(tokens[at + 1 : end - 1], mark, width, style, depth)
+            at, number = end, number + 1
         return found
 
     def _item(
-        self, item: Sequence[Token], mark: str, width: int, style: Style, loose: bool, depth: int
+        self, item: Sequence[Token], mark: str, width: int, style: Style, depth: int
     ) -> list[Line]:
         palette = self.look.palette
         mark_style = palette.accent
@@ -199,8 +189,9 @@ class Layout:
             item = [item[0], inline, *item[2:]]
         # So deep that nothing would be left of the line: the mark gives way.
         indent = min(len(mark), max(width - WIDTH_MIN, 0))
-        room = width - indent
-        lines = self.blocks(item, room, style, loose=loose, depth=depth + 1) or [[]]
+        lines = self.blocks(item, width - indent, style, depth + 1) or [[]]
+        if not indent:
+            return lines
         first, rest = Segment(mark[:indent], mark_style), Segment(" " * indent)
         return [[rest if number else first, *line] for number, line in enumerate(lines)]
 
@@ -232,14 +223,13 @@ def end_of(tokens: Sequence[Token], at: int) -> int:
     return len(tokens)
 
 
-def _top(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens of the blocks that stand in a row, without those within them."""
-    found: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        found.append(tokens[at])
-        at = end_of(tokens, at)
-    return found
+def code_of(token: Token) -> list[str]:
+    """The lines of a block of code."""
+    lines = harmless(token.content).split("\n")
+    # The line end after the last line is not a line.
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    return lines
 
 
-__all__ = ["Layout", "end_of"]
+__all__ = ["Layout", "code_of", "end_of"]
