@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from accord.terminal.model.cards import cost_words
+from accord.terminal.model.cards import cost_words, counted
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.key_names import key_text
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _GAP = " · "
 _BAR_CELLS = 8
-BAR_COLUMNS_MIN = 100
-"""From this width on the context is a bar too."""
+_FOLDERS = "folders"
 _TIGHT, _FULL = 0.8, 0.95
 """Shares of the context from which it is marked."""
 
@@ -53,17 +52,25 @@ class Footer(PartsLine):
         keys = self._keys()
         if chat is None:
             return fit([keys], width)
-        left = [self._agent(chat), *self._settings(chat), *self._usage(chat, width)]
-        folder = self._folder(chat)
-        kept = fit([*left, folder, keys], width, len(_GAP))
-        return self._joined(kept, width)
+        for bar, whole in ((True, True), (True, False), (False, False)):
+            parts = [
+                self._agent(chat),
+                *self._settings(chat),
+                *self._usage(chat, bar=bar),
+                *self._folders(chat, whole=whole),
+                keys,
+            ]
+            parts = [part for part in parts if part.text]
+            if sum(part.cells + len(_GAP) for part in parts) - len(_GAP) <= width:
+                break
+        return self._joined(fit(parts, width, len(_GAP)), width)
 
     def _joined(self, kept: list[Part], width: int) -> list[Part]:
         dim = self.palette.dim
         found: list[Part] = []
         free = width - sum(part.cells for part in kept) - len(_GAP) * (len(kept) - 1)
         for part in kept:
-            is_right = part.target in ("folder", "help")
+            is_right = part.target in (_FOLDERS, "help")
             if found:
                 # All the room that is left is before the first one of the right side.
                 blank = " " * (free + len(_GAP)) if is_right and free > 0 else _GAP
@@ -74,17 +81,17 @@ class Footer(PartsLine):
 
     def _agent(self, chat: Chat) -> Part:
         name = one_line(chat.agent_name) or "agent"
-        return Part(name, self.palette.strong, weight=8, least=8)
+        return Part(name, self.palette.strong, weight=8, least=16)
 
     def _settings(self, chat: Chat) -> list[Part]:
         palette = self.palette
         mode, model = mode_name(chat.transcript), model_name(chat.transcript)
         return [
-            Part(one_line(mode), palette.accent, weight=7, least=8, target="pick_options"),
-            Part(one_line(model), palette.text, weight=6, least=8, target="pick_options"),
+            Part(one_line(mode), palette.accent, weight=7, least=14, target="pick_options"),
+            Part(one_line(model), palette.text, weight=6, least=14, target="pick_options"),
         ]
 
-    def _usage(self, chat: Chat, width: int) -> list[Part]:
+    def _usage(self, chat: Chat, *, bar: bool) -> list[Part]:
         palette = self.palette
         found: list[Part] = []
         share = context_share(chat.transcript.usage)
@@ -92,22 +99,24 @@ class Footer(PartsLine):
             style = palette.dim
             if share >= _TIGHT:
                 style = palette.error if share >= _FULL else palette.warning
-            text = f"context {share:.0%}"
-            if width >= BAR_COLUMNS_MIN:
-                full = min(round(share * _BAR_CELLS), _BAR_CELLS)
-                text = f"context {'█' * full}{'░' * (_BAR_CELLS - full)} {share:.0%}"
-            found.append(Part(text, style, weight=5))
+            full = min(round(share * _BAR_CELLS), _BAR_CELLS)
+            drawn = "█" * full + "░" * (_BAR_CELLS - full) + " " if bar else ""
+            found.append(Part(f"context {drawn}{share:.0%}", style, weight=5))
         cost = chat.transcript.usage.cost
         if cost is not None:
-            found.append(Part(cost_words(cost), palette.dim, weight=3))
+            found.append(Part(cost_words(cost), palette.dim, weight=2))
         return found
 
-    def _folder(self, chat: Chat) -> Part:
+    def _folders(self, chat: Chat, *, whole: bool) -> list[Part]:
+        palette = self.palette
         folder = one_line(shortened(chat.folder))
-        # Folders outside of the project are there because the person named them: it is said.
-        more = f" +{len(chat.roots)} folder{'s' * (len(chat.roots) > 1)}" if chat.roots else ""
-        text = folder.rpartition("/")[2] if self.content_size.width < BAR_COLUMNS_MIN else folder
-        return Part((text or folder) + more, self.palette.dim, weight=4, least=10, target="folder")
+        text = folder if whole else folder.rpartition("/")[2] or folder
+        found = [Part(text, palette.dim, weight=3, least=10, target=_FOLDERS)]
+        if chat.roots:
+            # Folders outside of the project are there because the person named them: it is said.
+            more = f"+{counted(len(chat.roots), 'folder')}"
+            found.append(Part(more, palette.dim, weight=4, target=_FOLDERS))
+        return found
 
     def _keys(self) -> Part:
         keys = self._desk.settings.keys_of("help")
@@ -117,7 +126,7 @@ class Footer(PartsLine):
 
     def pressed(self, target: str) -> None:
         """Do what the key of it does."""
-        action = "pick_options" if target == "folder" else target
+        action = "pick_options" if target == _FOLDERS else target
         self.call_next(self.app.run_action, action)
 
 
@@ -129,4 +138,4 @@ def shortened(folder: str) -> str:
     return folder
 
 
-__all__ = ["BAR_COLUMNS_MIN", "Footer", "shortened"]
+__all__ = ["Footer", "shortened"]

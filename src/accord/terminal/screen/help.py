@@ -58,7 +58,7 @@ class _HelpLines(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """A key and what it does."""
         at = y + self.scroll_offset.y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if at >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         palette = palette_for(self.app.theme)

@@ -12,6 +12,8 @@ from rich.cells import cell_len
 
 from accord.terminal.screen.parts import Part, PartsLine
 
+_GAP, _GAP_LEAST = 3, 2
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -35,20 +37,23 @@ class Hints(PartsLine):
         self.refresh()
 
     def parts(self, width: int) -> list[Part]:
-        """The first ones have precedence."""
+        """The first ones have precedence; keys are written shorter before any is left out."""
         palette = self.palette
+        hints = [(hint.key, f" {hint.text}", hint.action) for hint in self._hints]
+        gap = _GAP
+        if sum(cell_len(key + words) + gap for key, words, _ in hints) - gap > width:
+            hints = [(key.replace("Ctrl+", "^"), words, action) for key, words, action in hints]
+            gap = _GAP_LEAST
         found: list[Part] = []
-        used = 0
-        for hint in self._hints:
-            words = f" {hint.text}"
-            gap = 3 if found else 0
-            if used + gap + cell_len(hint.key) + cell_len(words) > width:
+        used = -gap
+        for key, words, action in hints:
+            used += gap + cell_len(key + words)
+            if used > width:
                 break
-            used += gap + cell_len(hint.key) + cell_len(words)
-            if gap:
-                found.append(Part("   ", palette.dim))
-            found.append(Part(hint.key, palette.accent, target=hint.action))
-            found.append(Part(words, palette.dim, target=hint.action))
+            if found:
+                found.append(Part(" " * gap, palette.dim))
+            found.append(Part(key, palette.accent, target=action))
+            found.append(Part(words, palette.dim, target=action))
         return found
 
     def pressed(self, target: str) -> None:

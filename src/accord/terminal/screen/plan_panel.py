@@ -194,7 +194,7 @@ class _PlanBody(ScrollView, can_focus=False):
             self._lay_out()
 
     def _lay_out(self) -> None:
-        width = (self.size.width or self.app.size.width - 2) - 2
+        width = (self.size.width or self.app.size.width) - 3
         look = self._look = Look(max(width, 20), palette_for(self.app.theme))
         self._strips = []
         for plan in self._plans:
@@ -219,7 +219,7 @@ class _PlanBody(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """One line of a task."""
         at = y + self.scroll_offset.y
-        width = self.size.width - 2
+        width = self.scrollable_content_region.width
         if at >= len(self._strips):
             return Strip.blank(width, self.rich_style)
         return self._strips[at].crop_extend(0, width, None).apply_style(self.rich_style)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
 
 _STOP = "stop"
-_LAST_LEAST = 12
+_LAST_LEAST, _QUIET_LEAST = 12, 32
+"""Columns for what the agent did last, which matter more while it is quiet."""
 
 
 class StatusLine(PartsLine):
@@ -94,7 +95,7 @@ class StatusLine(PartsLine):
             found = [Part(f"◌ Quiet for {span(quiet)}", palette.warning)]
             if last:
                 words = f" — last: {last}"
-                found.append(Part(words, palette.dim, weight=2, least=_LAST_LEAST))
+                found.append(Part(words, palette.dim, weight=2, least=_QUIET_LEAST))
             return [*found, *self._elapsed()]
         found = [Part("● Working", palette.running), *self._elapsed()]
         if last:

@@ -155,7 +155,9 @@ def _window(widths: list[int], front: int, width: int) -> tuple[int, int]:
 
 def _on(mark: Style, tab: Style) -> Style:
     """A mark on the ground of its tab."""
-    return mark if mark.reverse or tab.reverse else mark + Style(bgcolor=tab.bgcolor)
+    if tab.reverse:
+        return tab
+    return mark if mark.reverse else mark + Style(bgcolor=tab.bgcolor)
 
 
 __all__ = ["TITLE_COLUMNS_MAX", "TabBar"]

@@ -113,7 +113,6 @@ ACCORD_CONTRAST = Theme(
         "block-cursor-blurred-background": "#003a5c",
         "block-cursor-blurred-foreground": "#ffffff",
         "button-color-foreground": "#000000",
-        "input-cursor-text-style": "reverse",
         "input-selection-background": "#005a8f",
         "scrollbar": "#bcbcbc",
         "scrollbar-hover": "#ffffff",

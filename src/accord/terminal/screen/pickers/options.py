@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.containers import Vertical
+from textual.content import Content
+
 from accord.errors import AccordError
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
@@ -129,12 +132,8 @@ class ChoicesScreen(NamePicker):
     def on_mount(self) -> None:
         """Say what is chosen here."""
         super().on_mount()
-        self.query("Vertical").first().border_title = _plain_title(self._subject)
-
-
-def _plain_title(text: str) -> str:
-    # Titles of borders are read as markup, where brackets mean something.
-    return text.replace("[", "(").replace("]", ")")
+        # As content: a title that is a string is read as markup.
+        self.query_one(Vertical).border_title = Content(self._subject)
 
 
 def option_rows(chat: Chat) -> list[Row]:

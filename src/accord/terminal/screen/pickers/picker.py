@@ -34,10 +34,15 @@ from accord.terminal.screen.themes import palette_for
 
 ResultT = TypeVar("ResultT")
 
-_AROUND = 7
-"""Lines of a picker that are no rows: border, search, detail, hints."""
+_AROUND = 6
+"""Lines of a picker that are no rows: the border, the search, what can be done, and gaps."""
+_FRAME_SHARE = 0.94
+_DETAIL_HEIGHT_MIN = 15
+"""On lower screens the rows have the room of the detail."""
 _TITLE_SHARE = 0.6
 """Of a row: what its title may take of it where there is a description too."""
+_ROW_AROUND = 8
+"""Cells of a row that are no text: marks and gaps."""
 DETAIL_LINES_MAX = 2
 
 
@@ -76,7 +81,7 @@ class RowList(ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """One row, or a heading."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         at = y + self.scroll_offset.y
         lines = self.rows.lines
         if at >= len(lines):
@@ -130,7 +135,9 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         border: round $border; background: $surface; padding: 0 1;
         border-title-color: $text; border-title-style: bold;
     }
-    Picker Input { border: none; height: 1; padding: 0; margin: 0 0 1 0; background: $surface; }
+    Picker Input, Picker Input:focus {
+        border: none; height: 1; padding: 0; margin: 0 0 1 0; background: $surface;
+    }
     Picker #empty { height: auto; padding: 0 2; color: $text-muted; }
     Picker #detail { height: auto; color: $text-muted; }
     Picker RowList, Picker Hints { background: $surface; }
@@ -154,12 +161,15 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     def __init__(self) -> None:
         super().__init__()
         self.rows = Rows()
+        self._empty: str | None = None
+        # Of the rows that have a description: cells that all of one would take.
+        self._widest = 0
 
     def compose(self) -> ComposeResult:
         """A frame with a field, the rows and what can be done."""
         with Vertical() as frame:
             frame.border_title = self.heading
-            yield Input(placeholder=self.search_text)
+            yield Input(placeholder=self.search_text, compact=True)
             yield RowList(self.rows)
             yield Static("", id="empty", markup=False)
             yield Static("", id="detail", markup=False)
@@ -176,12 +186,12 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     def show(self, rows: Sequence[Row], *, empty: str | None = None) -> None:
         """Offer these rows."""
         self.rows.replace(rows)
+        described = (f"{one.title}{one.description}{one.note}" for one in rows if one.description)
+        self._widest = max(map(cell_len, described), default=0)
         if empty is not None:
             self._empty = empty
         if self.is_mounted:
             self._arrange()
-
-    _empty: str | None = None
 
     @property
     def empty(self) -> str:
@@ -194,21 +204,29 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         lines = len(self.rows.lines)
         rows = self.query_one(RowList)
         rows.display = bool(lines)
-        rows.styles.height = max(1, min(lines, self.size.height - _AROUND - DETAIL_LINES_MAX))
+        room = int(self.size.height * _FRAME_SHARE) - _AROUND
+        room -= DETAIL_LINES_MAX if self._has_detail else 0
+        rows.styles.height = max(1, min(lines, room))
         empty = self.query_one("#empty", Static)
         empty.display = not lines
         empty.update(self.empty)
         rows.renew()
         self._tell()
 
+    @property
+    def _has_detail(self) -> bool:
+        """Whether some row has more to say than it has room for."""
+        width = self.query_one(RowList).size.width - _ROW_AROUND
+        return self.size.height >= _DETAIL_HEIGHT_MIN and self._widest > width
+
     def _tell(self) -> None:
         """Say more about the row that is meant."""
         row = self.rows.chosen
         detail = self.query_one("#detail", Static)
-        described = any(one.description for one in self.rows.all)
-        detail.display = described and self.size.height > 14
+        detail.display = self._has_detail
         width = max(self.query_one(RowList).size.width, 10)
-        lines = wrapped(row.description, width)[:DETAIL_LINES_MAX] if row is not None else []
+        text = "" if row is None else self.detail(row)
+        lines = wrapped(text, width)[:DETAIL_LINES_MAX]
         lines += [""] * (DETAIL_LINES_MAX - len(lines))
         detail.update("\n".join(lines))
 
@@ -252,6 +270,10 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     def meant(self, row: Row | None) -> None:
         """The cursor is on this row; nothing is chosen yet."""
+
+    def detail(self, row: Row) -> str:
+        """What is said beneath the rows about the one that is meant."""
+        return row.description
 
     def chosen(self, row: Row) -> None:
         """This row was chosen."""

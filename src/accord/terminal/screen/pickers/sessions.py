@@ -102,6 +102,10 @@ class SessionsScreen(Picker["Chat | None"]):
             words=one_line(info.session_id),
         )
 
+    def detail(self, row: Row) -> str:
+        """All of the title, which is often longer than a row, and where it is."""
+        return f"{row.title} — {row.description}"
+
     def chosen(self, row: Row) -> None:
         """Go on with it."""
         info = self._sessions.get(row.key)

@@ -19,7 +19,9 @@ _FRAME = """
         border: round {1}; background: $surface; padding: 0 1;
     }}
     {0} Static {{ height: auto; }}
-    {0} Input {{ border: none; height: 1; padding: 0; margin: 1 0 0 0; background: $panel; }}
+    {0} Input, {0} Input:focus {{
+        border: none; height: 1; padding: 0; margin: 1 0 0 0; background: $panel;
+    }}
     {0} Hints {{ margin: 1 0 0 0; background: $surface; }}
 """
 
@@ -42,7 +44,7 @@ class NameScreen(ModalScreen["str | None"]):
         """The question and a field."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input(self._value)
+            yield Input(self._value, compact=True)
             yield Hints([Hint("Enter", "take it", "take"), Hint("Esc", "leave it", "close")])
 
     def action_take(self) -> None:
