@@ -12,19 +12,87 @@ from collections.abc import Mapping, Sequence
 
 # Editors that have a window of their own: they are started and not waited for.
 WINDOWED = frozenset(
-    "code code-insiders code-oss codium vscodium cursor windsurf zed zeditor subl sublime_text atom"
-    " gvim mvim gedit gnome-text-editor kate mate pycharm idea idea64 webstorm goland clion rider"
-    " rubymine phpstorm fleet mousepad xed geany notepad notepad++".split()
+    [
+        "code",
+        "code-insiders",
+        "code-oss",
+        "codium",
+        "vscodium",
+        "cursor",
+        "windsurf",
+        "zed",
+        "zeditor",
+        "subl",
+        "sublime_text",
+        "atom",
+        "gvim",
+        "mvim",
+        "gedit",
+        "gnome-text-editor",
+        "kate",
+        "mate",
+        "pycharm",
+        "idea",
+        "idea64",
+        "webstorm",
+        "goland",
+        "clion",
+        "rider",
+        "rubymine",
+        "phpstorm",
+        "fleet",
+        "mousepad",
+        "xed",
+        "geany",
+        "notepad",
+        "notepad++",
+    ]
 )
 _PLUS = frozenset(
-    "vi vim nvim view ex gvim mvim vimx elvis nano pico rnano emacs emacsclient mg jed joe jmacs jstar"
-    " jpico ne kak micro less most more mcedit gedit gnome-text-editor xed mousepad geany e3 zile"
-    " amp".split()
+    [
+        "vi",
+        "vim",
+        "nvim",
+        "view",
+        "ex",
+        "gvim",
+        "mvim",
+        "vimx",
+        "elvis",
+        "nano",
+        "pico",
+        "rnano",
+        "emacs",
+        "emacsclient",
+        "mg",
+        "jed",
+        "joe",
+        "jmacs",
+        "jstar",
+        "jpico",
+        "ne",
+        "kak",
+        "micro",
+        "less",
+        "most",
+        "more",
+        "mcedit",
+        "gedit",
+        "gnome-text-editor",
+        "xed",
+        "mousepad",
+        "geany",
+        "e3",
+        "zile",
+        "amp",
+    ]
 )
-_GOTO = frozenset("code code-insiders code-oss codium vscodium cursor windsurf".split())
-_COLON = frozenset("hx helix zed zeditor subl sublime_text atom lapce".split())
-_LINE_WORD = frozenset("pycharm idea idea64 webstorm goland clion rider rubymine phpstorm".split())
-_SHORT_LINE = frozenset("kate mate".split())
+_GOTO = frozenset(["code", "code-insiders", "code-oss", "codium", "vscodium", "cursor", "windsurf"])
+_COLON = frozenset(["hx", "helix", "zed", "zeditor", "subl", "sublime_text", "atom", "lapce"])
+_LINE_WORD = frozenset(
+    ["pycharm", "idea", "idea64", "webstorm", "goland", "clion", "rider", "rubymine", "phpstorm"]
+)
+_SHORT_LINE = frozenset(["kate", "mate"])
 _FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
 
 

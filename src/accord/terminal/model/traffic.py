@@ -109,6 +109,8 @@ class Traffic:
         self._forget_streams()
         # The agent's command, for whoever reads what is saved.
         self.command: Sequence[str] = ()
+        # Told when something came, while somebody looks.
+        self.on_change: Callable[[], None] | None = None
 
     def _forget_streams(self) -> None:
         self._streams = {
@@ -120,9 +122,14 @@ class Traffic:
 
     def record(self, way: Way, data: bytes) -> None:
         """Take in bytes: this is what a client's option `traffic` calls."""
-        if not data:
+        if data:
+            self._split(way, data)
+        else:
             self._end()
-            return
+        if self.on_change is not None:
+            self.on_change()
+
+    def _split(self, way: Way, data: bytes) -> None:
         now = self._clock() - self._began
         for frame in self._streams[way].feed(data):
             if not isinstance(frame, int):
