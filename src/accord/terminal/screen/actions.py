@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 
 from accord.errors import AccordError
 from accord.terminal.model.cleaning import harmless, one_line
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from accord.terminal.model.chat import Chat
     from accord.terminal.screen.pane import ChatPane
 
+TOLD_SECONDS = 6.0
 AGAIN_SECONDS = 2.0
 """Ctrl-C pressed twice within this time leaves."""
 
@@ -59,10 +61,9 @@ class ActingApp(App[int]):
         """End the agents, then the program."""
         raise NotImplementedError
 
-    def tell(self, text: str, severity: str = "information") -> None:
+    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
         """A sentence for a moment; what an agent said in it is made harmless."""
-        level = "error" if severity == "error" else "information"
-        self.notify(harmless(text), severity=level, markup=False, timeout=6)
+        self.notify(harmless(text), severity=severity, markup=False, timeout=TOLD_SECONDS)
 
     async def try_to(self, work: Awaitable[object]) -> bool:
         """Do it, and say why where it cannot be done."""
@@ -106,6 +107,12 @@ class ActingApp(App[int]):
             return
         self.desk.stop(chat)
 
+    def on_prompt_editor_scroll_asked(self, event: PromptEditor.ScrollAsked) -> None:
+        """The page keys scroll what was said, wherever the cursor is."""
+        event.stop()
+        if self.pane is not None:
+            self.pane.scroll_pages(event.pages)
+
     def on_status_line_stop_pressed(self, event: StatusLine.StopPressed) -> None:
         """The visible Stop was clicked."""
         event.stop()
@@ -119,6 +126,8 @@ class ActingApp(App[int]):
             self.screen.clear_selection()
             return
         chat, pane = self.chat, self.pane
+        if pane is not None and pane.prompt.copy_selection():
+            return
         if chat is not None and chat.is_busy and len(self.screen_stack) == 1:
             self.desk.stop(chat)
             return
@@ -310,15 +319,13 @@ class ActingApp(App[int]):
         """What agents may do."""
         from accord.terminal.screen.dialogs.grants import GrantsScreen
 
-        self.push_screen(GrantsScreen(self.desk))
+        self.push_screen(GrantsScreen(self.desk, None if self.chat is None else self.chat.folder))
 
     def action_theme(self) -> None:
-        """The next of the four."""
-        from accord.terminal.screen.themes import THEMES
+        """One of the four, seen while choosing."""
+        from accord.terminal.screen.pickers import ThemeScreen
 
-        names = [theme.name for theme in THEMES]
-        at = names.index(self.theme) if self.theme in names else -1
-        self.theme = names[(at + 1) % len(names)]
+        self.push_screen(ThemeScreen(self.theme))
 
     # ---- the program
 

@@ -11,6 +11,7 @@ What always holds
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.attention import Attention
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.images import image_mode
+from accord.terminal.render.images import image_mode, transmissions
 from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
 from accord.terminal.screen.footer import Footer
@@ -57,10 +58,19 @@ class AccordApp(ActingApp):
     TabBar.-alone { display: none; }
     """
 
-    def __init__(self, desk: Desk, order: Order, *, hint: str = "") -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        order: Order | None,
+        choices: Mapping[str, Order] | None = None,
+        *,
+        hint: str = "",
+    ) -> None:
+        """Without an order the person chooses among `choices`; `hint` is the first remark."""
         super().__init__()
         self.desk = desk
         self._order = order
+        self._choices = choices or {}
         self._hint = hint
         self._attention = Attention(bell=desk.settings.bell)
         self._panes: dict[int, ChatPane] = {}
@@ -88,7 +98,7 @@ class AccordApp(ActingApp):
         self._seconds = self.set_interval(1.0, self._tick, pause=True)
         self.desk.on_change = self._desk_changed
         self.desk.run_in_terminal = self.run_in_terminal
-        self.run_worker(self._serve, exit_on_error=True)
+        self.run_worker(self._serve(), exit_on_error=True)
         self.call_after_refresh(self._begin)
         self._listen_to_signals()
 
@@ -99,7 +109,22 @@ class AccordApp(ActingApp):
             self._desk_is_over.set()
 
     async def _begin(self) -> None:
-        chat = await self.desk.open_chat(order=self._order)
+        if self._order is not None:
+            await self._open(self._order)
+            return
+        from accord.terminal.screen.pickers import AgentsScreen
+
+        agents = {name: " ".join(order.command) for name, order in self._choices.items()}
+        self.push_screen(AgentsScreen(agents), self._agent_chosen)
+
+    def _agent_chosen(self, name: str | None) -> None:
+        if name is None:
+            self.call_later(self.leave, 0)
+        else:
+            self.call_later(self._open, self._choices[name])
+
+    async def _open(self, order: Order) -> None:
+        chat = await self.desk.open_chat(order=order)
         if self._hint:
             chat.remark(self._hint)
 
@@ -110,7 +135,7 @@ class AccordApp(ActingApp):
             width=self.size.width,
             palette=palette_for(self.theme),
             side_by_side=self._side_by_side,
-            images=image_mode(self.desk.settings.images),
+            images=image_mode(self.desk.settings.images, os.environ),
         )
 
     # ---- chats on the screen
@@ -202,8 +227,16 @@ class AccordApp(ActingApp):
         signs = self._attention.take(self.desk.chats)
         if signs.bell:
             self.bell()
-        if signs.title is not None and self._driver is not None and not self.is_headless:
-            self._driver.write(signs.title)
+        if signs.title is not None:
+            self._write(signs.title)
+        pictures = transmissions.take()
+        if pictures:
+            self._write(pictures)
+
+    def _write(self, sequence: str) -> None:
+        """To the terminal itself, beside the screen: our own words only."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
 
     def on_app_focus(self) -> None:
         """The person looks here."""
@@ -256,6 +289,7 @@ class AccordApp(ActingApp):
         self.desk.leave()
         with anyio.move_on_after(LEAVING_SECONDS_MAX):
             await self._desk_is_over.wait()
+        self._write(transmissions.forget())
         self.exit(code, return_code=code)
 
     async def run_in_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:

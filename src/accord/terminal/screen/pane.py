@@ -93,6 +93,11 @@ class ChatPane(Widget):
         """Whether a question mark asks for help: nothing is being typed or answered."""
         return self._question is None and self.prompt.is_empty
 
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll what was said, up or down by a page."""
+        conversation = self.conversation
+        (conversation.action_page_up if pages < 0 else conversation.action_page_down)()
+
     def set_look(self, look: Look) -> None:
         """Draw in other colours."""
         self._look = look
