@@ -120,9 +120,7 @@ class Gutter:
             parts = [*parts[:PARTS_MAX], [(self._look.mark("…", "..."), palette.dim)]]
         found: list[Strip] = []
         for count, part in enumerate(parts):
-            gutter = " " * len(head) if count else head
-            whole = [(gutter, palette.line_number if not count else under), *part]
-            strip = strip_on(whole, under, self.width)
+            strip = strip_on([*gutter(line, head, count, palette), *part], under, self.width)
             found.append(Strip([*strip_of((self._indent, Style.null())), *strip]))
         return found
 
@@ -134,6 +132,14 @@ def between(line: DiffLine, look: Look, indent: str) -> Strip:
     style = palette.hunk if line.kind == "hunk" else palette.dim
     runs = [(f"{indent}{mark} ", palette.line_number), (f"  {line.text}", style)]
     return strip_of(*shortened(runs, look.width))
+
+
+def gutter(line: DiffLine, head: str, row: int, palette: Palette) -> list[Run]:
+    """What stands left of a row of a line: number and sign beside the first, nothing after it."""
+    if row:
+        return [(" " * len(head), palette.text)]
+    style = palette.success if line.kind == "added" else palette.error
+    return [(head[:-2], palette.line_number), (head[-2:], style)]
 
 
 def sign_of(line: DiffLine) -> str:
@@ -194,6 +200,7 @@ __all__ = [
     "between",
     "coloured",
     "diff_lines",
+    "gutter",
     "more_line",
     "sign_of",
     "summary_line",

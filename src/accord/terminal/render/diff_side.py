@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from accord.terminal.model.diff_lines import DiffLine, FileChange, paired
 from accord.terminal.render.block import OpenFile, strip_of
-from accord.terminal.render.diff import PARTS_MAX, between, coloured, sign_of, under_of
+from accord.terminal.render.diff import PARTS_MAX, between, coloured, gutter, sign_of, under_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look
 from accord.terminal.render.spans import broken, strip_on
@@ -81,8 +81,8 @@ class _Halves:
             parts = [*parts[:PARTS_MAX], [(self._look.mark("…", "..."), palette.dim)]]
         found: list[Strip] = []
         for count, part in enumerate(parts):
-            gutter = (" " * len(head), under) if count else (head, palette.line_number)
-            found.append(strip_on([gutter, *part], under, self._width))
+            runs = [*gutter(line, head, count, palette), *part]
+            found.append(strip_on(runs, under, self._width))
         return found
 
 
