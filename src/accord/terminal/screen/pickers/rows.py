@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from accord.terminal.model.fuzzy import is_match
 
-_AT_START, _AT_WORD, _INSIDE, _SCATTERED = 0, 1, 2, 3
+_AT_START, _AT_WORD, _INSIDE, _BESIDE, _SCATTERED = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +144,18 @@ class Rows:
 def fitness(word: str, text: str) -> int | None:
     """How well a word fits a text, less is better; None where it does not.
 
-    It fits by standing in the text, or by its letters standing in the first line in their order.
+    It fits by standing in the text, best in its first line, or by its letters standing in the
+    first line in their order.
     """
     at = text.find(word)
     if at == 0:
         return _AT_START
+    title = text.partition("\n")[0]
+    if at > len(title):
+        return _BESIDE
     if at > 0:
         return _INSIDE if text[at - 1].isalnum() else _AT_WORD
-    return _SCATTERED if is_match(word, text.partition("\n")[0]) else None
+    return _SCATTERED if is_match(word, title) else None
 
 
 __all__ = ["Heading", "Row", "Rows", "fitness"]
