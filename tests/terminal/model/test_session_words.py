@@ -32,7 +32,8 @@ def test_modes_and_models_are_named() -> None:
     assert mode_name(transcript) == "x"
     transcript.modes.available = (Mode("x", "Extra"),)
     assert mode_name(transcript) == "Extra"
-    items = transcript._view.options.items
+    items = transcript.config_options
+    assert isinstance(items, list)
     items += [_option("other"), _option("one", "model"), _option("two", "model", "b")]
     assert model_name(transcript) == "Choice A"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App, ComposeResult
-from textual.geometry import Region
+from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.client.capabilities import AgentCapabilities
@@ -156,6 +156,7 @@ class Stage(App[None]):
         register_themes(self)
         wear(self, theme)
         self.ran: list[str] = []
+        self.notes: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield from self._widgets
@@ -166,12 +167,22 @@ class Stage(App[None]):
     def action_help(self) -> None:
         self.ran.append("help")
 
+    def notify(self, message: str, **how: Any) -> None:
+        """Note it, and that nothing in it is read as markup."""
+        assert how.get("markup") is False
+        self.notes.append(message)
+        super().notify(message, **how)
+
+    @property
+    def strips(self) -> list[Strip]:
+        """What is drawn now."""
+        return self.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+
     @property
     def lines(self) -> list[str]:
         """What stands on the screen now."""
         width, height = self.size
-        strips = self.screen._compositor.render_strips()
-        found = ["".join(segment.text for segment in strip).ljust(width) for strip in strips]
+        found = ["".join(segment.text for segment in strip).ljust(width) for strip in self.strips]
         return found[:height]
 
     @property
@@ -195,8 +206,3 @@ def place_of(app: Stage, words: str) -> tuple[int, int]:
         if at >= 0:
             return cell_len(line[:at]), y
     raise AssertionError(f"{words!r} is not in\n{app.text}")
-
-
-def region_text(app: Stage, region: Region) -> list[str]:
-    """What stands in a part of the screen, for lines without wide letters."""
-    return [line[region.x : region.right] for line in app.lines[region.y : region.bottom]]

@@ -89,7 +89,7 @@ async def test_without_colour_no_colour_reaches_the_terminal(
 
 def _colours(app: Stage) -> set[str]:
     found: set[str] = set()
-    for strip in app.screen._compositor.render_strips():
+    for strip in app.strips:
         for segment in strip:
             style = segment.style
             for color in () if style is None else (style.color, style.bgcolor):

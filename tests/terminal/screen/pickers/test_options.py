@@ -175,9 +175,7 @@ async def test_what_goes_wrong_is_said() -> None:
         app.push_screen(OptionsScreen(chat, double.desk))
         await pilot.press("enter")
         await pilot.pause()
-        [said] = app._notifications
-        assert said.message == "the agent [bold]refused[/bold] it"
-        assert not said.markup
+        assert app.notes == ["the agent [bold]refused[/bold] it"]
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])

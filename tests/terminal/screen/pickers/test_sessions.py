@@ -56,7 +56,7 @@ class Listing:
 
     @property
     def said(self) -> list[str]:
-        return [one.message for one in self.app._notifications]
+        return self.app.notes
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
