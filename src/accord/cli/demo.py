@@ -8,13 +8,9 @@ import signal
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
-from io import TextIOWrapper
 from pathlib import Path
 
 import anyio
-
-from accord.cli.chat import Chat
-from accord.cli.chat_view import ChatPrinter
 
 FIRST_MINUTE = (
     "what is this project?",
@@ -23,8 +19,8 @@ FIRST_MINUTE = (
     "rename mean to average",
     "/undo",
 )
-SIGNAL_CODE = 128
-"""What shells add to the number of a signal that ended a program."""
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code of a talk that Ctrl-C ended."""
 
 AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
@@ -45,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """What `accord demo` takes."""
     parser.description = DESCRIPTION
     parser.add_argument("--yes", action="store_true", help="say yes to everything the agent asks")
+    parser.add_argument("--plain", action="store_true", help="line by line, without full screen")
     parser.add_argument("--script", action="store_true", help="play the first minute by itself")
     parser.add_argument(
         "--prompt", action="append", metavar="TEXT", help="say this and end; may be repeated"
@@ -53,20 +50,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Run the demo; 0 when every turn came to its end."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A letter that the terminal does not know is no reason to end.
-        sys.stdout.reconfigure(errors="replace")
     with tempfile.TemporaryDirectory(prefix="accord-demo-") as scratch:
         folder = _project(scratch)
         try:
-            ended = _talk(folder, arguments)
+            code = _talk(folder, arguments)
         finally:
             # We are leaving; Ctrl-C would now only leave the folder behind.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGINT, before)
-    if ended is signal.SIGINT:
+    if code == INTERRUPTED:
         raise KeyboardInterrupt
-    return SIGNAL_CODE + ended if isinstance(ended, signal.Signals) else ended
+    return code
 
 
 def _project(scratch: str) -> str:
@@ -79,35 +73,27 @@ def _project(scratch: str) -> str:
     return str(folder)
 
 
-def _talk(folder: str, arguments: Namespace) -> int | signal.Signals:
-    """The exit code, or the signal that ended it."""
-    printer = ChatPrinter(sys.stdout, folder)
-    printer.note(f"A scratch project with a mistake in it is in {folder}")
-    command = (sys.executable, *AGENT)
-    prompts = arguments.prompt or ()
-    by_itself = arguments.script or prompts or not _is_terminal()
-    if by_itself:
-        from accord.cli.speakers import Script
+def _talk(folder: str, arguments: Namespace) -> int:
+    """The exit code."""
+    from accord.client.permissions import Permissions
+    from accord.terminal.engine.desk import Desk
+    from accord.terminal.engine.orders import Order
+    from accord.terminal.plain.line_terminal import is_terminal, line_terminal
+    from accord.terminal.plain.running import run_plain
 
-        chat = Chat(printer, Script(printer, prompts or FIRST_MINUTE))
-        anyio.run(chat.run, command, folder)
-        done = all(reason == "end_turn" for reason in chat.stop_reasons)
-        return chat.ended_by or (0 if done else 1)
-    from accord.cli.keyboard import Keyboard
-    from accord.cli.speakers import Person
-
-    keyboard = Keyboard(sys.stdin.fileno())
-    printer.suggest("Try, one after the other:", FIRST_MINUTE)
-    printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
-    chat = Chat(printer, Person(keyboard, printer, FIRST_MINUTE, yes=arguments.yes))
-    with keyboard.watched():
-        anyio.run(chat.run, command, folder)
-    return chat.ended_by or 0
-
-
-def _is_terminal() -> bool:
-    # None, whatever the types say, where the descriptor was closed at the start.
-    stdin = sys.stdin
-    if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
-        return False
-    return stdin.isatty() and sys.stdout.isatty()
+    by_itself = arguments.script or arguments.prompt or not is_terminal()
+    prompts = arguments.prompt or FIRST_MINUTE
+    order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
+    with line_terminal(
+        folder,
+        prompts=prompts if by_itself else None,
+        suggestions=FIRST_MINUTE,
+        says_yes=arguments.yes,
+    ) as terminal:
+        printer = terminal.printer
+        printer.note(f"A scratch project with a mistake in it is in {folder}")
+        if not by_itself:
+            printer.suggest("Try, one after the other:", FIRST_MINUTE)
+            printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
+        # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
+        return anyio.run(run_plain, Desk(permissions=Permissions()), order, terminal)

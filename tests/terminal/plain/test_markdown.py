@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accord.terminal.model.cleaning import columns
 from accord.terminal.plain.markdown import Markdown
-from accord.terminal.plain.prose import columns
 
 PAGE = """\
 # What it is

@@ -93,7 +93,7 @@ def test_notices_are_shown_without_what_a_terminal_would_act_on() -> None:
     shown.update(
         sessionUpdate="notice", severity="warning", title="Careful \x1b[31m", description="of it"
     )
-    assert shown.lines == ["! Careful : of it"]
+    assert shown.lines == ["! Careful: of it"]
 
 
 @pytest.mark.parametrize(("messages", "thoughts"), [(True, True), (False, True), (True, False)])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.plain.prose import Prose, columns, cut, harmless
+from accord.terminal.model.cleaning import columns, cut, harmless
+from accord.terminal.plain.prose import Prose
 
 
 def shown(*pieces: str, width: int = 20, first: str = "", rest: str | None = None) -> str:

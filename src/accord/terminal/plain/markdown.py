@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from accord.terminal.plain.prose import Paint, Prose, cut, harmless
+from accord.terminal.model.cleaning import cut, harmless
+from accord.terminal.plain.prose import Paint, Prose
 
 INDENT = "    "
 LINE_CHARACTERS_MAX = 4096

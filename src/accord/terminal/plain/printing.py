@@ -16,8 +16,9 @@ from difflib import unified_diff
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.terminal.model.cleaning import columns, cut, harmless, one_line
 from accord.terminal.plain.markdown import Markdown
-from accord.terminal.plain.prose import Prose, columns, cut, harmless
+from accord.terminal.plain.prose import Prose
 from accord.transcript import (
     Compaction,
     FileDiff,
@@ -195,11 +196,15 @@ class Printer:
         """The agent's words and thoughts, as they stream."""
         if message is not self._speaker or self._speech is None:
             self._blank()
+            self._introduce(message)
             style = "dim" if message.role == "thought" else ""
             self._speaker = message
             self._speech = Markdown(self._out.write, self.paint, width=self.width, style=style)
         self._speech.feed(text)
         self._out.flush()
+
+    def _introduce(self, message: Message) -> None:
+        """Say who speaks, where the words do not tell."""
 
     def _show_plan(self, plan: Plan) -> None:
         """All of it at first; then where it stands, when a step is begun or dropped."""
@@ -283,7 +288,7 @@ class Printer:
 
     def _show_notice(self, notice: Notice) -> None:
         self._blank()
-        text = notice.title
+        text = one_line(notice.title)
         if notice.description:
             text = f"{text}: {notice.description}"
         style = {"error": "red", "warning": "yellow"}.get(notice.severity, "dim")
