@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 
 START_SECONDS = 4.0
@@ -51,6 +52,8 @@ def open_page(url: str) -> bool:
     try:
         return started.wait(START_SECONDS) == 0
     except subprocess.TimeoutExpired:
+        # It is not ours to end; when it ends, somebody must have waited for it.
+        threading.Thread(target=started.wait, name="browser", daemon=True).start()
         return True
 
 

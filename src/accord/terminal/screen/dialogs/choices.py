@@ -29,6 +29,7 @@ Tone: TypeAlias = Literal["allow", "reject", "other"]
 ROWS_MAX = 9
 """Lines to choose from that are shown at once; more of them scroll."""
 ROWS_MIN = 2
+_REMARK_COLUMNS_MIN = 3
 GAP_LINES_MIN = 14
 """With so many lines one stays empty above the answers."""
 
@@ -191,8 +192,11 @@ class ChoiceDialog(Dialog):
         words = f"{mark} {row.words}"
         room = look.width - len(pointer) - wide - 2
         remark = f"  {row.remark}" if row.remark else ""
-        words = cut(words, max(room - columns(remark), 8))
-        over = Style(reverse=True) if here else Style.null()
+        # The mark of what lasts stays, the word for it gives way.
+        words = cut(words, max(room - min(columns(remark), _REMARK_COLUMNS_MIN), 8))
+        remark = cut(remark, room - columns(words), "")
+        # Without colours refusing is drawn in reverse; here that means: Enter chooses this.
+        over = Style(reverse=here)
         line = strip_of(
             (pointer, palette.strong),
             (f"{keys}  ", palette.strong),

@@ -234,7 +234,8 @@ class FormDialog(Dialog):
     def _touched(self, control: Widget) -> None:
         if not control.has_focus:
             return
-        self._is_touched = True
+        self._is_touched, self._is_closing = True, False
+        self._show_hint()
         box = control.parent
         if isinstance(box, FieldBox) and box.problem is not None:
             box.check()

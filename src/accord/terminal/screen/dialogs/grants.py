@@ -51,6 +51,8 @@ class GrantsScreen(ModalScreen[None]):
         self._rows: list[Row] = []
         # What was revoked last, to be taken back.
         self._revoked: Grant | None = None
+        # Whether the line below says what was done, and not what is gone to.
+        self._has_news = False
 
     def compose(self) -> ComposeResult:
         """Search, list, and what was done."""
@@ -69,6 +71,7 @@ class GrantsScreen(ModalScreen[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show what has these words."""
         event.stop()
+        self._has_news = False
         self._fill()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -102,7 +105,7 @@ class GrantsScreen(ModalScreen[None]):
         """Say all of what does not fit into the line."""
         event.stop()
         row = self.chosen
-        if row is not None and self._revoked is None:
+        if row is not None and not self._has_news:
             fixed = " It is written in your permissions file or on the command line."
             self._say(f"{row.effect}: {row.words}, {row.place}." + ("" if row.grant else fixed))
 
@@ -115,13 +118,9 @@ class GrantsScreen(ModalScreen[None]):
         """Up and down also while something is searched for."""
         shown = self.query_one(OptionList)
         if self._rows:
-            self._revoked_is_old()
+            self._has_news = False
             at = 0 if shown.highlighted is None else shown.highlighted
             shown.highlighted = (at + step) % len(self._rows)
-
-    def _revoked_is_old(self) -> None:
-        """It can still be undone; the line below is for what is gone to."""
-        self._said_revoked = False
 
     def action_revoke(self) -> None:
         """Forget the answer that is gone to."""
@@ -133,7 +132,7 @@ class GrantsScreen(ModalScreen[None]):
             return
         at = self.query_one(OptionList).highlighted or 0
         if self._permissions.revoke(row.grant.grant_id):
-            self._revoked = row.grant
+            self._revoked, self._has_news = row.grant, True
             self._fill(at)
             self._say(f"Revoked: {row.words}. Ctrl+Z takes that back.")
 
@@ -144,6 +143,7 @@ class GrantsScreen(ModalScreen[None]):
             self._say("There is nothing to undo.")
             return
         done = self._permissions.restore(grant)
+        self._has_news = True
         self._fill()
         self._say("It is remembered again." if done else "There is a newer answer about that.")
 

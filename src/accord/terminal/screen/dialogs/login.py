@@ -136,7 +136,12 @@ class CredentialDialog(Dialog):
     def compose(self) -> ComposeResult:
         """Why, and where to type it."""
         yield Body(lambda width: self._why(self.look(width)))
-        yield Input(password=True, compact=True, placeholder="the key; it is not shown or kept")
+        yield Input(
+            placeholder="the key; it is not shown or kept",
+            password=True,
+            compact=True,
+            select_on_focus=False,
+        )
 
     def _why(self, look: Look) -> list[Strip]:
         said = harmless(str(self.question.request)).strip()

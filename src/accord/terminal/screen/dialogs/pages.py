@@ -72,7 +72,7 @@ class PagesBar(Horizontal, can_focus=True):
     def compose(self) -> ComposeResult:
         """What is waited for, and what can be done."""
         yield Static("", markup=False, classes="-words")
-        yield PageButton("o open again", "open_again")
+        yield PageButton("o again", "open_again")
         yield PageButton("d done", "done")
         yield PageButton("c cancel", "give_up")
 
@@ -93,7 +93,7 @@ class PagesBar(Horizontal, can_focus=True):
             self._shown = page
             host = "" if page is None else one_line(page.host)
             words = self.query_one(".-words", Static)
-            words.update(Content(f"Waiting for the page at {host}…"))
+            words.update(Content(f"Waiting for {host}…"))
 
     def on_page_button_pressed(self, event: PageButton.Pressed) -> None:
         """By the mouse."""
