@@ -56,6 +56,8 @@ class Journal:
         self.chat = chat
         # Grows with every change.
         self.revision = 0
+        # Told of each change, while somebody looks.
+        self.on_change: Callable[[], None] | None = None
         # As it was before the agent's first word.
         self.git: GitState | None = None
         self._roots = tuple(roots or (chat.folder,))
@@ -322,6 +324,8 @@ class Journal:
     def _changed(self) -> None:
         self.revision += 1
         self.chat.changed()
+        if self.on_change is not None:
+            self.on_change()
 
 
 __all__ = ["Journal", "Outcome"]

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from anyio import to_thread
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.strip import Strip
-from textual.widgets import Input
+from textual.widgets import Input, Label
 
 from accord.terminal.model.cards import count_words, size_words
 from accord.terminal.model.chat import Chat
@@ -67,10 +67,10 @@ class TrafficScreen(ModalScreen[None]):
     TrafficScreen #frame { height: 1fr; border-top: solid $border; }
     TrafficScreen #frame:focus { border-top: heavy $primary; }
     TrafficScreen TrafficTitle { background: $panel; }
-    TrafficScreen Input {
-        display: none; height: 1; border: none; padding: 0 1; background: $panel;
-    }
-    TrafficScreen.-asking Input { display: block; }
+    TrafficScreen #asking { display: none; height: 1; background: $panel; }
+    TrafficScreen.-asking #asking { display: block; }
+    TrafficScreen #asking Label { padding: 0 1; color: $primary; background: $panel; }
+    TrafficScreen #asking Input { width: 1fr; background: $panel; }
     TrafficScreen Hints { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,7 +104,9 @@ class TrafficScreen(ModalScreen[None]):
             yield TrafficTitle(self)
             yield LineList(self._row, id="frames")
             yield LineList(self._line, has_cursor=False, id="frame")
-            yield Input()
+            with Horizontal(id="asking"):
+                yield Label("", markup=False)
+                yield Input(compact=True)
             yield Hints(_HINTS)
 
     def on_mount(self) -> None:
@@ -262,7 +264,7 @@ class TrafficScreen(ModalScreen[None]):
             "save": os.path.join(self.chat.folder, _file_name()),
             "": "",
         }[what]
-        line.border_title = what
+        self.query_one(Label).update(what)
         self.add_class("-asking")
         line.focus()
 
