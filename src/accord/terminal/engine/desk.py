@@ -179,6 +179,7 @@ class Desk(Seats):
             opened = await (self._reopened if again else self._opened)(seat, client)
             seat.turns = Turns(chat, opened, client.capabilities)
             seat.journal.set_roots(opened.roots)
+            chat.roots = tuple(opened.roots[1:])
             seat.journal.watch()
         except AccordError as error:
             chat.set_phase("lost")
@@ -335,6 +336,7 @@ class Desk(Seats):
         chat.hearers.append(lambda update: self._record(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
         seat.journal.set_roots(turns.session.roots)
+        chat.roots = tuple(turns.session.roots[1:])
         seat.journal.watch()
         if link is not None:
             link.chats.append(chat)

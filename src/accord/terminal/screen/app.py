@@ -34,7 +34,7 @@ from accord.terminal.screen.actions import ActingApp
 from accord.terminal.screen.footer import Footer
 from accord.terminal.screen.pane import ChatPane
 from accord.terminal.screen.tab_bar import TabBar
-from accord.terminal.screen.themes import THEMES, palette_for
+from accord.terminal.screen.themes import palette_for, register_themes, wear
 
 DRAWS_PER_SECOND = 30
 LEAVING_SECONDS_MAX = 8.0
@@ -81,9 +81,8 @@ class AccordApp(ActingApp):
         self._desk_is_over = anyio.Event()
         self._is_leaving = False
         self._side_by_side = desk.settings.side_by_side
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = desk.settings.theme
+        register_themes(self)
+        wear(self, desk.settings.theme)
 
     # ---- the picture
 
