@@ -233,7 +233,7 @@ def word_changes(old: str, new: str) -> tuple[list[Span], list[Span]]:
     if matcher.real_quick_ratio() < _ALIKE_MIN or matcher.quick_ratio() < _ALIKE_MIN:
         return [], []
     same = sum(len("".join(a[i : i + n]).strip()) for i, _, n in matcher.get_matching_blocks())
-    if same < _ALIKE_MIN * max(len(old.strip()), len(new.strip())):
+    if same < _ALIKE_MIN * min(len(old.strip()), len(new.strip())):
         return [], []
     removed: list[Span] = []
     added: list[Span] = []
