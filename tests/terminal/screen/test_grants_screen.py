@@ -12,7 +12,7 @@ from accord.client.asking import Decision
 from accord.client.grants import Grant, Grants
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
-from accord.terminal.screen.dialogs import GrantsScreen
+from accord.terminal.screen.dialogs.grants import GrantsScreen
 from tests.terminal.screen.asking import FOLDER, HOSTILE, Asking, a_request
 
 NARROW = (60, 20)

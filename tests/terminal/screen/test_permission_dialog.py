@@ -228,6 +228,18 @@ async def test_all_answers_are_seen_however_much_is_said(size: tuple[int, int], 
         assert "✗ Always reject" in scene.text
 
 
+async def test_a_long_change_begins_at_once_and_is_all_there_a_moment_later() -> None:
+    """Issue: no blocking of the loop; what is approved can be seen whole."""
+    text = "\n".join(f"line {number}" for number in range(1000))
+    request = a_request(tool_call=a_call(FileDiff(f"{FOLDER}/a.txt", new_text=text)))
+    async with asked("permission", request) as scene:
+        body = scene.dialog.query_one(Body)
+        assert "line 5" in body.shown
+        await scene.until(lambda: "line 999" in body.shown)
+        await scene.press("end")
+        assert "line 999" in scene.text
+
+
 async def test_many_options_scroll_and_can_all_be_reached() -> None:
     """Ours: an agent may offer whatever it likes."""
     many = tuple(option(f"o{number}", "reject_once") for number in range(30))

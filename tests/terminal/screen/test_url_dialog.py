@@ -11,9 +11,9 @@ from textual.app import App, ComposeResult
 
 from accord.client.elicitation import UrlRequest
 from accord.terminal.model.chat import Chat
-from accord.terminal.screen.dialogs import PagesBar
 from accord.terminal.screen.dialogs import browser as browser_module
 from accord.terminal.screen.dialogs.browser import open_page, opener
+from accord.terminal.screen.dialogs.pages import PagesBar
 from accord.terminal.screen.dialogs.url import UrlDialog
 from tests.terminal.screen.asking import HOSTILE, Clock, DeskDouble, asked
 
@@ -151,12 +151,12 @@ async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: li
     chat, desk = Chat("/nowhere", clock=Clock()), DeskDouble()
     app = Waiting(chat, desk)
     async with app.run_test(size=NARROW) as pilot:
-        assert not app.bar.display
+        assert not app.bar.has_class("-waiting")
         chat.page_opened(a_page())
         chat.page_opened(a_page(elicitation_id="e2"))
         app.bar.refresh_chat()
         await pilot.pause()
-        assert app.bar.display
+        assert app.bar.has_class("-waiting")
         app.bar.focus()
         await pilot.press("o")
         for _ in range(500):
@@ -171,7 +171,7 @@ async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: li
         await pilot.pause()
         assert chat.pages == []
         assert desk.stopped == [chat]
-        assert not app.bar.display
+        assert not app.bar.has_class("-waiting")
 
 
 async def test_when_the_agent_says_that_it_is_done_the_bar_is_gone() -> None:
@@ -185,7 +185,7 @@ async def test_when_the_agent_says_that_it_is_done_the_bar_is_gone() -> None:
         assert chat.pages
         chat.page_done("e1")
         app.bar.refresh_chat()
-        assert not app.bar.display
+        assert not app.bar.has_class("-waiting")
 
 
 def a_program(folder: Path, name: str, body: str) -> None:

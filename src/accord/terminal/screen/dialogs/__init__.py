@@ -5,31 +5,29 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question, QuestionKind
-from accord.terminal.screen.dialogs.form import FormDialog
 from accord.terminal.screen.dialogs.frame import Dialog
-from accord.terminal.screen.dialogs.grants import GrantsScreen
-from accord.terminal.screen.dialogs.login import CredentialDialog, LoginDialog, ServersDialog
-from accord.terminal.screen.dialogs.pages import PagesBar
-from accord.terminal.screen.dialogs.permission import PermissionDialog
-from accord.terminal.screen.dialogs.url import UrlDialog
 
-_DIALOGS: dict[QuestionKind, type[Dialog]] = {
-    "permission": PermissionDialog,
-    "form": FormDialog,
-    "url": UrlDialog,
-    "login": LoginDialog,
-    "credential": CredentialDialog,
-    "servers": ServersDialog,
+# Read when the first question of a kind is asked: most conversations have one kind or none.
+_DIALOGS: dict[QuestionKind, tuple[str, str]] = {
+    "permission": ("permission", "PermissionDialog"),
+    "form": ("form", "FormDialog"),
+    "url": ("url", "UrlDialog"),
+    "login": ("login", "LoginDialog"),
+    "credential": ("login", "CredentialDialog"),
+    "servers": ("login", "ServersDialog"),
 }
 
 
 def dialog_for(question: Question, chat: Chat, desk: Any) -> Dialog:
     """The dialog that asks this question."""
-    return _DIALOGS[question.kind](question, chat, desk)
+    module, name = _DIALOGS[question.kind]
+    kind: type[Dialog] = getattr(import_module(f"{__name__}.{module}"), name)
+    return kind(question, chat, desk)
 
 
-__all__ = ["Dialog", "GrantsScreen", "PagesBar", "dialog_for"]
+__all__ = ["Dialog", "dialog_for"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import anyio.to_thread
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
@@ -33,7 +34,12 @@ from accord.terminal.render.block import strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row, Rows, Tone
 from accord.terminal.screen.dialogs.lines import Lines
-from accord.terminal.screen.dialogs.permission_lines import body_of, text_lines
+from accord.terminal.screen.dialogs.permission_lines import (
+    QUICK_LINES_MAX,
+    body_of,
+    is_quick,
+    text_lines,
+)
 
 REMEMBERED_LINES_MAX = 2
 
@@ -65,6 +71,8 @@ class PermissionDialog(ChoiceDialog):
         self._choices: Sequence[Choice] = choices_of(self.request)
         self._rows = [self._row(choice) for choice in self._choices]
         self.scope: Scope = "once"
+        # All of what is said, where that takes a while, for the look that it was made for.
+        self._whole: tuple[Look, list[Strip]] | None = None
 
     @property
     def heading(self) -> str:
@@ -83,8 +91,20 @@ class PermissionDialog(ChoiceDialog):
         return self._rows
 
     def body(self, look: Look) -> list[Strip]:
-        """Why, and what."""
-        return body_of(self.request, self.chat, look)
+        """Why, and what; of a very long change the beginning, until the rest is there."""
+        if self._whole is not None and self._whole[0] == look:
+            return self._whole[1]
+        if is_quick(self.request):
+            return body_of(self.request, self.chat, look)
+        self.run_worker(self._draw_all(look), exclusive=True, group="body")
+        return body_of(self.request, self.chat, look, QUICK_LINES_MAX)
+
+    async def _draw_all(self, look: Look) -> None:
+        lines = await anyio.to_thread.run_sync(
+            body_of, self.request, self.chat, look, abandon_on_cancel=True
+        )
+        self._whole = look, lines
+        self.redraw()
 
     def compose(self) -> ComposeResult:
         """The words, the options, and what is remembered."""

@@ -26,13 +26,17 @@ TEXT_CHARACTERS_MAX = 50_000
 
 DIFF_LINES_MAX = 2000
 """Lines of the change of one file; of more it is said how many there are."""
+QUICK_LINES_MAX = 100
+"""Of a longer change the beginning is shown at once, and the rest a moment later."""
 DIFFS_MAX = 50
 
 _INDENT = 2
 
 
-def body_of(request: PermissionRequest, chat: Chat, look: Look) -> list[Strip]:
-    """All that is known, the most important first."""
+def body_of(
+    request: PermissionRequest, chat: Chat, look: Look, limit: int = DIFF_LINES_MAX
+) -> list[Strip]:
+    """All that is known, the most important first; of a change so many lines."""
     lines = text_lines(one_line(request.title), look, look.palette.strong)
     facts = facts_of(request, chat.folder, chat.roots)
     lines += facts_lines(facts, look)
@@ -41,7 +45,7 @@ def body_of(request: PermissionRequest, chat: Chat, look: Look) -> list[Strip]:
         lines += [Strip.blank(0), *_said(request.reason, look)]
     if call is not None:
         for diff in call.diffs[:DIFFS_MAX]:
-            lines += [Strip.blank(0), *_diff(diff, look, chat)]
+            lines += [Strip.blank(0), *_diff(diff, look, chat, limit)]
         if len(call.diffs) > DIFFS_MAX:
             more = f"and {len(call.diffs) - DIFFS_MAX} files more"
             lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
@@ -50,10 +54,17 @@ def body_of(request: PermissionRequest, chat: Chat, look: Look) -> list[Strip]:
     return fitted(lines, look.width)
 
 
-def _diff(diff: FileDiff, look: Look, chat: Chat) -> list[Strip]:
+def is_quick(request: PermissionRequest) -> bool:
+    """Whether all of it can be drawn without anybody noticing how long that takes."""
+    diffs = () if request.tool_call is None else request.tool_call.diffs
+    texts = (text for one in diffs for text in (one.old_text, one.new_text, one.patch))
+    return sum(text.count("\n") for text in texts if text) <= QUICK_LINES_MAX
+
+
+def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> list[Strip]:
     """What would change in one file."""
     change = change_of(diff)
-    lines, _, left_out = diff_lines(change, look, DIFF_LINES_MAX)
+    lines, _, left_out = diff_lines(change, look, limit)
     head = summary_line(change, look, chat.folder)
     return [head, *lines, *([more_line(left_out, look)] if left_out else [])]
 
@@ -106,4 +117,4 @@ def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[
     return found
 
 
-__all__ = ["body_of", "facts_lines", "text_lines"]
+__all__ = ["body_of", "facts_lines", "is_quick", "text_lines"]
