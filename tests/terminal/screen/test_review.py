@@ -216,5 +216,5 @@ def test_lines_fit_their_width(width: int) -> None:
     assert change is not None
     strip = file_row(change, "dirty", "/p", width, NONE)
     assert strip.cell_length <= width
-    assert strip.text.rstrip().endswith(("−1", "was changed"))
+    assert strip.text.rstrip().endswith(("−1", "dirty"))
     assert all(row[0].cell_length <= width for row in page_of(change, width, NONE).rows)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,11 +51,13 @@ def open_in_editor(
 def _start(command: Sequence[str]) -> str:
     nothing = subprocess.DEVNULL
     try:
-        subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
         )
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
+    # Somebody has to hear how it ended, whenever that is.
+    threading.Thread(target=process.wait, daemon=True).start()
     return ""
 
 

@@ -23,7 +23,7 @@ from accord.terminal.render.palette import Palette
 
 _STATE_MARKS = {"pending": "○", "kept": "✓", "undone": "↶", "partly": "◐", "unknown": "?"}
 _GIT_WORDS: dict[GitMark | None, str] = {
-    "dirty": "was changed",
+    "dirty": "dirty",
     "untracked": "untracked",
     "ignored": "ignored",
     "outside": "not in git",
