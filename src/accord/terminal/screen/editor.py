@@ -70,8 +70,8 @@ async def _edit(app: App[Any], command: Sequence[str]) -> None:
 async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
     """Let a program have the terminal until it ends; what is wrong, in a sentence, or nothing."""
     try:
-        # Both: `suspend` gives the terminal away, and without the other we would draw over it.
-        with app.suspend(), app.batch_update():
+        # The one gives the terminal away; without the other we would draw over the editor.
+        with app.batch_update(), app.suspend():
             async with await anyio.open_process(
                 list(command), stdin=None, stdout=None, stderr=None
             ) as process:
