@@ -14,29 +14,30 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from accord.client.audit import AuditLog
-from accord.client.audited import record_tool_call
-from accord.client.client import Client
-from accord.client.options import DialectMemory
-from accord.client.permissions import Permissions
-from accord.client.session import Session
-from accord.client.wire import SessionInfo
 from accord.errors import AccordError, LocalProtocolError
-from accord.terminal.engine.link import AgentLink, RunInTerminal, Surroundings
-from accord.terminal.engine.opening import open_fork, open_known, open_new
-from accord.terminal.engine.orders import Order
 from accord.terminal.engine.seats import Seat, Seats
-from accord.terminal.engine.turns import Turns, lost_problem, start_problem
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.drafting import Draft
-from accord.terminal.model.journal import Journal
-from accord.terminal.model.journaled_files import JournaledFiles
 from accord.terminal.model.settings import Settings
-from accord.transcript import ToolCall, Update
+from accord.transcript import ToolCall
+
+if TYPE_CHECKING:
+    from accord.client.audit import AuditLog
+    from accord.client.client import Client
+    from accord.client.options import DialectMemory
+    from accord.client.permissions import Permissions
+    from accord.client.session import Session
+    from accord.client.wire import SessionInfo
+    from accord.terminal.engine.link import AgentLink, RunInTerminal
+    from accord.terminal.engine.orders import Order
+    from accord.terminal.engine.turns import Turns
+    from accord.terminal.model.drafting import Draft
+    from accord.terminal.model.journal import Journal
+    from accord.transcript import Update
 
 _log = logging.getLogger("accord.terminal")
 
@@ -59,13 +60,11 @@ class Desk(Seats):
         # How a login is shown that wants a terminal of its own; set by who has one.
         self.run_in_terminal: RunInTerminal | None = None
         self._log = log
-        self._surroundings = Surroundings(
-            permissions=permissions,
-            refresh_grants=refresh_grants,
-            log=log,
-            dialects=dialects,
-            run_in_terminal=self._run_in_terminal,
-        )
+        self._refresh_grants = refresh_grants
+        self._dialects = dialects
+        # Set when agents may be started: who draws first says when that is done.
+        self.may_start = anyio.Event()
+        self.may_start.set()
         self._tasks: TaskGroup | None = None
         self._leaving = anyio.Event()
 
@@ -123,8 +122,7 @@ class Desk(Seats):
         chat.agent_name = order.label
         seat = self._seats[id(chat)] = Seat(chat, order)
         seat.link = link
-        chat.hearers.append(seat.journal.hear)
-        chat.hearers.append(lambda update: self._record(seat, update))
+        chat.hearers.append(lambda update: self._heard(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
         self.on_change()
         self._start(lambda: self._open(seat), chat)
@@ -142,28 +140,45 @@ class Desk(Seats):
         )
         return link if same and link is not None and link.client is not None else None
 
-    def _record(self, seat: Seat, update: Update) -> None:
+    def _heard(self, seat: Seat, update: Update) -> None:
+        """For the journal of changes, and for the audit log."""
+        seat.journal.hear(update)
         call = update.item
         if self._log is None or not isinstance(call, ToolCall) or not call.is_final:
             return
         if call.tool_call_id not in seat.recorded:
+            from accord.client.audited import record_tool_call
+
             seat.recorded.add(call.tool_call_id)
             record_tool_call(self._log, seat.chat.session_id or "", call)
 
     def _new_link(self, order: Order) -> AgentLink:
+        from accord.terminal.engine.link import AgentLink, Surroundings
+        from accord.terminal.model.journaled_files import JournaledFiles
+
         def journal_of(session_id: str) -> Journal | None:
             for seat in self._seats.values():
                 if seat.link is link and seat.chat.session_id == session_id:
                     return seat.journal
             return None
 
-        link = AgentLink(order, self._surroundings, JournaledFiles(journal_of, self._log))
+        around = Surroundings(
+            permissions=self.permissions,
+            refresh_grants=self._refresh_grants,
+            log=self._log,
+            dialects=self._dialects,
+            run_in_terminal=self._run_in_terminal,
+        )
+        link = AgentLink(order, around, JournaledFiles(journal_of, self._log))
         link.on_lost = self._lost
         self._start(link.run)
         return link
 
     async def _open(self, seat: Seat, *, again: bool = False) -> None:
         """Start the agent where it does not run, open the session, and send what waits."""
+        await self.may_start.wait()
+        from accord.terminal.engine.turns import Turns, start_problem
+
         chat = seat.chat
         chat.set_problem(None)
         chat.set_phase("starting")
@@ -193,10 +208,14 @@ class Desk(Seats):
             await seat.turns.run(chat.queue.pop(0))
 
     async def _opened(self, seat: Seat, client: Client) -> Session:
+        from accord.terminal.engine.opening import open_new
+
         return await open_new(client, seat.chat, seat.order)
 
     async def _reopened(self, seat: Seat, client: Client) -> Session:
         """The session that the chat showed, else a new one beneath what is shown."""
+        from accord.terminal.engine.opening import open_known, open_new
+
         chat = seat.chat
         if chat.session_id is None:
             return await self._opened(seat, client)
@@ -210,6 +229,8 @@ class Desk(Seats):
         return session
 
     def _lost(self, link: AgentLink) -> None:
+        from accord.terminal.engine.turns import lost_problem
+
         problem = lost_problem(link.error or AccordError("nobody knows why"))
         for seat in tuple(self._seats.values()):
             if seat.link is link:
@@ -315,6 +336,9 @@ class Desk(Seats):
 
     async def fork(self, chat: Chat) -> Chat:
         """A chat that goes on from this one, which stays as it is."""
+        from accord.terminal.engine.opening import open_fork
+        from accord.terminal.engine.turns import Turns
+
         seat, client = self._seat(chat), self._client(chat)
         session = self._session(chat)
         order = replace(seat.order, session=None, go_on=False)
@@ -332,8 +356,7 @@ class Desk(Seats):
     def _take_in(self, chat: Chat, order: Order, link: AgentLink | None, turns: Turns) -> None:
         seat = self._seats[id(chat)] = Seat(chat, order)
         seat.link, seat.turns = link, turns
-        chat.hearers.append(seat.journal.hear)
-        chat.hearers.append(lambda update: self._record(seat, update))
+        chat.hearers.append(lambda update: self._heard(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
         seat.journal.set_roots(turns.session.roots)
         chat.roots = tuple(turns.session.roots[1:])

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from accord.client.handshake import VERSIONS
-from accord.schema import v1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -42,6 +39,9 @@ class Order:
     @property
     def versions(self) -> tuple[int, ...]:
         """What is spoken: SSE, which somebody may still need, left the protocol with v2."""
+        from accord.client.handshake import VERSIONS
+        from accord.schema import v1
+
         named_sse = any(isinstance(one, v1.McpServer) for one in self.mcp_servers)
         return (1,) if named_sse else VERSIONS
 

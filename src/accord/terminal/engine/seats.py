@@ -1,26 +1,29 @@
 """Which chats there are, what is behind each, and what can be set in them.
 
-Must not know how an agent is started or a turn is taken.
+Must not know how an agent is started or a turn is taken.  What needs a client is loaded when there
+is one: the screen is drawn before that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from accord.client.capabilities import AgentCapabilities
-from accord.client.client import Client
-from accord.client.grants import Grant
-from accord.client.permissions import Permissions
-from accord.client.session import Session
-from accord.client.wire import SessionInfo
 from accord.errors import LocalProtocolError
-from accord.terminal.engine.choosing import option_of, sessions_of
-from accord.terminal.engine.link import AgentLink
-from accord.terminal.engine.orders import Order
-from accord.terminal.engine.turns import Turns
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.journal import Journal
-from accord.terminal.model.traffic import Traffic
+
+if TYPE_CHECKING:
+    from accord.client.capabilities import AgentCapabilities
+    from accord.client.client import Client
+    from accord.client.grants import Grant
+    from accord.client.permissions import Permissions
+    from accord.client.session import Session
+    from accord.client.wire import SessionInfo
+    from accord.terminal.engine.link import AgentLink
+    from accord.terminal.engine.orders import Order
+    from accord.terminal.engine.turns import Turns
+    from accord.terminal.model.journal import Journal
+    from accord.terminal.model.traffic import Traffic
 
 
 class Seat:
@@ -31,8 +34,17 @@ class Seat:
         self.order = order
         self.link: AgentLink | None = None
         self.turns: Turns | None = None
-        self.journal = Journal(chat)
         self.recorded: set[str] = set()
+        self._journal: Journal | None = None
+
+    @property
+    def journal(self) -> Journal:
+        """What the agent changed in files; made when it is first asked for."""
+        if self._journal is None:
+            from accord.terminal.model.journal import Journal
+
+            self._journal = Journal(self.chat)
+        return self._journal
 
 
 class Seats:
@@ -85,6 +97,8 @@ class Seats:
 
     def traffic(self, chat: Chat) -> Traffic:
         """Every message between us and the agent of a chat."""
+        from accord.terminal.model.traffic import Traffic
+
         link = self._seat(chat).link
         return Traffic() if link is None else link.traffic
 
@@ -104,6 +118,8 @@ class Seats:
 
     async def sessions(self, chat: Chat) -> list[SessionInfo]:
         """All sessions of the agent, the one that was used last first."""
+        from accord.terminal.engine.choosing import sessions_of
+
         return await sessions_of(self._client(chat), None)
 
     async def rename(self, chat: Chat, session_id: str, title: str) -> str:
@@ -128,6 +144,8 @@ class Seats:
 
     async def cycle_mode(self, chat: Chat) -> None:
         """The next mode of those that there are."""
+        from accord.terminal.engine.choosing import option_of
+
         option = option_of(chat.transcript.config_options, "mode")
         if option is not None:
             modes: Sequence[str] = [choice.value for choice in option.choices]

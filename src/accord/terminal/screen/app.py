@@ -97,8 +97,9 @@ class AccordApp(ActingApp):
         self._seconds = self.set_interval(1.0, self._tick, pause=True)
         self.desk.on_change = self._desk_changed
         self.desk.run_in_terminal = self.run_in_terminal
+        self.desk.may_start = anyio.Event()
         self.run_worker(self._serve(), exit_on_error=True)
-        self.call_after_refresh(self._begin)
+        self.call_later(self._begin)
         self._listen_to_signals()
 
     async def _serve(self) -> None:
@@ -126,6 +127,9 @@ class AccordApp(ActingApp):
         chat = await self.desk.open_chat(order=order)
         if self._hint:
             chat.remark(self._hint)
+        await self._show_chats()
+        # The picture with the prompt comes before all that an agent needs.
+        self.call_after_refresh(self.desk.may_start.set)
 
     @property
     def look(self) -> Look:

@@ -10,7 +10,7 @@ What always holds
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -21,12 +21,13 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
 from accord.terminal.render.look import Look
 from accord.terminal.screen.conversation import Conversation
-from accord.terminal.screen.dialogs import dialog_for
-from accord.terminal.screen.follow import FollowPanel
 from accord.terminal.screen.plan_panel import PlanPanel
 from accord.terminal.screen.problem_bar import ProblemBar
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from accord.terminal.screen.follow import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
 """From this width on the followed file stands beside the conversation, else beneath it."""
@@ -56,12 +57,12 @@ class ChatPane(Widget):
         self._question: Question | None = None
         self._drawn = -1
         self._follows = follow
+        self._followed: FollowPanel | None = None
 
     def compose(self) -> ComposeResult:
         retry = self._desk.settings.keys_of("retry")
         with Container(id="middle"):
             yield Conversation(self.chat, self._look)
-            yield FollowPanel(self.chat, self._desk)
         yield PlanPanel(self.chat, self._desk)
         yield QueuePanel(self.chat, self._desk)
         yield ProblemBar(self.chat, retry[0] if retry else "")
@@ -71,7 +72,9 @@ class ChatPane(Widget):
 
     def on_mount(self) -> None:
         """Begin as the settings say."""
-        self.set_class(self._follows, "-following")
+        if self._follows:
+            self._follows = False
+            self.toggle_follow()
         self.refresh_chat()
 
     def on_resize(self) -> None:
@@ -107,8 +110,13 @@ class ChatPane(Widget):
         """Show or hide the file that the agent works on; whether it is shown now."""
         self._follows = not self._follows
         self.set_class(self._follows, "-following")
-        if self._follows:
-            self.query_one(FollowPanel).refresh_chat()
+        if self._follows and self._followed is None:
+            from accord.terminal.screen.follow import FollowPanel
+
+            self._followed = FollowPanel(self.chat, self._desk)
+            self.query_one("#middle", Container).mount(self._followed)
+        elif self._follows and self._followed is not None:
+            self._followed.refresh_chat()
         return self._follows
 
     def take_focus(self) -> None:
@@ -134,8 +142,8 @@ class ChatPane(Widget):
         self.conversation.refresh_chat()
         self.query_one(StatusLine).refresh_chat()
         self.query_one(ProblemBar).refresh_chat()
-        if self._follows:
-            self.query_one(FollowPanel).refresh_chat()
+        if self._follows and self._followed is not None and self._followed.is_mounted:
+            self._followed.refresh_chat()
 
     def _refresh_around(self) -> None:
         self.query_one(PlanPanel).refresh_chat()
@@ -143,8 +151,8 @@ class ChatPane(Widget):
         self.query_one(ProblemBar).refresh_chat()
         self.query_one(StatusLine).refresh_chat()
         self.prompt.refresh_chat()
-        if self._follows:
-            self.query_one(FollowPanel).refresh_chat()
+        if self._follows and self._followed is not None and self._followed.is_mounted:
+            self._followed.refresh_chat()
         first = self.chat.questions.first
         if first is not self._question:
             self._question = first
@@ -160,6 +168,8 @@ class ChatPane(Widget):
             return
         self.set_class(question is not None, "-asking")
         if question is not None:
+            from accord.terminal.screen.dialogs import dialog_for
+
             await place.mount(dialog_for(question, self.chat, self._desk))
         if had_focus:
             self.call_after_refresh(self.take_focus)
