@@ -14,6 +14,8 @@ RAW_BYTES_MAX = 400_000
 """Bytes of the picture as it is unpacked; reading that much takes about a tenth of a second."""
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+# By the kind of colour, the bits of a channel that the standard allows.
+_DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 
 
 class Pixels(NamedTuple):
@@ -45,7 +47,7 @@ def _read(data: bytes) -> Pixels | None:
     if not data.startswith(b"\x89PNG") or not chunks or chunks[0][0] != b"IHDR":
         return None
     width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", chunks[0][1][:13])
-    if colour not in _CHANNELS or depth not in (1, 2, 4, 8, 16) or interlace or not width:
+    if depth not in _DEPTHS.get(colour, ()) or interlace or not width:
         return None
     bits = _CHANNELS[colour] * depth
     line = (width * bits + 7) // 8
