@@ -44,6 +44,11 @@ async def test_a_wide_footer_has_everything() -> None:
         for words in ("Claude Agent · Ask first · Opus", "███░░░░░ 42%", "$0.43", "? keys"):
             assert words in line
         assert "/home/me/project" in line
+        for used, mark in ((170_000, "85%"), (999_000, "500%")):
+            hear(chat, sessionUpdate="usage_update", used=used, size=200_000)
+            footer.refresh_chat()
+            await pilot.pause()
+            assert mark in app.lines[-1]
         hear(chat, sessionUpdate="usage_update", used=1, size=0)
         footer.refresh_chat()
         await pilot.pause()

@@ -22,7 +22,7 @@ from accord.terminal.model.keys import ACTIONS, Action, actions_with, clashes_of
 ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
 ImageSetting: TypeAlias = Literal["auto", "none", "kitty", "sixel"]
 
-_THEMES: dict[str, ThemeName] = {
+THEMES: dict[str, ThemeName] = {
     "dark": "accord-dark",
     "light": "accord-light",
     "contrast": "accord-contrast",
@@ -77,7 +77,7 @@ def settings_of(config: Config, environ: Mapping[str, str]) -> Settings:
                 f" {clash.taken_from}, which is in the palette only now"
             )
     return Settings(
-        theme=_THEMES.get(chat.theme) or theme_for(environ),
+        theme=THEMES.get(chat.theme) or theme_for(environ),
         actions=actions_with(changes),
         follow=chat.follow,
         side_by_side=chat.side_by_side,
@@ -135,4 +135,4 @@ def theme_for(environ: Mapping[str, str]) -> ThemeName:
     return "accord-light" if background in _LIGHT_BACKGROUNDS else "accord-dark"
 
 
-__all__ = ["ImageSetting", "Settings", "ThemeName", "settings_of", "theme_for"]
+__all__ = ["THEMES", "ImageSetting", "Settings", "ThemeName", "settings_of", "theme_for"]

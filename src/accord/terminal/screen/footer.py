@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _GAP = " · "
 _BAR_CELLS = 8
 _FOLDERS = "folders"
+# From wide to narrow: the context as a bar, the whole path, "folders" in words.
+_VARIANTS = (
+    (True, True, True),
+    (True, False, True),
+    (False, False, True),
+    (False, False, False),
+)
 _TIGHT, _FULL = 0.8, 0.95
 """Shares of the context from which it is marked."""
 
@@ -52,18 +59,21 @@ class Footer(PartsLine):
         keys = self._keys()
         if chat is None:
             return fit([keys], width)
-        for bar, whole in ((True, True), (True, False), (False, False)):
-            parts = [
-                self._agent(chat),
-                *self._settings(chat),
-                *self._usage(chat, bar=bar),
-                *self._folders(chat, whole=whole),
-                keys,
-            ]
-            parts = [part for part in parts if part.text]
-            if sum(part.cells + len(_GAP) for part in parts) - len(_GAP) <= width:
-                break
-        return self._joined(fit(parts, width, len(_GAP)), width)
+        for variant in _VARIANTS:
+            parts = self._about(chat, *variant)
+            if sum(part.cells + len(_GAP) for part in (*parts, keys)) - len(_GAP) <= width:
+                return self._joined([*parts, keys], width)
+        narrowest = self._about(chat, *_VARIANTS[-1])
+        return self._joined(fit([*narrowest, keys], width, len(_GAP)), width)
+
+    def _about(self, chat: Chat, bar: bool, path: bool, words: bool) -> list[Part]:
+        parts = [
+            self._agent(chat),
+            *self._settings(chat),
+            *self._usage(chat, bar=bar),
+            *self._folders(chat, whole=path, words=words),
+        ]
+        return [part for part in parts if part.text]
 
     def _joined(self, kept: list[Part], width: int) -> list[Part]:
         dim = self.palette.dim
@@ -107,14 +117,15 @@ class Footer(PartsLine):
             found.append(Part(cost_words(cost), palette.dim, weight=2))
         return found
 
-    def _folders(self, chat: Chat, *, whole: bool) -> list[Part]:
+    def _folders(self, chat: Chat, *, whole: bool, words: bool) -> list[Part]:
         palette = self.palette
         folder = one_line(shortened(chat.folder))
         text = folder if whole else folder.rpartition("/")[2] or folder
         found = [Part(text, palette.dim, weight=3, least=10, target=_FOLDERS)]
         if chat.roots:
             # Folders outside of the project are there because the person named them: it is said.
-            more = f"+{counted(len(chat.roots), 'folder')}"
+            count = len(chat.roots)
+            more = f"+{counted(count, 'folder') if words else count}"
             found.append(Part(more, palette.dim, weight=4, target=_FOLDERS))
         return found
 

@@ -98,8 +98,7 @@ async def test_a_value_is_chosen_under_its_group_and_shown_when_the_agent_says_s
     double = DeskDouble(chat)
     app = Stage()
     async with app.run_test(size=size) as pilot:
-        screen = OptionsScreen(chat, double.desk)
-        app.push_screen(screen)
+        app.push_screen(OptionsScreen(chat, double.desk))
         await pilot.press("enter")
         await pilot.pause()
         assert "Small ones" in app.text
@@ -111,9 +110,11 @@ async def test_a_value_is_chosen_under_its_group_and_shown_when_the_agent_says_s
         assert app.line_with("Model ").rstrip(" │").endswith("Opus")
         changed = {**MODEL, "currentValue": "haiku"}
         hear(chat, sessionUpdate="config_option_update", configOptions=[changed])
-        screen.refresh_chat()
         await pilot.pause()
         assert app.line_with("Model ").rstrip(" │").endswith("Haiku")
+        await pilot.press("escape")
+        await pilot.pause()
+    assert chat.hearers == []
 
 
 async def test_a_switch_is_turned() -> None:

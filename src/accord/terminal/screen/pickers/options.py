@@ -23,7 +23,7 @@ from accord.terminal.model.session_words import mode_name, options_in_order, val
 from accord.terminal.screen.footer import shortened
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
 from accord.terminal.screen.pickers.rows import Row
-from accord.transcript import ConfigOption
+from accord.transcript import ConfigOption, Update
 
 if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
@@ -33,6 +33,8 @@ _OPTION = "option "
 _FOLDER = "folder "
 _FOLDERS = "Folders"
 _CHOICES_SUMMED_MAX = 6
+# Updates that change what is shown here.
+_CONCERNS = frozenset({"mode", "config_options"})
 
 
 class OptionsScreen(Picker[None]):
@@ -52,7 +54,15 @@ class OptionsScreen(Picker[None]):
     def on_mount(self) -> None:
         """Go on looking: the agent may change what is set while this is open."""
         super().on_mount()
-        self.set_interval(0.2, self.refresh_chat)
+        self._chat.hearers.append(self._heard)
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self._chat.hearers.remove(self._heard)
+
+    def _heard(self, update: Update) -> None:
+        if update.kind in _CONCERNS:
+            self.call_later(self.refresh_chat)
 
     def refresh_chat(self) -> None:
         """Show what is set now."""
