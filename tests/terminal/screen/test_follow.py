@@ -144,6 +144,18 @@ async def test_the_changed_files_are_listed_and_can_be_chosen(following: Followi
         assert following.panel.is_pinned
 
 
+async def test_a_low_panel_still_shows_the_line(following: Following) -> None:
+    """Issue 6: narrow terminals still work."""
+    async with following.app.run_test(size=(60, 7)) as pilot:
+        following.work_on("b.py", 9)
+        await following.renew(pilot)
+        async with following.desk.journal_of.writing(str(following.folder / "a.py")):
+            (following.folder / "a.py").write_text("a = 1\n")
+        lines = await following.renew(pilot)
+        assert any("▌ 9" in one for one in lines) or any("▌  9" in one for one in lines)
+        assert "a.py" in lines[-1]
+
+
 async def test_nothing_to_follow_says_so(tmp_path: Path) -> None:
     """Ours; and a title that is somebody's trick is harmless."""
     following = Following(tmp_path, "accord-none")

@@ -42,6 +42,7 @@ class Item:
     """One frame.  `kind` and what follows it are known once `Traffic.catch_up` was called."""
 
     __slots__ = (
+        "detail",
         "kind",
         "latency",
         "lost",
@@ -65,6 +66,8 @@ class Item:
         self.kind: ItemKind | None = None
         # Of an answer: the method that it answers.
         self.method = ""
+        # Of an update: its kind.
+        self.detail = ""
         self.session: str | None = None
         # The number of the answer to this request, or of the request that this answers.
         self.pair: int | None = None
@@ -211,6 +214,7 @@ class Traffic:
         frame = read_frame(item.raw)
         item.kind, item.session = frame.kind, frame.session_id
         item.method = (frame.method or "")[:_METHODS_MAX]
+        item.detail = frame.update[0][:_METHODS_MAX] if frame.update is not None else ""
         asked = self._pairing.pair(item.number, item.time, _SPEAKERS[item.way], frame)
         if asked is None or frame.kind == "request":
             return

@@ -88,7 +88,7 @@ class Filter:
             return False
         if self.waiting and item.pair is not None:
             return False
-        if self.method and self.method not in item.method.lower():
+        if self.method and self.method not in f"{item.method} {item.detail}".lower():
             return False
         if self.session and not (item.session or "").startswith(self.session):
             return False

@@ -48,6 +48,9 @@ READ_SECONDS = 1.0
 FILES_MAX = 4
 """Changed files that are listed beneath."""
 
+LOW_LINES = 12
+"""A panel with fewer lines does without what is not the file."""
+
 LINE_CHARACTERS_MAX = 1000
 
 
@@ -142,7 +145,8 @@ class FollowPanel(Widget, can_focus=False):
             self._path = self._absolute(place.path)
         self._place = place
         self._list_changes()
-        stamp = (self._path, None if place is None else place.stamp, self.app.theme)
+        told = None if place is None else place.stamp
+        stamp = (self._path, told, self._revision, self.app.theme)
         is_due = self.chat.is_busy and monotonic() - self._read_at >= READ_SECONDS
         if self._path is not None and (stamp != self._asked or is_due) and not self._is_reading:
             self._is_reading, self._read_at = True, monotonic()
@@ -187,7 +191,7 @@ class FollowPanel(Widget, can_focus=False):
         lines.set_count(len(page.lines))
         is_other = old is None or old.path != page.path
         if page.line is not None and (is_other or (old is not None and old.line != page.line)):
-            lines.show_line(page.line, middle=True)
+            self.call_after_refresh(self._show_mark)
         elif is_other:
             lines.scroll_home(animate=False)
         self.query_one(FollowTitle).renew()
@@ -214,11 +218,27 @@ class FollowPanel(Widget, can_focus=False):
         self._revision = journal.revision
         self._changes = tuple(reversed(journal.changes))
         files = self.query_one("#touched", LineList)
-        files.display = bool(self._changes)
-        files.styles.height = min(len(self._changes), FILES_MAX)
         files.set_count(len(self._changes))
-        self.query_one(TouchedTitle).display = bool(self._changes)
         self.query_one(TouchedTitle).renew()
+        self._fit_files()
+
+    def _fit_files(self) -> None:
+        """A low panel is for the file; the list gets a part of it at most."""
+        rows = min(len(self._changes), FILES_MAX, max(self.size.height // 5, 1))
+        files = self.query_one("#touched", LineList)
+        files.display = bool(self._changes)
+        files.styles.height = rows
+        if not self.is_pinned:
+            self.call_after_refresh(self._show_mark)
+        self.query_one(TouchedTitle).display = bool(self._changes) and self.size.height >= LOW_LINES
+
+    def on_resize(self) -> None:
+        """The marked line stays in sight."""
+        self._fit_files()
+
+    def _show_mark(self) -> None:
+        if self.page is not None and self.page.line is not None:
+            self.query_one("#page", LineList).show_line(self.page.line, middle=True)
 
     @property
     def changes(self) -> tuple[FileChange, ...]:

@@ -15,7 +15,7 @@ from accord.terminal.model.traffic import Item
 from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.palette import Palette
 
-SIZE_COLUMNS_MIN = 60
+SIZE_COLUMNS_MIN = 80
 """On a narrower screen the size is left out."""
 
 
@@ -25,7 +25,7 @@ def row_of(item: Item, width: int, palette: Palette) -> Strip:
     arrow, side = ("→ ", palette.accent) if item.way == "sent" else ("← ", palette.success)
     words, style = _what(item, palette)
     state, state_style = _state(item, palette)
-    size = f"{size_words(item.size):>9} " if width >= SIZE_COLUMNS_MIN else " "
+    size = f" {size_words(item.size):>9} " if width >= SIZE_COLUMNS_MIN else " "
     tail = f"{size}{state:>9} "
     room = max(width - len(time) - len(arrow) - len(tail), 4)
     words = cut(one_line(words), room)
@@ -52,6 +52,8 @@ def _what(item: Item, palette: Palette) -> tuple[str, Style]:
         return f"✗ {item.method or 'an error that nobody waits for'}", palette.error
     if item.kind == "batch":
         return "several in one", palette.text
+    if item.detail:
+        return f"{item.method} {item.detail}", palette.text
     return item.method, palette.strong if item.kind == "request" else palette.text
 
 
