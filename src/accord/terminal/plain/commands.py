@@ -188,17 +188,24 @@ class Commands(SessionCommands):
         if verb in ("drop", "now"):
             if not (number.isdecimal() and 1 <= int(number) <= len(queue)):
                 raise AccordError(f"Which one? /queue {verb} NUMBER")
-            if verb == "now":
+            if verb == "now" and self._chat.is_busy:
                 self._desk.send_queued_now(self._chat, int(number) - 1)
                 return
             gone = queue.pop(int(number) - 1)
+            if verb == "now":
+                self._desk.send(self._chat, gone)
+                return
             self._chat.changed()
             self._say(f"Not said: {one_line(gone.summary)}")
             return
         if not queue:
             raise AccordError("Nothing waits to be said.")
         rows = [(one.summary, "") for one in queue]
-        numbered(self._printer, "These wait; /queue drop NUMBER takes one back:", rows)
+        numbered(
+            self._printer,
+            "These wait; /queue drop NUMBER takes one back, /queue now NUMBER says it now:",
+            rows,
+        )
 
     async def plan(self, given: str) -> None:
         """The agent's plans, as they stand."""
@@ -273,7 +280,7 @@ TABLE: dict[str, Command] = {
     "help": Command(Commands.help, "", "this list"),
     "stop": Command(Commands.stop, "", "stop the turn, as Ctrl-C does"),
     "retry": Command(Commands.retry, "", "try again what failed, or what was denied"),
-    "queue": Command(Commands.queue, "[drop N]", "what waits to be said, and taking it back"),
+    "queue": Command(Commands.queue, "[drop|now N]", "what waits to be said, and taking it back"),
     "attach": Command(Commands.attach, "PATH", "send a file with what you say next"),
     "mode": Command(Commands.mode, "[NAME]", "the mode, and switching it"),
     "model": Command(Commands.model, "[NAME]", "the model, and choosing another"),

@@ -30,7 +30,7 @@ class Situation(Protocol):
         ...
 
     def turn_to(self, chat: Chat) -> None:
-        """Talk in another chat from now on."""
+        """Talk in another chat from now on; the one before is closed when that one is open."""
         ...
 
     def leave(self) -> None:
@@ -140,7 +140,7 @@ class SessionCommands:
         wanted = self._sessions[int(given) - 1] if is_number else given
         for info in await self._desk.sessions(self._chat):
             if info.session_id == wanted:
-                await self._change(await self._desk.open_stored(self._chat, info))
+                self._change(await self._desk.open_stored(self._chat, info))
                 return
         raise AccordError(f"The agent lists no session {one_line(wanted)}.")
 
@@ -149,19 +149,16 @@ class SessionCommands:
         if self._chat.phase == "lost" or self._chat.problem is not None:
             self._desk.new_session(self._chat)
             return
-        await self._change(await self._desk.open_chat(self._chat))
+        self._change(await self._desk.open_chat(self._chat))
         self._say("A new session; nothing of the one before is known in it.")
 
     async def fork(self, given: str) -> None:
         """A copy of this session."""
-        await self._change(await self._desk.fork(self._chat))
+        self._change(await self._desk.fork(self._chat))
 
-    async def _change(self, chat: Chat) -> None:
-        before = self._chat
-        if chat is before:
-            return
-        self._situation.turn_to(chat)
-        await self._desk.close_chat(before)
+    def _change(self, chat: Chat) -> None:
+        if chat is not self._chat:
+            self._situation.turn_to(chat)
 
     async def title(self, given: str) -> None:
         """Name the session."""

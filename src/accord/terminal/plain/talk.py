@@ -81,7 +81,9 @@ class Talk:
         self._failures = 0
         self._chat = chat
         self._teller = Teller(chat, self._printer)
-        self.turn_to(chat)
+        # The chat that was talked in until another one is open.
+        self._before: Chat | None = None
+        self._show(chat)
         self._listener.on_change = self._wake
         if isinstance(self._listener, Person):
             self._listener.complete = self._commands.complete
@@ -93,7 +95,11 @@ class Talk:
         return self._chat
 
     def turn_to(self, chat: Chat) -> None:
-        """Talk in another chat from now on."""
+        """Talk in another chat from now on; the one before is closed when that one is open."""
+        self._before = self._chat
+        self._show(chat)
+
+    def _show(self, chat: Chat) -> None:
         self._chat.on_change = lambda: None
         self._chat = chat
         chat.on_change = self._wake
@@ -179,11 +185,23 @@ class Talk:
         if self._was_busy and not chat.is_busy and chat.stop_reason != "end_turn":
             self._failures += 1
         self._was_busy = chat.is_busy
+        if self._before is not None and chat.phase != "starting":
+            self._leave_behind(self._before)
         if self._reading is not None and self._is_stale(self._reading):
             assert self._reads is not None
             self._reads.cancel()
         else:
             self._listener.refresh()
+
+    def _leave_behind(self, before: Chat) -> None:
+        """Close the chat before, or go back to it where the new one came to nothing."""
+        self._before = None
+        closed = before
+        if self._chat.phase == "lost":
+            closed = self._chat
+            self._show(before)
+            self._printer.remark("The session before goes on.", "warning")
+        self.start(lambda: self._desk.close_chat(closed))
 
     def _is_stale(self, ask: Ask) -> bool:
         """Whether what is being read is not what is wanted any more."""
@@ -195,7 +213,10 @@ class Talk:
 
     @property
     def _is_working(self) -> bool:
-        return self._chat.is_busy or self._chat.phase == "starting"
+        chat = self._chat
+        # Where it is lost, it is soon known how.
+        is_unclear = chat.phase == "lost" and chat.problem is None
+        return chat.is_busy or chat.phase == "starting" or is_unclear
 
     def _first_question(self) -> Question | None:
         first = self._chat.questions.first

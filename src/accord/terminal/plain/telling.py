@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from accord.terminal.model.cards import cost_words, duration_words, usage_words
+from accord.terminal.model.cards import cost_words, counted, duration_words, usage_words
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.output_lines import OutputLines
@@ -73,6 +73,7 @@ class Teller:
         self._mode: str | None = None
         self._title = ""
         self._was_busy = False
+        self._is_past = False
         self._quiet_told = 0.0
         self._wait_told: float | None = None
         # What the person just wrote, which they need not be told.
@@ -97,8 +98,10 @@ class Teller:
 
     def tell_all(self) -> None:
         """Tell everything, from the beginning."""
+        self._is_past = True
         for entry in tuple(self.chat.entries):
             self._tell_entry(entry)
+        self._is_past = False
         self._printer.pause()
 
     # ---- entries
@@ -116,8 +119,10 @@ class Teller:
             self._pass_over(entry)
         if left_out:
             self._printer.note(f"({len(left_out)} earlier ones are left out; /history has all.)")
+        self._is_past = True
         for entry in past[-HISTORY_SHOWN_MAX:]:
             self._tell_entry(entry)
+        self._is_past = False
         self._printer.gap()
         self._printer.note("Here it goes on.")
 
@@ -209,7 +214,8 @@ class Teller:
         others = [one for one in message.blocks if not hasattr(one, "text")]
         if typed is None or one_line(typed) != one_line(message.text):
             words = message.text or "(nothing in words)"
-            self._printer.prompt(words if message.is_own else f"(said elsewhere) {words}")
+            is_ours = message.is_own or self._is_past
+            self._printer.prompt(words if is_ours else f"(said elsewhere) {words}")
         for block in others:
             self._printer.said("  ", block_words(block), "dim")
 
@@ -240,6 +246,9 @@ class Teller:
         chat, printer = self.chat, self._printer
         if self._was_busy and not chat.is_busy:
             self._tell_usage()
+            if chat.queue:
+                waits = counted(len(chat.queue), "prompt")
+                printer.note(f"({waits} of yours not said yet; /queue shows what can be done)")
         self._was_busy = chat.is_busy
         mode = chat.transcript.modes.current
         if mode != self._mode:

@@ -219,7 +219,8 @@ class ChatPrinter(Printer):
         before, self._plan = self._plan, plan.entries
         count = len(self._plan)
         if [entry.content for entry in before] != [entry.content for entry in self._plan]:
-            self.said("Its plan:", f"{counted(count, 'step')}", "dim")
+            self._blank()
+            self._paragraph("", f"Its plan has {counted(count, 'step')}:", "cyan")
             for number, entry in enumerate(self._plan, 1):
                 word = _STEPS.get(entry.status, f" ({one_line(entry.status, 60)})")
                 self._paragraph(f"  {number}. ", f"{entry.content}{word}", "cyan")
