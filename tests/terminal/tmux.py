@@ -62,6 +62,7 @@ class Tmux:
             f"stty -echo; {held}",
         )
         self.tmux("set-option", "-g", "remain-on-exit", "on")
+        self.tmux("set-hook", "-g", "pane-died", f"run-shell 'echo > {self._pipe}'")
         self.tmux("set-option", "-g", "status", "off")
         self.tmux("set-option", "-g", "escape-time", "0")
         self.tmux("resize-window", "-x", str(wide), "-y", str(high))

@@ -4,13 +4,25 @@ The project is made anew in a folder that is thrown away, so nothing of the user
 nothing is stored.
 """
 
+from __future__ import annotations
+
+import os
 import signal
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
+
+from accord.discovery.config import load_config
+from accord.errors import ConfigError
+from accord.terminal.model.settings import Settings, settings_of, theme_for
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.desk import Desk
+    from accord.terminal.engine.orders import Order
 
 FIRST_MINUTE = (
     "what is this project?",
@@ -25,12 +37,11 @@ INTERRUPTED = 128 + signal.SIGINT
 AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
 DESCRIPTION = """\
-Starts the built-in agent on a small project with a mistake in it and lets you talk to it, line by
-line.  There is no model behind it and nothing leaves this machine; the project is a copy that is
-thrown away at the end.
+Opens the terminal client on a small project with a mistake in it.  There is no model behind the
+agent and nothing leaves this machine; the project is a copy that is thrown away at the end.
 
-Enter alone sends the sentence that is suggested; /help shows what else you can type.  Each question
-is answered by one key.  Ctrl-C cancels what the agent does, twice it leaves, as /quit does.
+Enter alone says the sentence that is suggested, ? shows the keys, Esc stops what the agent does,
+and Ctrl-Q leaves.  --plain shows it line by line, without the full screen.
 
 Where the input is not a terminal, or with --script, the suggested sentences are sent one after the
 other and every question is answered with yes.
@@ -75,25 +86,43 @@ def _project(scratch: str) -> str:
 
 def _talk(folder: str, arguments: Namespace) -> int:
     """The exit code."""
+    from accord.cli.chat import is_full_screen, on_screen
     from accord.client.permissions import Permissions
     from accord.terminal.engine.desk import Desk
     from accord.terminal.engine.orders import Order
+
+    # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
+    desk = Desk(permissions=Permissions(), settings=_settings())
+    order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
+    in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
+    if is_full_screen(wanted=not in_lines):
+        return on_screen(desk, order, {}, FIRST_MINUTE)
+    return _in_lines(desk, order, arguments)
+
+
+def _settings() -> Settings:
+    """The person's own look and keys; the demo works with any configuration, a broken one too."""
+    try:
+        return settings_of(load_config(), os.environ)
+    except ConfigError:
+        return Settings(theme=theme_for(os.environ))
+
+
+def _in_lines(desk: Desk, order: Order, arguments: Namespace) -> int:
     from accord.terminal.plain.line_terminal import is_terminal, line_terminal
     from accord.terminal.plain.running import run_plain
 
     by_itself = arguments.script or arguments.prompt or not is_terminal()
     prompts = arguments.prompt or FIRST_MINUTE
-    order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
     with line_terminal(
-        folder,
+        order.folder,
         prompts=prompts if by_itself else None,
         suggestions=FIRST_MINUTE,
         says_yes=arguments.yes,
     ) as terminal:
         printer = terminal.printer
-        printer.note(f"A scratch project with a mistake in it is in {folder}")
+        printer.note(f"A scratch project with a mistake in it is in {order.folder}")
         if not by_itself:
             printer.suggest("Try, one after the other:", FIRST_MINUTE)
             printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
-        # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
-        return anyio.run(run_plain, Desk(permissions=Permissions()), order, terminal)
+        return anyio.run(run_plain, desk, order, terminal)

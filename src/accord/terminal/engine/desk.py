@@ -258,6 +258,8 @@ class Desk(Seats):
     def send(self, chat: Chat, draft: Draft) -> None:
         """Say something; while a turn runs, or before there is a session, it waits in the queue."""
         seat = self._seat(chat)
+        if draft.text in chat.suggestions:
+            del chat.suggestions[: chat.suggestions.index(draft.text) + 1]
         if seat.turns is None or chat.phase != "ready":
             chat.queue.append(draft)
             chat.changed()

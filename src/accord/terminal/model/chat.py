@@ -77,6 +77,8 @@ class Chat:
         self.questions = Questions(clock, self.changed)
         # What waits to be sent when the turn is over, oldest first.
         self.queue: list[Draft] = []
+        # What might be said next, in order: for a newcomer.
+        self.suggestions: list[str] = []
         # What was being typed, kept while the chat is not on the screen.
         self.draft = Draft("")
         self.transcript = Transcript()

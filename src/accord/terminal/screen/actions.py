@@ -16,6 +16,7 @@ from textual.notifications import SeverityLevel
 
 from accord.errors import AccordError
 from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.drafting import Draft
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
 from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.problem_bar import ProblemBar
@@ -94,6 +95,8 @@ class ActingApp(App[int]):
             # Nothing to say: then the first remedy of what is wrong is meant.
             if chat.problem is not None:
                 self.action_retry()
+            elif chat.suggestions and not chat.is_busy:
+                self.desk.send(chat, Draft(chat.suggestions[0]))
             return
         self.desk.send(chat, event.draft)
 

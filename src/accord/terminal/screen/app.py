@@ -64,14 +64,17 @@ class AccordApp(ActingApp):
         order: Order | None,
         choices: Mapping[str, Order] | None = None,
         *,
-        hint: str = "",
+        suggestions: Sequence[str] = (),
     ) -> None:
-        """Without an order the person chooses among `choices`; `hint` is the first remark."""
+        """Without an order the person chooses among `choices`.
+
+        `suggestions` are what Enter on an empty prompt says, one after the other.
+        """
         super().__init__()
         self.desk = desk
         self._order = order
         self._choices = choices or {}
-        self._hint = hint
+        self._suggestions = suggestions
         self._attention = Attention(bell=desk.settings.bell)
         self._panes: dict[int, ChatPane] = {}
         self._active: Chat | None = None
@@ -125,8 +128,7 @@ class AccordApp(ActingApp):
 
     async def _open(self, order: Order) -> None:
         chat = await self.desk.open_chat(order=order)
-        if self._hint:
-            chat.remark(self._hint)
+        chat.suggestions.extend(self._suggestions)
         await self._show_chats()
         # The picture with the prompt comes before all that an agent needs.
         self.call_after_refresh(self.desk.may_start.set)
