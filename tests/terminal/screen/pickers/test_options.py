@@ -148,8 +148,20 @@ async def test_modes_are_chosen_where_no_option_stands_for_them() -> None:
         await pilot.pause()
         assert double.asked == [("mode", "code")]
         assert app.line_with("Mode ").rstrip(" │").endswith("Code")
-    with_option = _options(select("mode", "Way", ["ask"], category="mode"), modes=MODES)
-    assert [row.title for row in option_rows(with_option)] == ["Way"]
+
+
+@pytest.mark.rule("V1-CFG-02")
+async def test_where_an_option_stands_for_the_modes_it_is_used_instead() -> None:
+    """Protocol: config options come before modes where an agent has both."""
+    chat = _options(select("way", "Way", ["ask", "code"], category="mode"), modes=MODES)
+    assert [row.title for row in option_rows(chat)] == ["Way"]
+    double = DeskDouble(chat)
+    app = Stage()
+    async with app.run_test(size=NARROW) as pilot:
+        app.push_screen(OptionsScreen(chat, double.desk))
+        await pilot.press("enter", "down", "enter")
+        await pilot.pause()
+        assert double.asked == [("option", "way", "code")]
 
 
 @pytest.mark.rule("V1-SESS-17")
