@@ -222,7 +222,7 @@ async def test_addresses_in_a_form_are_words_and_nothing_else() -> None:
             for segment in strip:
                 style = segment.style
                 assert style is None or not style.link
-                assert style is None or not "@click" in style.meta
+                assert style is None or "@click" not in style.meta
 
 
 async def test_nothing_is_sent_by_keys_that_come_too_early() -> None:
@@ -239,6 +239,18 @@ async def test_nothing_is_sent_by_keys_that_come_too_early() -> None:
         scene.clock.now += 1
         await scene.press("enter")
         assert await scene.answer() == {"count": 3}
+
+
+async def test_who_comes_back_to_a_form_is_where_they_were() -> None:
+    """Ours: another tab, and back."""
+    async with asked("form", a_form(NAME, SHARE)) as scene:
+        await scene.press("tab", "tab", "7")
+        scene.app.screen.set_focus(None)
+        await scene.pilot.pause()
+        scene.dialog.focus()
+        await scene.pilot.pause()
+        await scene.press("8")
+        assert [one.value for one in scene.dialog.query(Input)] == ["", "78"]
 
 
 async def test_a_long_form_scrolls_and_its_buttons_stay() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionOption
 from accord.client.draft_questions import OPTIONS as DRAFT_OPTIONS
-from accord.terminal.screen.dialogs.frame import TOO_EARLY
+from accord.terminal.screen.dialogs.frame import ELSEWHERE, TOO_EARLY
 from accord.terminal.screen.dialogs.lines import Body
 from accord.transcript.tool_call import FileDiff
 from tests.terminal.screen.asking import FOLDER, HOSTILE, a_call, a_request, asked, option
@@ -183,6 +183,35 @@ async def test_a_key_that_comes_too_early_answers_nothing_and_is_told() -> None:
         scene.clock.now += 0.6
         await scene.press("y")
         assert await scene.answer() == Decision("allow_once")
+
+
+async def test_a_question_that_is_shown_again_is_guarded_again() -> None:
+    """Ours: a key that was to choose a tab must not answer what is in the tab."""
+    async with asked("permission", a_request()) as scene:
+        place = scene.app.query_one("#asking")
+        place.display = False
+        await scene.pilot.pause()
+        place.display = True
+        await scene.pilot.pause()
+        scene.dialog.focus()
+        await scene.press("y")
+        assert not scene.is_answered
+        scene.clock.now += 1
+        await scene.press("y")
+        assert scene.is_answered
+
+
+async def test_it_says_when_the_keys_are_for_somebody_else() -> None:
+    """Ours: nobody wonders why nothing happens."""
+    async with asked("permission", a_request()) as scene:
+        assert ELSEWHERE not in scene.text
+        scene.app.screen.set_focus(None)
+        await scene.pilot.pause()
+        assert ELSEWHERE in scene.text
+        await scene.click("src/app.py")
+        assert ELSEWHERE not in scene.text
+        await scene.press("n")
+        assert scene.is_answered
 
 
 async def test_when_the_guard_goes_down_the_keys_are_said_again() -> None:

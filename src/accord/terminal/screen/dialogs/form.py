@@ -21,13 +21,12 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from accord.client.forms import FormRequest
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.cleaning import columns, harmless, one_line
 from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.buttons import Button
 from accord.terminal.screen.dialogs.form_fields import FieldBox
 from accord.terminal.screen.dialogs.frame import Dialog
-from accord.terminal.screen.dialogs.guard import Guard
 from accord.terminal.screen.dialogs.lines import Lines
 from accord.terminal.screen.dialogs.permission_lines import text_lines
 from accord.terminal.screen.dialogs.picker import Picker
@@ -60,6 +59,8 @@ class FormDialog(Dialog):
         self.request: FormRequest = self.question.request
         self.is_reviewing = False
         self._values: dict[str, object] = {}
+        # Where the cursor was last.
+        self._last: Widget | None = None
         self._is_touched = False
         self._is_closing = False
 
@@ -119,10 +120,10 @@ class FormDialog(Dialog):
             said, style = _shown(value, box), palette.text
             if value is None:
                 said, style = "(nothing)", palette.dim
-            if len(label) > look.width // 2:
+            if columns(label) > look.width // 2:
                 lines += text_lines(label.rstrip(), look, palette.dim)
                 label = "    "
-            below = text_lines(said, look, style, indent=len(label))
+            below = text_lines(said, look, style, indent=columns(label))
             lines += indented(below, (label, palette.dim))
         return fitted(lines, look.width)
 
@@ -149,9 +150,13 @@ class FormDialog(Dialog):
         return [one for one in self.screen.focus_chain if self in one.ancestors]
 
     def opened(self) -> None:
-        """Now it can be filled in."""
+        """Now it can be filled in, where the person was."""
         if self.has_focus:
-            self._go(1)
+            places = self._places
+            if self._last in places:
+                places[places.index(self._last)].focus()
+            elif places:
+                places[0].focus()
 
     def _go(self, step: int) -> None:
         places = self._places
@@ -242,6 +247,8 @@ class FormDialog(Dialog):
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """A field that was left is looked at."""
+        super().on_descendant_blur(event)
+        self._last = event.widget
         box = event.widget.parent
         if isinstance(box, FieldBox):
             box.check()
@@ -274,7 +281,7 @@ class FormDialog(Dialog):
         self.is_reviewing = reviewing
         self._is_closing = False
         # A second Enter was not meant to send.
-        self._guard = Guard(self.chat.clock)
+        self.raise_guard()
         self.set_class(reviewing, "-reviewing")
         for lines in self.query_children(Lines).results():
             lines.rebuild()

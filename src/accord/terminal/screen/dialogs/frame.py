@@ -28,6 +28,7 @@ HEIGHT_SHARE = 0.66
 
 BODY_LINES_MIN = 3
 
+ELSEWHERE = "Click here or press Tab to answer."
 TOO_EARLY = "That was quick: please look first, then choose."
 _EARLY_KEYS = frozenset(
     {"enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right"}
@@ -41,14 +42,17 @@ class Dialog(Vertical, can_focus=True):
     DEFAULT_CSS = """
     Dialog {
         height: auto;
-        border: round $primary;
+        border: round $border-blurred;
         border-title-color: $text;
         border-title-style: bold;
         border-subtitle-color: $text-muted;
         padding: 0 1;
         background: $surface;
     }
-    Dialog.-early {
+    Dialog:focus-within {
+        border: round $primary;
+    }
+    Dialog.-early, Dialog.-early:focus-within {
         border: round $warning;
     }
     """
@@ -104,16 +108,46 @@ class Dialog(Vertical, can_focus=True):
         return Look(width, palette_for(self.app.theme))
 
     def opened(self) -> None:
-        """The guard went down."""
+        """The guard is down, and the dialog itself may have the cursor."""
 
     # ---- inside
 
     def on_mount(self) -> None:
-        """It appears: the guard goes up."""
-        self._guard = Guard(self.chat.clock)
+        """It is there."""
         self.refresh_chat()
-        self.set_timer(GUARD_SECONDS, self._lower)
         self.call_after_refresh(self.fit)
+
+    def on_show(self) -> None:
+        """It appears, or appears again because its tab was chosen: the guard goes up."""
+        self.raise_guard()
+
+    def raise_guard(self) -> None:
+        """What is pressed from now on for a short time answers nothing."""
+        self._guard = Guard(self.chat.clock)
+        self.set_timer(GUARD_SECONDS, self._lower)
+        self._show_hint()
+
+    def on_focus(self) -> None:
+        """The keys are for us; Textual says so to everybody else after this."""
+        self.call_later(self._came)
+
+    def _came(self) -> None:
+        self._show_hint()
+        if not self.is_early:
+            self.opened()
+
+    def on_blur(self) -> None:
+        """The keys are perhaps for somebody else."""
+        self.call_later(self._show_hint)
+
+    def on_descendant_focus(self) -> None:
+        """The keys are for a part of us."""
+        self._show_hint()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """The keys are perhaps for somebody else."""
+        del event
+        self.call_later(self._show_hint)
 
     def _lower(self) -> None:
         if not self.is_early:
@@ -163,7 +197,7 @@ class Dialog(Vertical, can_focus=True):
     def _show_hint(self) -> None:
         early = self.is_early and self._was_early
         self.set_class(early, "-early")
-        hint = TOO_EARLY if early else self.hint
+        hint = TOO_EARLY if early else self.hint if self.has_focus_within else ELSEWHERE
         if hint != self._hint:
             self._hint = hint
             self.border_subtitle = Content(hint)
