@@ -80,7 +80,9 @@ def one_line(text: str, width: int | None = None) -> str:
     text = _BREAKS.sub(" ", harmless(text)).strip()
     if width is None or columns(text) <= width:
         return text
-    return next(cut(text, width - 1)) + "…" if width > 1 else "…"[:width]
+    head = next(cut(text, width - 1)) if width > 1 else ""
+    # A letter of two columns does not fit into one.
+    return (head if columns(head) < width else "") + "…"[:width]
 
 
 def sgr_only(text: str) -> str:

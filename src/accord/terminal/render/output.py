@@ -201,13 +201,14 @@ def embedded_terminals(chat: Chat) -> frozenset[str]:
 class TerminalBlock(CachedBlock[Terminal]):
     """A terminal of its own; nothing at all where the card of a call shows it."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_chat", "_rows")
 
     is_foldable = True
     is_tight = True
 
-    def __init__(self, entry: Terminal) -> None:
+    def __init__(self, entry: Terminal, chat: Chat) -> None:
         super().__init__(entry, folded=True)
+        self._chat = chat
         self._rows: OutputRows | None = None
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
@@ -232,8 +233,10 @@ class TerminalBlock(CachedBlock[Terminal]):
         return found
 
     def guess(self, look: Look) -> int:
-        del look
-        return 2 + (FOLDED_LINES if self.folded else 40)
+        if self.entry.terminal_id in embedded_terminals(self._chat):
+            return 0
+        room = FOLDED_LINES if self.folded else UNFOLDED_LINES
+        return 2 + min(self.entry.received // max(look.width, 1) + 1, room)
 
     def release(self) -> None:
         self._rows = None
@@ -251,8 +254,7 @@ class TerminalBlock(CachedBlock[Terminal]):
 
 def terminal_block(entry: Terminal, chat: Chat) -> Block:
     """A terminal of the agent's, or one that we run for it."""
-    del chat
-    return TerminalBlock(entry)
+    return TerminalBlock(entry, chat)
 
 
 __all__ = [

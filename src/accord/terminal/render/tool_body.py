@@ -15,16 +15,25 @@ from accord.terminal.model.cards import counted, path_words
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.diff_lines import FileChange, change_of
-from accord.terminal.render.block import Fold, OpenFile, Target, fitted, indented, strip_of
+from accord.terminal.render.block import (
+    Fold,
+    OpenFile,
+    Target,
+    fitted,
+    indented,
+    lines_needed,
+    strip_of,
+)
 from accord.terminal.render.content import content_lines, content_target, is_for_user, is_text
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.inline import Run
 from accord.terminal.render.json_lines import json_lines, verbatim_lines
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
-from accord.terminal.render.output import OutputRows, command_lines, output_lines
+from accord.terminal.render.output import FOLDED_LINES, OutputRows, command_lines, output_lines
 from accord.terminal.render.spans import shortened
 from accord.transcript import FileDiff, Terminal, ToolCall
+from accord.transcript.tool_call import text_of_item
 
 BODY_INDENT = 2
 DIFF_LINES_FOLDED, DIFF_LINES_UNFOLDED = 16, 2000
@@ -232,4 +241,20 @@ class Body:
             self._add(json_lines(raw, self.look, limit, self._indent))
 
 
-__all__ = ["BODY_INDENT", "Body", "Kept"]
+def guess_body(call: ToolCall, look: Look, *, folded: bool) -> int:
+    """About how many lines the body has, without looking closely."""
+    found = 0
+    for item in call.content[: ITEMS_FOLDED if folded else ITEMS_UNFOLDED]:
+        if type(item).__name__ in _DIFFS:
+            room = DIFF_LINES_FOLDED if folded else 40
+        elif hasattr(item, "terminal_id"):
+            room = FOLDED_LINES + 1 if folded else 40
+        else:
+            text = text_of_item(item)
+            room = TEXT_LINES_FOLDED if folded else TEXT_LINES_UNFOLDED
+            room = min(lines_needed(text, look.width), room) if text else 1
+        found += room
+    return found
+
+
+__all__ = ["BODY_INDENT", "Body", "Kept", "guess_body"]

@@ -39,7 +39,7 @@ from accord.terminal.render.look import Look
 from accord.terminal.render.output import terminal_ids
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.spans import shortened, width_of
-from accord.terminal.render.tool_body import BODY_INDENT, Body, Kept
+from accord.terminal.render.tool_body import BODY_INDENT, Body, Kept, guess_body
 from accord.transcript import Terminal, ToolCall
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
@@ -152,12 +152,7 @@ class ToolCard(CachedBlock[ToolCall]):
         return took
 
     def guess(self, look: Look) -> int:
-        del look
-        call = self.entry
-        if not call.content:
-            return 1
-        each = 8 if self.folded else 30
-        return 1 + each * min(len(call.content), 3)
+        return 1 + guess_body(self.entry, look, folded=self.folded)
 
     def release(self) -> None:
         self._kept = Kept()
