@@ -57,6 +57,14 @@ def test_another_tab_does_not_get_what_one_is_writing(tmp_path: Path) -> None:
     assert drafts.restore("1", "/folder", "s1", is_new=True) == Draft("x")
 
 
+def test_what_a_closed_tab_wrote_may_be_taken(tmp_path: Path) -> None:
+    """Ours: the tab is gone, its words are not."""
+    drafts = Drafts(tmp_path)
+    drafts.save("1", "/folder", "s1", Draft("x"))
+    drafts.release("1")
+    assert drafts.restore("2", "/folder", "s2", is_new=True) == Draft("x")
+
+
 def test_another_process_that_runs_keeps_its_own(tmp_path: Path) -> None:
     """Ours: two terminals in one folder."""
     Drafts(tmp_path).save("1", "/folder", None, Draft("x"))

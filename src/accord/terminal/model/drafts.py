@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from accord.discovery.places import replace_file, state_folder
@@ -37,6 +38,7 @@ class Drafts:
         self._folder = folder
         # By file: which chat of this process wrote it.
         self._written: dict[str, str] = {}
+        self._lock = Lock()
 
     def save(self, chat: str, folder: str, session_id: str | None, draft: Draft) -> None:
         """Keep what a chat (any name for it) has; an empty draft is forgotten.
@@ -47,14 +49,15 @@ class Drafts:
         names = [_name("folder", folder)]
         if session_id is not None:
             names.append(_name("session", session_id))
-        for name in names:
-            if not draft.is_empty:
-                self._written[name] = chat
-                replace_file(self._place / name, _written(draft, session_id))
-            elif self._written.get(name, chat) == chat:
-                self._written.pop(name, None)
-                (self._place / name).unlink(missing_ok=True)
-        self._forget_old()
+        with self._lock:
+            for name in names:
+                if not draft.is_empty:
+                    self._written[name] = chat
+                    replace_file(self._place / name, _written(draft, session_id))
+                elif self._written.get(name) == chat:
+                    self._written.pop(name, None)
+                    (self._place / name).unlink(missing_ok=True)
+            self._forget_old()
 
     def restore(self, chat: str, folder: str, session_id: str | None, *, is_new: bool) -> Draft:
         """What was not sent in this session, or for a new session in this folder; maybe nothing."""
@@ -68,7 +71,17 @@ class Drafts:
         if is_new and isinstance(other, str) and other != session_id:
             # It moves: who opens the other session again does not find it there a second time.
             (self._place / _name("session", other)).unlink(missing_ok=True)
+        self._written[name] = chat
+        if not is_new:
+            # The same words are there for the folder, unless another session was last.
+            beside = _name("folder", folder)
+            if (self._read(beside) or {}).get("session") == session_id:
+                self._written.setdefault(beside, chat)
         return _read_draft(entry)
+
+    def release(self, chat: str) -> None:
+        """A chat is closed: what it wrote may be given to another one."""
+        self._written = {name: who for name, who in self._written.items() if who != chat}
 
     @property
     def _place(self) -> Path:
