@@ -35,6 +35,7 @@ from accord.terminal.screen.prompt.completer import Completer
 from accord.terminal.screen.prompt.completion import CompletionList
 from accord.terminal.screen.prompt.memory import memory_of_user
 from accord.terminal.screen.prompt.outside import edit_outside, editor_command
+from accord.terminal.screen.prompt.words import placeholder
 
 if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
@@ -179,7 +180,7 @@ class PromptEditor(Widget):
         if now == self._drawn:
             return
         self._drawn = now
-        self._area.placeholder = self._placeholder()
+        self._area.placeholder = placeholder(chat)
         self._area.update_suggestion()
         asked = self._completer.asked()
         if asked is not None and asked.kind == "command" and self._area.has_focus:
@@ -192,19 +193,6 @@ class PromptEditor(Widget):
         draft = await self._memory.restore(self.chat)
         if self.is_empty and not draft.is_empty:
             self.take_draft(draft)
-
-    def _placeholder(self) -> str:
-        chat = self.chat
-        if chat.phase == "starting":
-            return "The agent starts; you can write already"
-        if chat.phase == "lost":
-            return "The agent is gone; what you write stays here"
-        if chat.is_busy:
-            return "Write what comes next; it waits until the turn is over"
-        if chat.suggestions:
-            return f"{chat.suggestions[0]}   (Enter says it)"
-        commands = ", / for commands" if chat.transcript.commands else ""
-        return f"What shall be done?  @ for files{commands}"
 
     # ---- keys
 

@@ -1,0 +1,20 @@
+"""What the empty prompt says."""
+
+from __future__ import annotations
+
+from accord.terminal.model.chat import Chat
+
+
+def placeholder(chat: Chat) -> str:
+    """What can be written now, and what becomes of it."""
+    if chat.phase == "starting":
+        return "The agent starts; you can write already"
+    if chat.phase == "lost":
+        return "The agent is gone; what you write stays here"
+    if chat.is_busy:
+        return "Write what comes next; it waits until the turn is over"
+    commands = ", / for commands" if chat.transcript.commands else ""
+    return f"What shall be done?  @ for files{commands}"
+
+
+__all__ = ["placeholder"]
