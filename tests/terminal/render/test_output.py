@@ -14,8 +14,8 @@ from accord.terminal.render.output import (
     OutputRows,
     TerminalBlock,
     command_lines,
-    embedded_terminals,
     ink_style,
+    is_embedded,
 )
 from accord.terminal.render.palette import NONE
 from accord.transcript import TERMINAL_BYTES_MAX, ExitStatus, Terminal
@@ -59,7 +59,7 @@ def test_a_terminal_that_a_call_shows_is_not_shown_twice() -> None:
     assert isinstance(block, TerminalBlock)
     assert block.render(a_look(), scene.chat)
     scene.call(content=[{"type": "terminal", "terminalId": "t"}])
-    assert embedded_terminals(scene.chat) == {"t"}
+    assert is_embedded("t", scene.chat)
     call = scene.chat.transcript.tool_call("c")
     assert call is not None
     assert block.concerns(call)
@@ -67,7 +67,10 @@ def test_a_terminal_that_a_call_shows_is_not_shown_twice() -> None:
     assert not block.concerns(scene.chat.remark("x"))
     block.invalidate()
     assert block.render(a_look(), scene.chat) == []
-    assert block.estimate(a_look()) == 0
+    assert block.estimate(a_look()) == scene.block(0).estimate(a_look()) == 0
+    # Once the call shows something else, the terminal is not lost.
+    scene.call(content=[])
+    assert not is_embedded("t", scene.chat)
 
 
 def test_only_the_last_lines_are_shown_and_the_others_counted() -> None:
@@ -105,6 +108,16 @@ def test_every_byte_is_read_once() -> None:
     assert terminal.truncated
     assert fed == many * len(chunk)
     assert above == many * 200 - 10
+
+
+def test_of_very_much_at_once_the_end_is_read() -> None:
+    """Ours: scrolling to a command that printed a megabyte takes no time."""
+    terminal, rows = Terminal("t"), OutputRows()
+    terminal.append(b"".join(b"line %06d\n" % number for number in range(50_000)))
+    rows.read(terminal)
+    strips, above = rows.last(a_look(), 40, 10)
+    assert strips[-1].text == "line 049999"
+    assert above == 50_000 - 10
 
 
 def test_lines_are_laid_out_once() -> None:

@@ -4,8 +4,8 @@ Must not know tool calls; a card shows the output of its terminals by what stand
 `terminal_block` shows a terminal that no card shows.
 
 What always holds
-    * What a command printed is read once, however long it goes on; what is shown costs the lines
-      that are shown.
+    * What a command printed is read once at most, however long it goes on; what is shown costs
+      the lines that are shown.
     * No escape sequence of the output is in any segment: colours are styles.
 """
 
@@ -35,6 +35,8 @@ FOLDED_LINES = 8
 UNFOLDED_LINES = 1000
 """Lines of output that are shown at most; the last ones."""
 LINES_KEPT = 5000
+READ_BYTES_MAX = 128 * 1024
+"""Of what came since the last look, so much is read; it is more than can be shown."""
 COMMAND_LINES_MAX = 4
 COMMAND_CHARACTERS_MAX = 2000
 
@@ -71,13 +73,15 @@ def runs_of_line(line: Line, palette: Palette) -> list[Run]:
 class OutputRows:
     """The output of one terminal as lines of the screen.
 
-    Guards: every byte is read once, and a line that was ended is laid out once per width.
+    Guards: every byte is read once at most, and a line that was ended is laid out once per width.
     """
 
     def __init__(self) -> None:
         self._lines = OutputLines(lines_max=LINES_KEPT)
         self._decoder: IncrementalDecoder = _utf8("replace")
         self._replacements = self._received = 0
+        # Lines that were never read, since so much came at once.
+        self._passed = 0
         # By the number of the line since the beginning: its rows, for one look and width.
         self._rows: dict[int, list[Strip]] = {}
         self._key: tuple[Palette, int] | None = None
@@ -88,9 +92,14 @@ class OutputRows:
             self._lines = OutputLines(lines_max=LINES_KEPT)
             self._decoder.reset()
             self._rows.clear()
-            self._replacements, self._received = terminal.replacements, 0
+            self._replacements, self._received, self._passed = terminal.replacements, 0, 0
         data = terminal.since(self._received)
         self._received = terminal.received
+        if len(data) > READ_BYTES_MAX:
+            # Only the end can be seen; of what stands before it the lines are counted.
+            start = data.find(b"\n", len(data) - READ_BYTES_MAX) + 1
+            self._passed += data.count(b"\n", 0, start)
+            data = data[start:]
         if data:
             self._lines.feed(self._decoder.decode(data))
 
@@ -125,7 +134,7 @@ class OutputRows:
             used += len(rows)
             above -= 1
         shown = [strip for rows in reversed(found) for strip in rows]
-        return shown[-limit:], above
+        return shown[-limit:], above + self._passed
 
     def _laid_out(self, line: Line, width: int, limit: int) -> list[Strip]:
         assert self._key is not None
@@ -178,7 +187,22 @@ def command_lines(command: str, look: Look, indent: str = "") -> list[Strip]:
 
 # ---- terminals of cards, and others
 
-_embedded: WeakKeyDictionary[Transcript, tuple[int, frozenset[str]]] = WeakKeyDictionary()
+RECENT_CALLS = 64
+"""Calls, from the last one back, whose content may have come to show a terminal since."""
+
+
+class _Showing:
+    """Which call shows which terminal, as far as was looked."""
+
+    __slots__ = ("calls", "revision", "scanned")
+
+    def __init__(self) -> None:
+        self.calls: dict[str, ToolCall] = {}
+        self.scanned = 0
+        self.revision = -1
+
+
+_showing: WeakKeyDictionary[Transcript, _Showing] = WeakKeyDictionary()
 
 
 def terminal_ids(call: ToolCall) -> list[str]:
@@ -187,15 +211,20 @@ def terminal_ids(call: ToolCall) -> list[str]:
     return [one for one in found if isinstance(one, str)]
 
 
-def embedded_terminals(chat: Chat) -> frozenset[str]:
-    """The terminals that some call shows, looked for once per change of the chat."""
-    known = _embedded.get(chat.transcript)
-    if known is None or known[0] != chat.revision:
-        found = frozenset(
-            one for call in chat.transcript.tool_calls if call.content for one in terminal_ids(call)
-        )
-        known = _embedded[chat.transcript] = (chat.revision, found)
-    return known[1]
+def is_embedded(terminal_id: str, chat: Chat) -> bool:
+    """Whether some call shows a terminal; cheap to ask, however many calls there are."""
+    showing = _showing.get(chat.transcript)
+    if showing is None:
+        showing = _showing[chat.transcript] = _Showing()
+    if showing.revision != chat.revision:
+        showing.revision = chat.revision
+        calls = chat.transcript.tool_calls
+        for call in calls[max(showing.scanned - RECENT_CALLS, 0) :]:
+            if call.content:
+                showing.calls.update(dict.fromkeys(terminal_ids(call), call))
+        showing.scanned = len(calls)
+    found = showing.calls.get(terminal_id)
+    return found is not None and terminal_id in terminal_ids(found)
 
 
 class TerminalBlock(CachedBlock[Terminal]):
@@ -213,7 +242,7 @@ class TerminalBlock(CachedBlock[Terminal]):
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         terminal, palette = self.entry, look.palette
-        if terminal.terminal_id in embedded_terminals(chat):
+        if is_embedded(terminal.terminal_id, chat):
             self.release()
             return []
         if self._rows is None:
@@ -233,7 +262,7 @@ class TerminalBlock(CachedBlock[Terminal]):
         return found
 
     def guess(self, look: Look) -> int:
-        if self.entry.terminal_id in embedded_terminals(self._chat):
+        if is_embedded(self.entry.terminal_id, self._chat):
             return 0
         room = FOLDED_LINES if self.folded else UNFOLDED_LINES
         return 2 + min(self.entry.received // max(look.width, 1) + 1, room)
@@ -261,8 +290,8 @@ __all__ = [
     "OutputRows",
     "TerminalBlock",
     "command_lines",
-    "embedded_terminals",
     "ink_style",
+    "is_embedded",
     "output_lines",
     "runs_of_line",
     "terminal_block",

@@ -36,7 +36,7 @@ from accord.transcript import FileDiff, Terminal, ToolCall
 from accord.transcript.tool_call import text_of_item
 
 BODY_INDENT = 2
-DIFF_LINES_FOLDED, DIFF_LINES_UNFOLDED = 16, 2000
+DIFF_LINES_FOLDED, DIFF_LINES_UNFOLDED = 16, 1000
 TEXT_LINES_FOLDED, TEXT_LINES_UNFOLDED = 6, 1000
 TEXT_CHARACTERS_MAX = 100_000
 """Characters of text of a call that are laid out."""

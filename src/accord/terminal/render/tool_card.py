@@ -76,7 +76,7 @@ class ToolCard(CachedBlock[ToolCall]):
         super().__init__(entry, folded=True)
         # Whether what the tool was given and gave back is shown, raw.
         self.details = False
-        self._kept = Kept()
+        self._kept: Kept | None = None
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         call = self.entry
@@ -87,6 +87,8 @@ class ToolCard(CachedBlock[ToolCall]):
             indent = " " * BODY_INDENT
             lines = wrapped(state.why, max(look.width - BODY_INDENT, 4))
             found += [strip_of((f"{indent}{line}", look.palette.dim)) for line in lines[:6]]
+        if self._kept is None:
+            self._kept = Kept()
         body = Body(call, look, chat, self._kept, folded=self.folded, details=self.details)
         body.build()
         for strip, target in body.found:
@@ -155,7 +157,7 @@ class ToolCard(CachedBlock[ToolCall]):
         return 1 + guess_body(self.entry, look, folded=self.folded)
 
     def release(self) -> None:
-        self._kept = Kept()
+        self._kept = None
 
     def toggle(self, part: str = "") -> bool:
         if part == DETAILS:
@@ -174,7 +176,7 @@ class ToolCard(CachedBlock[ToolCall]):
         parts = [call_title(call)]
         parts += [diff.patch or f"{diff.operation} {diff.path}" for diff in call.diffs]
         parts.append(call.text)
-        for terminal in self._kept.terminals.values():
+        for terminal in self._kept.terminals.values() if self._kept else ():
             lines = OutputLines(terminal.text).lines
             parts.append("\n".join("".join(run.text for run in line) for line in lines))
         if self.details:
