@@ -4,70 +4,25 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path
 
-import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accord.errors import AccordError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.file_change import FileChange
 from accord.terminal.model.journal import Journal
 from accord.terminal.model.journal_files import ChangedSince
-from accord.terminal.model.journaled_files import JournaledFiles
 from accord.terminal.model.switching import Outcome
-from accord.transcript import ToolCall
-from accord.transcript.tool_call import FileDiff, Location
-from accord.transcript.update import ToolCallChanged
+from accord.transcript.tool_call import FileDiff
+from tests.terminal.model.projects import NEW, OLD, Project, project_in
 from tests.terminal.model.test_hunks import TEXTS
-
-OLD = "one\ntwo\nthree\nfour\nfive\n"
-NEW = "one\nTWO\nthree\nfour\nFIVE\n"
-
-
-class Project:
-    """A folder, its chat and journal, and an agent that writes through us or by itself."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.chat = Chat(str(folder))
-        self.chat.set_phase("working")
-        self.journal = Journal(self.chat)
-        self.files = JournaledFiles(lambda session_id: self.journal)
-        self.files.add_session("s", [str(folder)])
-        self.path = str(folder / "x.py")
-
-    def write(self, text: str, name: str = "x.py") -> None:
-        (self.folder / name).write_bytes(text.encode())
-
-    def read(self, name: str = "x.py") -> str:
-        return (self.folder / name).read_bytes().decode()
-
-    async def agent_writes(self, text: str, name: str = "x.py") -> FileChange | None:
-        path = str(self.folder / name)
-        await self.files.write_text("s", path, text)
-        return self.journal.change(path)
-
-    async def agent_tells(self, *diffs: FileDiff, status: str = "completed") -> None:
-        self.tell(f"t{len(diffs)}{diffs}", diffs, status)
-        await self.journal.settle()
-
-    def tell(self, call_id: str, diffs: Sequence[FileDiff], status: str) -> None:
-        call = ToolCall(call_id)
-        call.report(status)
-        call.replace_content(list(diffs), lambda item: (item,))
-        self.journal.hear(ToolCallChanged(call, "", None))
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A project with one file."""
-    found = Project(tmp_path)
-    found.write(OLD)
-    return found
+    return project_in(tmp_path)
 
 
 async def test_a_write_through_us_is_known_hunk_by_hunk(project: Project) -> None:
@@ -225,134 +180,6 @@ async def test_hunks_undone_in_any_order_restore_the_file(
     assert project.read() == before
     await project.journal.redo(project.path)
     assert project.read() == after
-
-
-@pytest.mark.parametrize(
-    "diff",
-    [
-        FileDiff("x.py", old_text=OLD, new_text=NEW),
-        FileDiff("x.py", patch="@@ -2 +2 @@\n-two\n+TWO\n@@ -5 +5 @@\n-five\n+FIVE\n"),
-    ],
-    ids=["texts", "patch"],
-)
-async def test_an_agent_that_writes_itself_tells_what_it_did(
-    project: Project, diff: FileDiff
-) -> None:
-    """Issue 6: diffs in completed tool calls of agents that write themselves."""
-    await project.agent_tells(diff, status="in_progress")
-    project.write(NEW)
-    await project.agent_tells(diff)
-    await project.agent_tells(diff)
-    change = project.journal.change(project.path)
-    assert change is not None
-    assert (change.before, change.after) == (OLD, NEW)
-    await project.journal.undo(project.path)
-    assert project.read() == OLD
-
-
-async def test_a_part_of_a_file_is_enough(project: Project) -> None:
-    """Ours: many agents report only the lines that they replaced."""
-    project.write(NEW.replace("\n", "\r\n"))
-    await project.agent_tells(FileDiff(project.path, old_text="two\nthree", new_text="TWO\nthree"))
-    await project.journal.undo(project.path)
-    assert project.read() == NEW.replace("TWO", "two").replace("\n", "\r\n")
-
-
-async def test_a_file_seen_before_the_call_ended_needs_no_texts(project: Project) -> None:
-    """Ours: agents of v2 may report no more than the name."""
-    call = ToolCall("t1")
-    call.patch(kind="edit", status="in_progress")
-    call.locations = [Location(project.path)]
-    project.journal.hear(ToolCallChanged(call, "", None))
-    await project.journal.settle()
-    project.write(NEW)
-    await project.agent_tells(FileDiff(project.path))
-    change = project.journal.change(project.path)
-    assert change is not None
-    assert change.before == OLD
-
-
-async def test_what_is_not_known_cannot_be_undone(project: Project) -> None:
-    """Ours: nothing is guessed."""
-    await project.agent_tells(FileDiff(project.path, old_text="nowhere", new_text="else"))
-    await project.agent_tells(FileDiff("/etc/passwd", old_text="a", new_text="b"))
-    (project.folder / "z").write_bytes(b"\xff\xfe")
-    await project.agent_tells(FileDiff("z", operation="add", new_text="?"))
-    states = {os.path.basename(one.path): one.why for one in project.journal.changes}
-    assert states == {
-        "x.py": "the agent did not tell what it was",
-        "passwd": "outside the allowed directories",
-        "z": "it is not UTF-8 text",
-    }
-    with pytest.raises(AccordError, match="cannot be undone"):
-        await project.journal.undo(project.path)
-    assert await project.journal.undo_all() == Outcome(0)
-    project.journal.keep_all()
-    assert {one.state for one in project.journal.changes} == {"unknown"}
-    await project.agent_writes("x\n")
-    change = project.journal.change(project.path)
-    assert change is not None
-    assert change.before == OLD, "from now on it is known"
-
-
-async def test_a_deleted_file_returns_and_a_move_is_reversed(project: Project) -> None:
-    """Issue 6: deleted files restored, moves reversed."""
-    journal = project.journal
-    (project.folder / "x.py").unlink()
-    patch = "@@ -1,5 +0,0 @@\n-one\n-two\n-three\n-four\n-five\n"
-    await project.agent_tells(FileDiff(project.path, "delete", patch=patch))
-    await journal.undo(project.path)
-    assert project.read() == OLD
-    await journal.redo(project.path)
-    assert not (project.folder / "x.py").exists()
-    await journal.undo(project.path)
-
-    target = str(project.folder / "sub" / "y.py")
-    (project.folder / "sub").mkdir()
-    (project.folder / "x.py").rename(target)
-    project.write(NEW, "sub/y.py")
-    patch = "@@ -2 +2 @@\n-two\n+TWO\n@@ -5 +5 @@\n-five\n+FIVE\n"
-    await project.agent_tells(FileDiff(target, "move", old_path=project.path, patch=patch))
-    change = journal.change(target)
-    assert change is not None
-    await journal.undo(target)
-    assert project.read() == OLD
-    assert not os.path.exists(target)
-    await journal.redo(target)
-    assert project.read("sub/y.py") == NEW
-    assert not (project.folder / "x.py").exists()
-    project.write("mine", "x.py")
-    with pytest.raises(AccordError):
-        await journal.undo(target)
-    assert project.read() == "mine", "what took its place is not written over"
-
-
-async def test_a_pure_move_is_one_difference(project: Project) -> None:
-    """Issue 6."""
-    target = str(project.folder / "y.py")
-    (project.folder / "x.py").rename(target)
-    await project.agent_tells(FileDiff(target, "move", old_path=project.path))
-    change = project.journal.change(target)
-    assert change is not None
-    assert (change.added, change.removed, len(change.hunks)) == (0, 0, 1)
-    await project.journal.undo(target, 0)
-    assert project.read() == OLD
-
-
-async def test_a_past_that_is_told_again_is_not_news(project: Project) -> None:
-    """Ours: a loaded session tells of changes that were made long ago."""
-    project.chat.set_phase("ready")
-    await project.agent_tells(FileDiff(project.path, old_text="", new_text=OLD))
-    assert project.journal.changes == ()
-
-
-async def test_what_is_heard_is_taken_in_by_itself(project: Project) -> None:
-    """Ours: nobody has to look."""
-    project.write(NEW)
-    project.tell("t", [FileDiff(project.path, old_text=OLD, new_text=NEW)], "completed")
-    with anyio.fail_after(5):
-        while not project.journal.changes:
-            await anyio.lowlevel.checkpoint()
 
 
 async def test_other_roots_are_used_from_then_on(project: Project, tmp_path: Path) -> None:

@@ -10,15 +10,13 @@ from accord.client.audit import AuditLog
 from accord.client.files import FileService
 from accord.errors import RequestError
 from accord.terminal.model.journaled_files import JournaledFiles
-from tests.terminal.model.test_journal import NEW, OLD, Project
+from tests.terminal.model.projects import NEW, OLD, Project, project_in
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A project with one file."""
-    found = Project(tmp_path)
-    found.write(OLD)
-    return found
+    return project_in(tmp_path)
 
 
 async def test_a_write_that_fails_is_no_change(project: Project) -> None:

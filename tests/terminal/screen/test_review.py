@@ -12,8 +12,8 @@ from accord.terminal.model.file_change import change_of
 from accord.terminal.render.palette import NONE
 from accord.terminal.screen.review import ReviewScreen
 from accord.terminal.screen.review_rows import file_row, page_of
+from tests.terminal.model.projects import NEW, OLD
 from tests.terminal.model.test_git_state import git
-from tests.terminal.model.test_journal import NEW, OLD
 from tests.terminal.screen.bench import Bench, StandInDesk, picture
 
 

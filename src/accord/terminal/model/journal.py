@@ -35,16 +35,14 @@ from accord.terminal.model.file_change import (
 )
 from accord.terminal.model.git_state import GitMark, GitState, read_git_state
 from accord.terminal.model.journal_files import ChangedSince, JournalFiles, Unreadable
-from accord.terminal.model.reported import texts_of
+from accord.terminal.model.reported import texts_of_all
+from accord.terminal.model.reports import Glimpse, Reports, Told
 from accord.terminal.model.switching import Outcome, switched
 from accord.transcript import ToolCall, Update
 from accord.transcript.tool_call import FileDiff
 
 FILES_MAX = 2000
 """Files that are remembered; the one that was changed longest ago goes first."""
-
-CALLS_MAX = 4096
-GLIMPSES_MAX = 64
 
 T = TypeVar("T")
 
@@ -64,12 +62,11 @@ class Journal:
         self._files: JournalFiles | None = None
         self._changes: dict[str, FileChange] = {}
         self._lock = anyio.Lock()
-        # By call: the diffs that were taken in.
-        self._taken: dict[str, list[FileDiff]] = {}
-        self._waiting: list[tuple[str, Sequence[FileDiff] | None]] = []
-        self._glimpses: dict[str, str | None] = {}
+        self._reports = Reports()
+        # Files whose last change the agent reported; the others were written through us.
+        self._reported: set[str] = set()
         self._task: asyncio.Task[None] | None = None
-        self._is_watching = False
+        self._is_watching = self._is_git_due = False
 
     # ---- what there is
 
@@ -101,59 +98,48 @@ class Journal:
         call = update.item
         if not isinstance(call, ToolCall) or not self.chat.is_busy:
             return
-        if call.status == "completed":
-            self._finished(call)
-        elif not call.is_final and (call.kind in ("edit", "delete", "move") or call.diffs):
-            paths = [place.path for place in call.locations] + [one.path for one in call.diffs]
-            for path in paths:
-                if path not in self._glimpses and self._absolute(path) not in self._changes:
-                    self._wait_for(path, None)
-
-    def _finished(self, call: ToolCall) -> None:
-        diffs = call.diffs
-        if not diffs or self._taken.get(call.tool_call_id) == diffs:
-            return
-        self._taken[call.tool_call_id] = list(diffs)
-        if len(self._taken) > CALLS_MAX:
-            del self._taken[next(iter(self._taken))]
-        self._wait_for("", list(diffs))
+        self._reports.hear(call)
+        if self._reports.is_waiting:
+            self._begin()
 
     def watch(self) -> None:
         """Look at git, once, as early as possible."""
         if not self._is_watching:
-            self._is_watching = True
-            self._wait_for("", None)
+            self._is_watching = self._is_git_due = True
+            self._begin()
 
-    def _wait_for(self, path: str, diffs: Sequence[FileDiff] | None) -> None:
-        self._waiting.append((path, diffs))
+    def _begin(self) -> None:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self.settle())
 
     async def settle(self) -> None:
         """Take in all that was heard so far."""
         async with self._lock:
-            while self._waiting:
-                path, diffs = self._waiting.pop(0)
-                if diffs is not None:
-                    for diff in diffs:
-                        await self._take(diff)
-                elif path:
-                    await self._glimpse(path)
-                else:
+            while self._is_git_due or self._reports.is_waiting:
+                if self._is_git_due:
+                    self._is_git_due = False
                     self.git = await to_thread.run_sync(read_git_state, self._roots[0])
                     self._changed()
+                for key in self._reports.take_looks():
+                    await self._glimpse(key)
+                # All that was told of a file is taken together: it may be newer than the first.
+                files: dict[str, list[Told]] = {}
+                for told in self._reports.take_told():
+                    path = await self._place(self._absolute(told.diff.path))
+                    files.setdefault(path, []).append(told)
+                for path, told_of_it in files.items():
+                    await self._take(path, told_of_it)
 
-    async def _glimpse(self, path: str) -> None:
+    async def _glimpse(self, key: Glimpse) -> None:
         try:
-            self._glimpses[path] = await self._do(JournalFiles.read, self._absolute(path))
+            text = await self._do(JournalFiles.read, self._absolute(key.path))
         except Unreadable:
             return
-        if len(self._glimpses) > GLIMPSES_MAX:
-            del self._glimpses[next(iter(self._glimpses))]
+        self._reports.saw(key, text)
 
-    async def _take(self, diff: FileDiff) -> None:
-        path = await self._place(self._absolute(diff.path))
-        glimpse = self._glimpses.pop(diff.old_path or diff.path, None)
+    async def _take(self, path: str, told: Sequence[Told]) -> None:
+        seen = [self._reports.seen(one) for one in told]
+        diffs = [one.diff for one in told]
         known = self._changes.get(path)
         try:
             disk = await self._do(JournalFiles.read, path)
@@ -162,16 +148,29 @@ class Journal:
                 self._put(path, unknown_change(path, error.reason))
             return
         if known is not None and not known.why and known.text == disk:
-            # It was written through us, and told as well.
+            self._told_late(path, known, diffs)
             return
-        texts = texts_of(diff, disk, glimpse)
+        texts = await to_thread.run_sync(texts_of_all, diffs, disk, seen[0])
         if texts is None:
             if known is None:
                 self._put(path, unknown_change(path, "the agent did not tell what it was"))
             return
-        old_path = None if diff.operation != "move" else diff.old_path
-        source = None if old_path is None else self._absolute(old_path)
+        moved = next((one.old_path for one in diffs if one.operation == "move"), None)
+        source = None if moved is None else self._absolute(moved)
         await self._note(path, texts.before, texts.after, source)
+        self._reported.add(path)
+
+    def _told_late(self, path: str, known: FileChange, diffs: Sequence[FileDiff]) -> None:
+        """The file is as we think; what is told now was in it already when we looked.
+
+        What was written through us is told once more by many agents.  But two changes that an
+        agent made before it told of the first are both in the text that we took for the first.
+        """
+        if path not in self._reported or known.before is None:
+            return
+        texts = texts_of_all(diffs, known.before, None)
+        if texts is not None and texts.before is not None:
+            self._put(path, change_of(path, texts.before, known.after, known.old_path))
 
     async def _note(
         self, path: str, before: str | None, after: str | None, old_path: str | None = None
@@ -210,6 +209,7 @@ class Journal:
                 self._put(place, unknown_change(place, error.reason))
                 return
             await self._note(place, before, after)
+            self._reported.discard(place)
 
     # ---- what the person wants
 

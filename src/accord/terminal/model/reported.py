@@ -8,6 +8,7 @@ What always holds: a text before is what the report makes of the text after, exa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accord.terminal.model.hunks import hunks_of_patch, without_patch
@@ -48,6 +49,17 @@ def texts_of(diff: FileDiff, disk: str | None, glimpse: str | None) -> Texts | N
     return None if seen is None else Texts(seen, disk)
 
 
+def texts_of_all(diffs: Sequence[FileDiff], disk: str | None, glimpse: str | None) -> Texts | None:
+    """What several changes of one file did, the last of which left it as it is now."""
+    text = disk
+    for number, diff in enumerate(reversed(diffs), 1):
+        found = texts_of(diff, text, glimpse if number == len(diffs) else None)
+        if found is None:
+            return None if glimpse is None or glimpse == disk else Texts(glimpse, disk)
+        text = found.before
+    return Texts(text, disk)
+
+
 def _from_removal(patch: str | None) -> str | None:
     hunks = hunks_of_patch(patch) if patch else None
     return None if hunks is None else without_patch("", hunks)
@@ -75,4 +87,4 @@ def _replaced(old: str, new: str, disk: str) -> str | None:
     return None
 
 
-__all__ = ["Texts", "texts_of"]
+__all__ = ["Texts", "texts_of", "texts_of_all"]
