@@ -185,6 +185,19 @@ async def test_a_key_that_comes_too_early_answers_nothing_and_is_told() -> None:
         assert await scene.answer() == Decision("allow_once")
 
 
+async def test_who_is_typing_a_sentence_answers_nothing() -> None:
+    """Issue: never answered by a stray key press; a sentence takes longer than the guard."""
+    async with asked("permission", a_request(), early=True) as scene:
+        for letter in "say any":
+            await scene.press("space" if letter == " " else letter)
+            scene.clock.now += 0.3
+        assert not scene.is_answered
+        assert "".join(one.character or "" for one in scene.app.early) == "say any"
+        scene.clock.now += 0.3
+        await scene.press("n")
+        assert await scene.answer() == Decision("reject_once")
+
+
 async def test_a_question_that_is_shown_again_is_guarded_again() -> None:
     """Ours: a key that was to choose a tab must not answer what is in the tab."""
     async with asked("permission", a_request()) as scene:

@@ -147,7 +147,9 @@ class AgentLink:
         options = ClientOptions(
             permissions=self.permissions,
             files=self._files,
-            elicitation=Elicitations(on_form=self._fill_in, on_url=self._visit),
+            elicitation=Elicitations(
+                on_form=self._fill_in, on_url=self._visit, on_complete=self._visited
+            ),
             versions=self.order.versions,
             unstable=True,
             login=self._choose_login,
@@ -197,6 +199,11 @@ class AgentLink:
         chat = self.chat_of(page.session_id)
         answer = None if chat is None else await chat.questions.ask("url", page)
         return answer if isinstance(answer, bool) else None
+
+    def _visited(self, page: UrlRequest) -> None:
+        chat = self.chat_of(page.session_id)
+        if chat is not None:
+            chat.page_done(page.elicitation_id)
 
     async def _choose_login(self, methods: Sequence[AuthMethod]) -> str | None:
         chat = self.chat_of(None)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
+from textual.widgets import TextArea
 
 from accord.terminal.engine.desk import Desk
 from accord.terminal.model.chat import Chat
@@ -27,6 +28,8 @@ from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from accord.terminal.screen.dialogs import Dialog
+    from accord.terminal.screen.dialogs.pages import PagesBar
     from accord.terminal.screen.follow import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
@@ -58,6 +61,8 @@ class ChatPane(Widget):
         self._drawn = -1
         self._follows = follow
         self._followed: FollowPanel | None = None
+        self._pages: PagesBar | None = None
+        self._dialog: Dialog | None = None
 
     def compose(self) -> ComposeResult:
         retry = self._desk.settings.keys_of("retry")
@@ -127,6 +132,12 @@ class ChatPane(Widget):
         for dialog in self.query_one("#asking").children:
             dialog.focus()
 
+    def on_dialog_too_early(self, event: Dialog.TooEarly) -> None:
+        """A question came while something was being typed: what was meant for that goes there."""
+        event.stop()
+        if event.character and not self.prompt.is_empty:
+            self.prompt.query_one(TextArea).insert(event.character)
+
     # ---- drawing
 
     def refresh_chat(self) -> None:
@@ -153,16 +164,31 @@ class ChatPane(Widget):
         self.prompt.refresh_chat()
         if self._follows and self._followed is not None and self._followed.is_mounted:
             self._followed.refresh_chat()
+        if self.chat.pages or self._pages is not None:
+            self._refresh_pages()
+        if self._dialog is not None and self._dialog.is_mounted:
+            self._dialog.refresh_chat()
         first = self.chat.questions.first
         if first is not self._question:
             self._question = first
             self.call_later(self._show_question)
+
+    def _refresh_pages(self) -> None:
+        """Say that a page is waited for; the bar is made for the first one."""
+        if self._pages is None:
+            from accord.terminal.screen.dialogs.pages import PagesBar
+
+            self._pages = PagesBar(self.chat, self._desk)
+            self.mount(self._pages, before=self.query_one(StatusLine))
+        elif self._pages.is_mounted:
+            self._pages.refresh_chat()
 
     async def _show_question(self) -> None:
         """Put the first open question in the place of the prompt, or the prompt back."""
         place = self.query_one("#asking", Container)
         question = self._question
         had_focus = self._has_focus()
+        self._dialog = None
         await place.remove_children()
         if question is not self._question:
             return
@@ -170,7 +196,8 @@ class ChatPane(Widget):
         if question is not None:
             from accord.terminal.screen.dialogs import dialog_for
 
-            await place.mount(dialog_for(question, self.chat, self._desk))
+            self._dialog = dialog_for(question, self.chat, self._desk)
+            await place.mount(self._dialog)
         if had_focus:
             self.call_after_refresh(self.take_focus)
 

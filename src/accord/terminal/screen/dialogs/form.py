@@ -154,9 +154,9 @@ class FormDialog(Dialog):
         if self.has_focus:
             places = self._places
             if self._last in places:
-                places[places.index(self._last)].focus()
+                self.screen.set_focus(self._last)
             elif places:
-                places[0].focus()
+                self.screen.set_focus(places[0])
 
     def _go(self, step: int) -> None:
         places = self._places
@@ -165,7 +165,7 @@ class FormDialog(Dialog):
             return
         at = places.index(focused) + step if focused in places else min(step, 0)
         # From the form itself forward to the first, backward to the last.
-        places[at % len(places)].focus()
+        self.screen.set_focus(places[at % len(places)])
 
     # ---- keys
 
@@ -270,7 +270,7 @@ class FormDialog(Dialog):
             box.show_problem(problem)
             first = box if problem is not None and first is None else first
         if first is not None:
-            (first.control or self).focus()
+            self.screen.set_focus(first.control or self)
             first.scroll_visible(animate=False)
             self.call_after_refresh(self.fit)
             return
@@ -292,7 +292,7 @@ class FormDialog(Dialog):
         self.fit()
         places = self._places
         if places:
-            places[0].focus()
+            self.screen.set_focus(places[0])
 
 
 def _shown(value: object, box: FieldBox) -> str:

@@ -3,7 +3,8 @@
 Must not know what is asked.
 
 What always holds
-    * Nothing is answered while the guard is up, neither by a key nor by the mouse.
+    * Nothing is answered while the guard is up, neither by a key nor by the mouse; every key that
+      comes too early holds it up for another moment.
     * A dialog takes at most its share of the height; what does not fit scrolls inside.
     * It answers its question, and nothing else.
 """
@@ -16,6 +17,7 @@ from textual import events
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
@@ -72,6 +74,7 @@ class Dialog(Vertical, can_focus=True):
         self.desk = desk
         self._guard = Guard(chat.clock)
         self._was_early = False
+        self._timer: Timer | None = None
         self._hint = ""
 
     # ---- for whoever shows it
@@ -124,7 +127,9 @@ class Dialog(Vertical, can_focus=True):
     def raise_guard(self) -> None:
         """What is pressed from now on for a short time answers nothing."""
         self._guard = Guard(self.chat.clock)
-        self.set_timer(GUARD_SECONDS, self._lower)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(GUARD_SECONDS, self._lower)
         self._show_hint()
 
     def on_focus(self) -> None:
@@ -175,7 +180,8 @@ class Dialog(Vertical, can_focus=True):
                 event.stop()
                 event.prevent_default()
                 self._was_early = True
-                self._show_hint()
+                # Who is typing goes on typing: only after a pause is a key meant for us.
+                self.raise_guard()
                 self.post_message(self.TooEarly(event))
             return
         self._was_early = False

@@ -152,7 +152,7 @@ class CredentialDialog(Dialog):
     def opened(self) -> None:
         """Now it can be typed."""
         if self.has_focus:
-            self.query_one(Input).focus()
+            self.screen.set_focus(self.query_one(Input))
 
     def pressed(self, event: events.Key) -> bool:
         """Close, or go to the field."""
@@ -160,7 +160,7 @@ class CredentialDialog(Dialog):
             self._close(None)
         elif self.has_focus and (event.is_printable or event.key in ("tab", "enter")):
             field = self.query_one(Input)
-            field.focus()
+            self.screen.set_focus(field)
             if event.is_printable and event.character:
                 field.insert_text_at_cursor(event.character)
         else:
