@@ -95,12 +95,17 @@ def is_full_screen(*, wanted: bool) -> bool:
 
 
 def on_screen(
-    desk: Desk, order: Order | None, choices: Mapping[str, Order], suggestions: Sequence[str] = ()
+    desk: Desk,
+    order: Order | None,
+    choices: Mapping[str, Order],
+    *,
+    suggestions: Sequence[str] = (),
+    welcome: str = "",
 ) -> int:
     """The full screen, until the person leaves."""
     from accord.terminal.screen.app import AccordApp
 
-    app = AccordApp(desk, order, choices, suggestions=suggestions)
+    app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)
     app.run()
     return app.return_code or 0
 
@@ -108,14 +113,16 @@ def on_screen(
 def _in_lines(desk: Desk, order: Order | None, choices: Mapping[str, Order]) -> int:
     import anyio
 
-    from accord.terminal.plain.line_terminal import line_terminal
+    from accord.terminal.model.history import History
+    from accord.terminal.plain.line_terminal import is_terminal, line_terminal
     from accord.terminal.plain.running import run_plain
 
-    if order is None:
+    if order is None and not is_terminal():
         known = ", ".join(choices)
         raise UsageError(f"say which agent: accord chat NAME ({known})")
-    with line_terminal(order.folder) as terminal:
-        code = anyio.run(run_plain, desk, order, terminal)
+    folder = (order or next(iter(choices.values()))).folder
+    with line_terminal(folder, history=History()) as terminal:
+        code = anyio.run(run_plain, desk, order, terminal, choices)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code

@@ -36,6 +36,10 @@ INTERRUPTED = 128 + signal.SIGINT
 
 AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
+WELCOME = (
+    "This is a small project with a mistake in it, a copy that is thrown away when you leave."
+    " Press Enter to say what is suggested, ? for the keys, Ctrl-Q to leave."
+)
 DESCRIPTION = """\
 Opens the terminal client on a small project with a mistake in it.  There is no model behind the
 agent and nothing leaves this machine; the project is a copy that is thrown away at the end.
@@ -96,7 +100,7 @@ def _talk(folder: str, arguments: Namespace) -> int:
     order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
     if is_full_screen(wanted=not in_lines):
-        return on_screen(desk, order, {}, FIRST_MINUTE)
+        return on_screen(desk, order, {}, suggestions=FIRST_MINUTE, welcome=WELCOME)
     return _in_lines(desk, order, arguments)
 
 

@@ -210,7 +210,10 @@ class Desk(Seats):
     async def _opened(self, seat: Seat, client: Client) -> Session:
         from accord.terminal.engine.opening import open_new
 
-        return await open_new(client, seat.chat, seat.order)
+        session = await open_new(client, seat.chat, seat.order)
+        if not seat.chat.entries:
+            seat.chat.remark(f"{_shown(client, seat.order)} works in {session.cwd}")
+        return session
 
     async def _reopened(self, seat: Seat, client: Client) -> Session:
         """The session that the chat showed, else a new one beneath what is shown."""
@@ -399,6 +402,13 @@ class Desk(Seats):
         if self.run_in_terminal is None:
             raise LocalProtocolError("there is no terminal for this login")
         return await self.run_in_terminal(command, env)
+
+
+def _shown(client: Client, order: Order) -> str:
+    """The agent as it introduces itself."""
+    info = client.agent_info
+    version = "" if info is None or not info.version else f" {info.version}"
+    return f"{_name_of(client) or order.label}{version}"
 
 
 def _name_of(client: Client) -> str:

@@ -7,81 +7,27 @@ What always holds: an action that cannot be done says why; none fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual.app import App
-from textual.notifications import SeverityLevel
-
-from accord.errors import AccordError
-from accord.terminal.model.cleaning import harmless, one_line
 from accord.terminal.model.drafting import Draft
-from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
-from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.problem_bar import ProblemBar
 from accord.terminal.screen.prompt import PromptEditor
 from accord.terminal.screen.status_line import StatusLine
 from accord.terminal.screen.tab_bar import TabBar
+from accord.terminal.screen.targets import TargetsApp
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.desk import Desk
     from accord.terminal.model.chat import Chat
-    from accord.terminal.screen.pane import ChatPane
 
-TOLD_SECONDS = 6.0
 AGAIN_SECONDS = 2.0
 """Ctrl-C pressed twice within this time leaves."""
 
 
-class ActingApp(App[int]):
-    """The half of the app that does what is asked; the other half says what is in front."""
+class ActingApp(TargetsApp):
+    """Does what a key asks for, on the chat in front."""
 
-    desk: Desk
     _interrupted_at = float("-inf")
-
-    @property
-    def chat(self) -> Chat | None:
-        """The chat in front."""
-        raise NotImplementedError
-
-    @property
-    def pane(self) -> ChatPane | None:
-        """Its pane."""
-        raise NotImplementedError
-
-    def show_chat(self, chat: Chat) -> None:
-        """Bring a chat to the front."""
-        raise NotImplementedError
-
-    def set_side_by_side(self, wanted: bool | None) -> bool:
-        """Show diffs so, or None for the other way; how they are shown now."""
-        raise NotImplementedError
-
-    async def leave(self, code: int = 0) -> None:
-        """End the agents, then the program."""
-        raise NotImplementedError
-
-    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """A sentence for a moment; what an agent said in it is made harmless."""
-        self.notify(harmless(text), severity=severity, markup=False, timeout=TOLD_SECONDS)
-
-    async def try_to(self, work: Awaitable[object]) -> bool:
-        """Do it, and say why where it cannot be done."""
-        try:
-            await work
-        except (AccordError, OSError) as error:
-            self.tell(str(error), "error")
-            return False
-        return True
-
-    def _soon(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Do it beside the keys: an agent may take its time."""
-
-        async def run() -> None:
-            await self.try_to(work())
-
-        self.run_worker(run(), exit_on_error=False)
 
     # ---- the prompt and the turn
 
@@ -359,58 +305,6 @@ class ActingApp(App[int]):
     async def action_quit(self) -> None:
         """Leave."""
         await self.leave(0)
-
-    # ---- what a line of the conversation can be used for
-
-    def on_conversation_target_chosen(self, event: Conversation.TargetChosen) -> None:
-        """A line was clicked, or Enter was pressed on it."""
-        event.stop()
-        self.use(event.target)
-
-    def use(self, target: Target) -> None:
-        """Do what a line means."""
-        if isinstance(target, OpenFile):
-            self._open_file(target)
-        elif isinstance(target, CopyText):
-            self.copy_to_clipboard(target.text)
-            self.tell("Copied.")
-        elif isinstance(target, OpenLink):
-            # Never opened by a click on what an agent wrote: copied, so that it is seen whole.
-            self.copy_to_clipboard(target.url)
-            self.tell(f"Copied the address: {one_line(target.url)}")
-        elif isinstance(target, OpenSession):
-            self._open_session(target.session_id)
-
-    def action_open_editor(self) -> None:
-        """The file of the entry, in the editor."""
-        pane = self.pane
-        entry = None if pane is None else pane.conversation.selected
-        for place in getattr(entry, "locations", None) or getattr(entry, "diffs", None) or ():
-            self._open_file(OpenFile(place.path, getattr(place, "line", None)))
-            return
-        self.tell("The selected entry names no file.")
-
-    def _open_file(self, target: OpenFile) -> None:
-        from accord.terminal.screen.editor import open_in_editor
-
-        if self.chat is not None:
-            roots = self.desk.roots(self.chat)
-            why = open_in_editor(self, target.path, target.line, roots, self.desk.settings.editor)
-            if why:
-                self.tell(why, "error")
-
-    def _open_session(self, session_id: str) -> None:
-        from accord.client.wire import SessionInfo
-
-        chat = self.chat
-        if chat is None:
-            return
-        for other in self.desk.chats:
-            if other.session_id == session_id:
-                self.show_chat(other)
-                return
-        info = SessionInfo(session_id, chat.folder)
-        self._soon(lambda: self.desk.open_stored(chat, info))
 
 
 __all__ = ["ActingApp"]

@@ -65,16 +65,19 @@ class AccordApp(ActingApp):
         choices: Mapping[str, Order] | None = None,
         *,
         suggestions: Sequence[str] = (),
+        welcome: str = "",
     ) -> None:
         """Without an order the person chooses among `choices`.
 
-        `suggestions` are what Enter on an empty prompt says, one after the other.
+        `suggestions` are what Enter on an empty prompt says, one after the other; `welcome` is the
+        first thing to be read.
         """
         super().__init__()
         self.desk = desk
         self._order = order
         self._choices = choices or {}
         self._suggestions = suggestions
+        self._welcome = welcome
         self._attention = Attention(bell=desk.settings.bell)
         self._panes: dict[int, ChatPane] = {}
         self._active: Chat | None = None
@@ -129,6 +132,8 @@ class AccordApp(ActingApp):
     async def _open(self, order: Order) -> None:
         chat = await self.desk.open_chat(order=order)
         chat.suggestions.extend(self._suggestions)
+        if self._welcome:
+            chat.remark(self._welcome)
         await self._show_chats()
         # The picture with the prompt comes before all that an agent needs.
         self.call_after_refresh(self.desk.may_start.set)

@@ -13,6 +13,8 @@ def placeholder(chat: Chat) -> str:
         return "The agent is gone; what you write stays here"
     if chat.is_busy:
         return "Write what comes next; it waits until the turn is over"
+    if chat.suggestions:
+        return f"{chat.suggestions[0]}   (Enter says it)"
     commands = ", / for commands" if chat.transcript.commands else ""
     return f"What shall be done?  @ for files{commands}"
 
