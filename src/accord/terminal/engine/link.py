@@ -59,6 +59,7 @@ class AgentLink:
         self.client: Client | None = None
         self.chats: list[Chat] = []
         self.traffic = Traffic()
+        self.traffic.command = order.command
         # Why it could not be started, or how it ended.
         self.error: AccordError | None = None
         # Told when the agent ends by itself.
