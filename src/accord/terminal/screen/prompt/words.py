@@ -15,6 +15,8 @@ def placeholder(chat: Chat) -> str:
         return "Write what comes next; it waits until the turn is over"
     if chat.suggestions:
         return f"{chat.suggestions[0]}   (Enter says it)"
+    if chat.suggestions:
+        return f"{chat.suggestions[0]}   (Enter says it)"
     commands = ", / for commands" if chat.transcript.commands else ""
     return f"What shall be done?  @ for files{commands}"
 
