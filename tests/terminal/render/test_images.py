@@ -121,7 +121,10 @@ def test_kitty_gets_the_picture_once_and_letters_stand_for_it() -> None:
     assert frames[-1][0].endswith("m=0")
     assert b64decode("".join(payload for _, payload in frames)) == data
     assert re.sub(r"\x1b_G[A-Za-z0-9=,]*;[A-Za-z0-9+/=]*\x1b\\", "", sent) == ""
-    assert transmissions.forget() == "\x1b_Ga=d,d=I,i=1,q=2\x1b\\"
+    drop = "\x1b_Ga=d,d=I,i={},q=2\x1b\\"
+    image_lines(data, "image/png", a_look(8, images="kitty"))
+    assert transmissions.take().startswith(drop.format(1) + "\x1b_Ga=T,U=1,i=2,f=100,c=8,r=3,q=2")
+    assert transmissions.forget() == drop.format(2)
 
 
 def test_the_terminal_is_not_given_pictures_without_end() -> None:

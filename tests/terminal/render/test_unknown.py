@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from accord.schema.struct import Raw, UnknownVariant
 from accord.terminal.render.block import Fold, OpenSession
 from accord.terminal.render.json_lines import json_lines, json_text, verbatim_lines
+from accord.terminal.render.subagent import state_words, subagent_block
 from accord.terminal.render.unknown import unknown_line
+from accord.transcript import BackgroundItem, Subagent
 from tests.terminal.render.scene import Scene, a_look, check, text_of
 
 
@@ -66,3 +70,32 @@ def test_a_sub_agent_says_who_it_is_and_what_it_does() -> None:
     assert unfolded[1:] == ["  Finds out", "  why", "  session kid", "  in /srv", "  and /opt"]
     assert "kid" in block.text()
     assert scene.block().estimate(a_look()) == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "stop_reason", "said"),
+    [
+        ("running", None, "running"),
+        ("requires_action", None, "waiting for an answer"),
+        ("idle", "end_turn", "idle"),
+        ("idle", "_tired\x1b[1m", "idle: _tired"),
+        ("_dreaming", None, "_dreaming"),
+        (None, None, "not known what it does"),
+    ],
+)
+def test_what_a_sub_agent_does_in_words(
+    state: str | None, stop_reason: str | None, said: str
+) -> None:
+    """Issue 6: unknown statuses and stop reasons are shown generically."""
+    child = Subagent("kid")
+    if state is not None:
+        child.state.report(
+            state, stop_reason=stop_reason, background=[BackgroundItem("terminal", "t")]
+        )
+    assert state_words(child) == said
+    scene = Scene(2)
+    block = subagent_block(child, scene.chat)
+    block.folded = False
+    shown = text_of(block.render(a_look(), scene.chat))
+    assert ("1 task behind it" in shown) is (state is not None)
+    assert shown.split("\n")[1] == "  session kid"

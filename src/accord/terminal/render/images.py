@@ -17,7 +17,6 @@ base64 within a frame of ours.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -73,21 +72,31 @@ def image_mode(setting: ImageSetting, environ: Mapping[str, str]) -> ImageMode:
 class Transmissions:
     """What is to be sent to the terminal beside the screen.
 
-    Guards: every picture is sent once, and never more than `SENT_MAX` of them.
+    Guards: every picture is sent once for a size, the terminal has it in one size only, and never
+    more than `SENT_MAX` of them.
     """
 
     def __init__(self) -> None:
-        self._numbers: OrderedDict[tuple[bytes, int, int], int] = OrderedDict()
+        # By what the picture is: its number, and the columns and rows that it was sent for.
+        self._sent: dict[bytes, tuple[int, int, int]] = {}
+        self._last = 0
         self._waiting: list[str] = []
 
     def number_of(self, data: bytes, columns: int, rows: int) -> int | None:
         """The number under which the terminal has, or will have, a picture of this size."""
-        key = (sha256(data).digest(), columns, rows)
-        number = self._numbers.get(key)
-        if number is None and len(self._numbers) < SENT_MAX and len(data) <= SENT_BYTES_MAX:
-            number = self._numbers[key] = len(self._numbers) + 1
-            self._waiting += _frames(number, data, columns, rows)
-        return number
+        key = sha256(data).digest()
+        known = self._sent.get(key)
+        if known is not None and known[1:] == (columns, rows):
+            return known[0]
+        if known is None and (len(self._sent) >= SENT_MAX or len(data) > SENT_BYTES_MAX):
+            return None
+        if known is not None:
+            # The window has another width now, and nothing shows the old size any more.
+            self._waiting.append(_dropped(known[0]))
+        self._last += 1
+        self._sent[key] = (self._last, columns, rows)
+        self._waiting += _frames(self._last, data, columns, rows)
+        return self._last
 
     def take(self) -> str:
         """What waits to be written to the terminal, once."""
@@ -97,10 +106,15 @@ class Transmissions:
 
     def forget(self) -> str:
         """What makes the terminal drop all pictures, to be written when the screen is left."""
-        found = "".join(f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\" for number in self._numbers.values())
-        self._numbers.clear()
+        found = "".join(_dropped(number) for number, _, _ in self._sent.values())
+        self._sent.clear()
         self._waiting.clear()
+        self._last = 0
         return found
+
+
+def _dropped(number: int) -> str:
+    return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"
 
 
 def _frames(number: int, data: bytes, columns: int, rows: int) -> list[str]:

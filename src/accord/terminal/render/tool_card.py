@@ -44,6 +44,8 @@ from accord.transcript import Terminal, ToolCall
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
 TITLE_LINES_MAX = 3
+SECONDS_MIN = 0.1
+"""What took less was at once, and that need not be said."""
 DETAILS = "details"
 """The part of a card that is shown on demand: what the tool was given and gave back."""
 
@@ -120,7 +122,7 @@ class ToolCard(CachedBlock[ToolCall]):
             end.append((f"  {name}", palette.dim))
         end.append((f"  {state.word}", word_style))
         took = self._duration(chat)
-        if took is not None:
+        if took is not None and took >= SECONDS_MIN:
             end.append((f" {look.mark('·', '-')} {duration_words(took)}", palette.dim))
         title: Run = (call_title(call), palette.strong)
         whole = [*begin, title, *end]
