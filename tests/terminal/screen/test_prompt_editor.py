@@ -188,6 +188,27 @@ async def test_a_command_of_a_kind_that_nobody_knows_is_shown_plainly(project: P
         assert app.typed == "/_x "
 
 
+async def test_a_long_list_scrolls(project: Path) -> None:
+    """Ours: agents have dozens of commands; the list has eight lines."""
+    app = PromptStage(project)
+    app.advertise([Command(f"command{number}", "does") for number in range(20)])
+    async with app.run_test(size=NARROW) as pilot:
+        await typing(pilot, "/")
+        await pilot.pause()
+        assert "12 more" in app.line_with("/command7 ")
+        assert "/command8 " not in app.text
+        await pilot.press(*["down"] * 9)
+        await pilot.pause()
+        assert app.line_with("/command9 ").startswith("❯")
+        assert "9 more" in app.line_with("/command10 ")
+        await pilot.press(*["up"] * 10)
+        await pilot.pause()
+        assert app.line_with("/command19 ").startswith("❯")
+        assert " more" not in app.text
+        await pilot.click(offset=place_of(app, "/command13 "))
+        assert app.typed == "/command13 "
+
+
 async def test_what_an_agent_calls_its_commands_cannot_harm(project: Path) -> None:
     """Issue 6: everything an agent sends is untrusted."""
     app = PromptStage(project)

@@ -117,7 +117,8 @@ async def test_a_draft_survives_leaving(tmp_path: Path) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await typing(pilot, "half a thought")
         await pilot.pause()
-    app = PromptStage(tmp_path)
+    app = PromptStage(tmp_path, session_id="another")
+    app.chat.remark("The agent is here")
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: app.typed == "half a thought")
         await pilot.press("enter")

@@ -46,7 +46,7 @@ async def test_the_text_goes_out_in_a_private_file_and_comes_back(tmp_path: Path
 note = open(os.environ["NOTE"], "w")
 modes = [oct(os.stat(one).st_mode & 0o777) for one in (path, os.path.dirname(path))]
 print(path, *modes, file=note)
-text = open(path, encoding="utf-8").read()
+text = open(path, encoding="utf-8").read().rstrip()
 open(path, "w", encoding="utf-8").write(text + " and 漢字\\n")
 """
     app = Lent()

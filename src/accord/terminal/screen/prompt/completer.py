@@ -23,10 +23,13 @@ from accord.terminal.model.completing import Asked, asked_in, choices_of, fittin
 from accord.terminal.model.files_index import FilesIndex
 from accord.terminal.model.fuzzy import positions_of
 from accord.terminal.screen.prompt.area import PromptArea
-from accord.terminal.screen.prompt.completion import ROWS_MAX, Choice, CompletionList
+from accord.terminal.screen.prompt.completion import Choice, CompletionList
 
 # Told which file was taken: the name that stands in the text, and where it is.
 OnFile: TypeAlias = Callable[[str, Path], None]
+
+FILES_MAX = 40
+"""Offered for one query; who does not find it among them types another letter."""
 
 _INDEXES: WeakValueDictionary[tuple[str, ...], FilesIndex] = WeakValueDictionary()
 
@@ -111,7 +114,7 @@ class Completer:
     def _offer_files(self, asked: Asked) -> None:
         index = self.files
         choices: list[Choice] = []
-        for name in index.find(asked.query, ROWS_MAX):
+        for name in index.find(asked.query, FILES_MAX):
             # The letters are marked only where the name is shown as it is.
             is_plain = one_line(name) == name and len(name.lower()) == len(name)
             marked = positions_of(asked.query.lower(), name.lower()) if is_plain else []

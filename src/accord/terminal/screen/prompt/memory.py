@@ -69,7 +69,8 @@ class Memory:
         if drafts is None:
             return Draft("")
         key, folder, session_id = str(id(chat)), chat.folder, chat.session_id
-        is_new = not chat.entries
+        # Remarks of our own are no history.
+        is_new = not chat.transcript.timeline
 
         def look() -> Draft:
             found = drafts.restore(key, folder, session_id, is_new=False)

@@ -62,7 +62,7 @@ async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.touch(0o600)
-    path.write_text(text, "utf-8", "replace")
+    path.write_text(text + "\n", "utf-8", "replace")
 
 
 def _read(path: Path) -> str:
