@@ -63,7 +63,7 @@ async def open_new(client: Client, chat: Chat, order: Order) -> Session:
         on_update=hears,
     )
     await _choose(client, session, order, is_new=True)
-    # What stands there stays to be read: a word of ours, or what was said in a session that is lost.
+    # What stands there stays: a word of ours, or what was said in a session that is lost.
     _show(chat, session, hears, keep=True)
     return session
 
