@@ -130,8 +130,11 @@ def test_kitty_gets_the_picture_once_and_letters_stand_for_it() -> None:
 def test_the_terminal_is_not_given_pictures_without_end() -> None:
     """Ours: everything has a bound."""
     sending = Transmissions()
+    told: list[int] = []
+    sending.on_waiting = lambda: told.append(1)
     numbers = [sending.number_of(b"%d" % one, 1, 1) for one in range(SENT_MAX + 1)]
     assert numbers == [*range(1, SENT_MAX + 1), None]
+    assert len(told) == SENT_MAX
     assert Transmissions().number_of(bytes(9_000_000), 1, 1) is None
 
 

@@ -17,7 +17,7 @@ base64 within a frame of ours.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from rich.color import Color
@@ -81,6 +81,8 @@ class Transmissions:
         self._sent: dict[bytes, tuple[int, int, int]] = {}
         self._last = 0
         self._waiting: list[str] = []
+        # Called when something waits that did not before: rendering goes on, so write it later.
+        self.on_waiting: Callable[[], None] = lambda: None
 
     def number_of(self, data: bytes, columns: int, rows: int) -> int | None:
         """The number under which the terminal has, or will have, a picture of this size."""
@@ -96,6 +98,7 @@ class Transmissions:
         self._last += 1
         self._sent[key] = (self._last, columns, rows)
         self._waiting += _frames(self._last, data, columns, rows)
+        self.on_waiting()
         return self._last
 
     def take(self) -> str:
