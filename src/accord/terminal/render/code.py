@@ -196,7 +196,9 @@ def code_lines(code: Code, lines: list[str], width: int) -> list[Line]:
     for runs in code.runs(lines):
         for part in _broken(runs, room):
             used = sum([cell_len(text) for text, _ in part])
-            line = [left, *[Segment(text, style + under) for text, style in part]]
+            line = [Segment(text, style + under) for text, style in part if text]
+            if left.text:
+                line.insert(0, left)
             if under.bgcolor is not None and used < room:
                 line.append(Segment(" " * (room - used), under))
             found.append(line)

@@ -69,7 +69,8 @@ class RowsView(ScrollView, can_focus=True):
         # Where the end was when it went out of sight.
         self._end_left = START
         self._is_placing = False
-        self._is_painting = False
+        # What was drawn of the scrollbar last.
+        self._bar_seen: object = None
 
     # ---- what is shown
 
@@ -150,28 +151,35 @@ class RowsView(ScrollView, can_focus=True):
         return f" {self.look.mark('▼', 'v')} {new} new line{'s' if new > 1 else ''} "
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a region; only here are lines painted, elsewhere they are asked about."""
-        self._is_painting = True
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._is_painting = False
+        """The lines of a region.
+
+        Painted lines have all that the style sheet would add, and are the same strips as long as
+        they look the same; so they go to the screen as they are.
+        """
+        background = self.background_colors[1]
+        filters = self.get_line_filters()
+        selection = self.text_selection
+        found: list[Strip] = []
+        for y in crop.line_range:
+            line = self._line(y)
+            if selection is not None and y < len(self._window):
+                line = marked_line(line, selection, self._window[y], self.look.palette.marked)
+            for one in filters:
+                line = line.apply_filter(one, background)
+            found.append(line)
+        if crop.column_span != (0, self._room.width + GUTTER + MARGIN):
+            found = [line.crop(*crop.column_span) for line in found]
+        return found
+
+    def _line(self, y: int) -> Strip:
+        if 0 <= y < len(self._painted):
+            return self._painted[y]
+        return Strip.blank(self._room.width + GUTTER + MARGIN, self.rich_style)
 
     def render_line(self, y: int) -> Strip:
-        """One line in sight."""
-        if y >= len(self._painted):
-            return Strip.blank(self.size.width, self.rich_style)
-        line = self._painted[y]
-        if y >= len(self._window):
-            return line
-        place = self._window[y]
-        if self._is_painting:
-            selection = self.text_selection
-            if selection is None:
-                return line
-            return marked_line(line, selection, place, self.look.palette.marked)
-        # Whoever asks wants to know which letter is where.
-        return line.apply_offsets(0, offset_of(place))
+        """One line in sight, for whoever wants to know which letter is where."""
+        line = self._line(y)
+        return line.apply_offsets(0, offset_of(self._window[y])) if y < len(self._window) else line
 
     # ---- scrolling
 
@@ -180,19 +188,26 @@ class RowsView(ScrollView, can_focus=True):
         rows = self.rows
         line = rows.line_of(self._top)
         # Guesses out of sight must not make the end look as if it were elsewhere.
-        total = max(rows.heights.total, line + len(self._window))
+        total = max(rows.heights.total, line + len(self._window), 1)
         self._is_placing = True
         try:
             self.set_reactive(_VIRTUAL_SIZE, Size(self.size.width, total))
             self.set_reactive(_SCROLL_TARGET_Y, float(line))
             self.scroll_y = line
-            if self.show_vertical_scrollbar:
-                bar = self.vertical_scrollbar
-                bar.window_virtual_size = total
-                bar.window_size = self._room.height
-                bar.position = line
+            self._move_bar(line, total)
         finally:
             self._is_placing = False
+
+    def _move_bar(self, line: int, total: int) -> None:
+        height = self._room.height
+        # It is drawn in eighths of a cell; less than that nobody sees, and drawing it is not cheap.
+        seen = (height, line * height * 8 // total, height * height * 8 // total)
+        if self.show_vertical_scrollbar and (seen != self._bar_seen or not self.follows):
+            self._bar_seen = seen
+            bar = self.vertical_scrollbar
+            bar.window_virtual_size = total
+            bar.window_size = height
+            bar.position = line
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Somebody turned the wheel or dragged the bar."""
