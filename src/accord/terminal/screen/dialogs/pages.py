@@ -89,10 +89,12 @@ class PagesBar(Horizontal, can_focus=True):
         """Called when the chat changed."""
         page = self.page
         self.set_class(page is not None, "-waiting")
-        if page is not self._shown and self.is_mounted:
+        if page is self._shown:
+            return
+        host = "" if page is None else one_line(page.host)
+        # There are none before it is on the screen; it looks again then.
+        for words in self.query(".-words").results(Static):
             self._shown = page
-            host = "" if page is None else one_line(page.host)
-            words = self.query_one(".-words", Static)
             words.update(Content(f"Waiting for {host}…"))
 
     def on_page_button_pressed(self, event: PageButton.Pressed) -> None:
