@@ -93,6 +93,10 @@ def test_long_text_becomes_a_mark() -> None:
     first = long_text(lines, ())
     assert first is not None
     assert (first.mark, first.data.decode()) == ("[pasted 84 lines]", lines)
+    # A line end at the end is no line more.
+    ended = long_text(lines + "\n", ())
+    assert ended is not None
+    assert ended.mark == first.mark
     second = long_text(lines, {first.mark})
     third = long_text(lines, {first.mark, "[pasted 84 lines, 2]"})
     assert second is not None

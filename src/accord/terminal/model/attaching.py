@@ -91,7 +91,7 @@ def image_of(data: bytes, marks: Container[str]) -> Attachment | None:
 
 def long_text(text: str, marks: Container[str]) -> Attachment | None:
     """Pasted text that is too long to be shown as it is; None where it is not."""
-    lines = text.count("\n") + 1
+    lines = text.rstrip("\n").count("\n") + 1
     if len(text) <= PASTED_CHARACTERS_MAX and lines <= PASTED_LINES_MAX:
         return None
     what = f"pasted {lines} lines" if lines > 1 else f"pasted {len(text)} characters"

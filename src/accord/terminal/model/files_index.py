@@ -93,8 +93,16 @@ def _finder_of(roots: Sequence[str]) -> Finder:
     for number, root in enumerate(roots):
         for name in files_beneath(root, FILES_MAX - len(names)):
             names[name if number == 0 else os.path.join(root, name)] = None
-    # Who is near the top, and short, is looked at first.
-    return Finder(sorted(names, key=lambda name: (name.count("/"), len(name), name)))
+    # Who is near the top, and short, is looked at first.  In parts, and by plain numbers: a sort
+    # keeps the interpreter to itself, and keys are pressed meanwhile.
+    levels: dict[int, list[str]] = {}
+    for name in names:
+        levels.setdefault(name.count("/"), []).append(name)
+    ordered: list[str] = []
+    for depth in sorted(levels):
+        levels[depth].sort(key=len)
+        ordered += levels[depth]
+    return Finder(ordered)
 
 
 def files_beneath(root: str, most: int = FILES_MAX) -> list[str]:
