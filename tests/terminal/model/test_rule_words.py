@@ -18,6 +18,7 @@ from accord.transcript.tool_call import KINDS_OF_TOOL
         (Rule(effect="allow", kind="edit", path="/w/a.py", exact=True), "changing a.py"),
         (Rule(effect="allow", kind="edit", path="/x/a.py", exact=True), "changing /x/a.py"),
         (Rule(effect="allow", kind="read", path="src/**"), "reading files like src/**"),
+        (Rule(effect="allow", kind="read", path="**"), "reading all files of the project"),
         (Rule(effect="reject", path=".env"), "anything with .env"),
         (Rule(effect="allow", command="git *"), "running commands that begin with `git *`"),
         (
@@ -45,6 +46,9 @@ def test_every_kind_has_words() -> None:
 def test_newer_answers_come_first_then_rules_and_all_words_must_be_there() -> None:
     """Brief: rules and remembered grants with search."""
     rule = Rule(effect="allow", kind="edit", path="/w/a", exact=True)
+    run = Rule(effect="allow", command="make", cwd="/w", exact=True)
+    (row,) = rows_of([], [Grant(grant_id="0", rule=run, scope="workspace", workspace="/w")])
+    assert (row.words, row.place) == ("running exactly `make`", "in /w")
     grants = [
         Grant(grant_id="1", rule=rule, scope="session", session_id="s"),
         Grant(grant_id="2", rule=rule, scope="workspace", workspace="/w", agent="demo"),
@@ -55,7 +59,7 @@ def test_newer_answers_come_first_then_rules_and_all_words_must_be_there() -> No
         "everywhere",
         "in /w, for demo",
         "until its session ends",
-        "a rule of yours",
+        "a rule",
     ]
     assert [row.grant for row in rows] == [*grants[::-1], None]
     assert [row.grant for row in rows_of([], grants, "/w", "DEMO changing")] == [grants[1]]

@@ -49,7 +49,7 @@ async def test_rules_and_answers_are_said_in_words() -> None:
         for words in (
             "✓ allow   changing a.py  in /nowhere/project, for demo",
             "✗ reject  the tool create of the MCP server tracker",
-            "? ask     running any command  a rule of yours",
+            "? ask     running any command  a rule",
             "✓ allow   reading files like src/**",
         ):
             assert words in app.text
@@ -80,7 +80,7 @@ async def test_a_revoked_answer_binds_at_once_and_that_can_be_undone() -> None:
 async def test_a_rule_is_not_revoked_here() -> None:
     """Brief: the policy file is read-only."""
     async with listed(rules=(Rule(effect="allow", kind="read"),)) as (app, pilot, permissions):
-        assert "written in your permissions file" in app.text
+        assert "Rules are in your permissions file" in app.text
         await pilot.press("delete")
         await pilot.pause()
         assert len(permissions.rules) == 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from accord.client.asking import Scope
@@ -54,6 +54,8 @@ def rule_words(rule: Rule, folder: str | None = None) -> str:
     """What a rule is about; paths beneath the folder are shown from there."""
     doing = _DOING.get(rule.kind or "", "anything with")
     if rule.path is not None:
+        if rule.path == "**" and not rule.exact:
+            return f"{doing} all files of the project"
         what = one_line(_near(rule.path, folder))
         wild = not rule.exact and any(sign in rule.path for sign in "*?[")
         return f"{doing} files like {what}" if wild else f"{doing} {what}"
@@ -98,7 +100,7 @@ class Row:
 
 def row_of_rule(rule: Rule, folder: str | None = None) -> Row:
     """A written rule."""
-    return Row(rule.effect, rule_words(rule, folder), "rule", "a rule of yours")
+    return Row(rule.effect, rule_words(rule, folder), "rule", "a rule")
 
 
 def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
@@ -110,7 +112,11 @@ def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
     }[grant.scope]
     if grant.agent:
         place += f", for {one_line(grant.agent)}"
-    return Row(grant.rule.effect, rule_words(grant.rule, folder), grant.scope, place, grant)
+    rule = grant.rule
+    if rule.cwd is not None and rule.cwd == grant.workspace:
+        # It is said already.
+        rule = replace(rule, cwd=None)
+    return Row(rule.effect, rule_words(rule, folder), grant.scope, place, grant)
 
 
 def rows_of(

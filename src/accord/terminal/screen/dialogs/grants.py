@@ -106,7 +106,7 @@ class GrantsScreen(ModalScreen[None]):
         event.stop()
         row = self.chosen
         if row is not None and not self._has_news:
-            fixed = " It is written in your permissions file or on the command line."
+            fixed = " Rules are in your permissions file, on the command line or built in."
             self._say(f"{row.effect}: {row.words}, {row.place}." + ("" if row.grant else fixed))
 
     def _say(self, text: str) -> None:
@@ -128,7 +128,7 @@ class GrantsScreen(ModalScreen[None]):
         if row is None:
             return
         if row.grant is None:
-            self._say("A rule is taken out of your permissions file, not here.")
+            self._say("Rules are changed in your permissions file, not here.")
             return
         at = self.query_one(OptionList).highlighted or 0
         if self._permissions.revoke(row.grant.grant_id):
