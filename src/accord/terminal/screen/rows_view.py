@@ -82,6 +82,11 @@ class RowsView(ScrollView, can_focus=True):
         return self._rows
 
     @property
+    def top(self) -> Place:
+        """The first place in sight."""
+        return self._top
+
+    @property
     def _room(self) -> Size:
         width, height = self.scrollable_content_region.size
         return Size(max(width - GUTTER - MARGIN, 1), max(height, 1))
