@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.terminal.model.hunks import (
+    JUNK_LINES_MIN,
     carry,
     compose,
     hunks_of,
@@ -124,6 +125,33 @@ def test_very_many_different_lines_are_one_hunk() -> None:
     before = "".join(f"a{n}\n" for n in range(30_000))
     after = "".join(f"b{n}\n" for n in range(30_000))
     assert len(hunks_of(f"x\n{before}", f"x\n{after}")) == 1
+
+
+def test_the_work_is_bounded_whatever_the_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: half of the lines blank and all others different took minutes once."""
+    sizes: list[int] = []
+
+    class Counting(difflib.SequenceMatcher[str]):
+        def __init__(self, junk: None, a: list[str], b: list[str], autojunk: bool) -> None:
+            sizes.append(0 if autojunk else len(a) + len(b))
+            super().__init__(junk, a, b, autojunk)
+
+    monkeypatch.setattr("accord.terminal.model.hunks.SequenceMatcher", Counting)
+    before = "".join("\n" if n % 2 else f"a{n}\n" for n in range(1500))
+    after = "".join("\n" if n % 2 else f"b{n}\n" for n in range(1500))
+    hunks = hunks_of(before, after)
+    assert compose(before, hunks, range(len(hunks))) == after
+    assert max(sizes) <= JUNK_LINES_MIN
+
+
+def test_far_apart_changes_of_a_large_file_are_hunks_of_their_own() -> None:
+    """Issue 6: per hunk, in large files too."""
+    lines = [f"line {n}\n" for n in range(20_000)]
+    other = list(lines)
+    other[5], other[19_990] = "first\n", "last\n"
+    del other[9_000]
+    hunks = hunks_of("".join(lines), "".join(other))
+    assert [one.start for one in hunks] == [5, 9_000, 19_990]
 
 
 @given(TEXTS, TEXTS, st.integers(0, 3))

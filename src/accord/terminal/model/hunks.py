@@ -12,15 +12,18 @@ What always holds
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import TypeAlias
 
-JUNK_LINES_MIN = 4000
+JUNK_LINES_MIN = 400
 """From so many different lines on, the frequent ones are not used to find what is equal."""
 
-LINES_MAX = 40_000
-"""With more different lines there is one hunk for all: finding more would take too long."""
+LINES_MAX = 4000
+"""More different lines at one place are one hunk: finding more would take too long."""
 
 
 # No line has an end within it.
@@ -61,7 +64,46 @@ def hunks_of(before: str, after: str) -> tuple[Hunk, ...]:
     )
 
 
-def _differences(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
+_Place: TypeAlias = tuple[int, int, int, int]
+
+
+def _differences(old: Sequence[str], new: Sequence[str]) -> list[_Place]:
+    """Where they differ: from and to in the old lines, from and to in the new ones."""
+    found: list[_Place] = []
+    at_old = at_new = 0
+    # Lines that each text has once hold the texts together; only what is between is compared.
+    for i, j in [*_anchors(old, new), (len(old), len(new))]:
+        for i1, i2, j1, j2 in _compared(old[at_old:i], new[at_new:j]):
+            found.append((i1 + at_old, i2 + at_old, j1 + at_new, j2 + at_new))
+        at_old, at_new = i + 1, j + 1
+    return found
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Lines that both have exactly once, as many as are in the same order in both."""
+    once_old, once_new = Counter(old), Counter(new)
+    places = {line: j for j, line in enumerate(new) if once_new[line] == 1}
+    pairs = [
+        (i, places[line]) for i, line in enumerate(old) if once_old[line] == 1 and line in places
+    ]
+    # The longest series that rises: by length, the smallest end so far, and the way back.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [number]
+    found: list[tuple[int, int]] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        found.append(pairs[number])
+        number = before[number]
+    return found[::-1]
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> list[_Place]:
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest and old[head] == new[head]:

@@ -201,15 +201,23 @@ class Journal:
                 if place not in self._changes:
                     self._put(place, unknown_change(place, error.reason))
                 return
-            yield
-            # As it is now, and not as it was sent: line ends may have been kept.
             try:
-                after = await self._do(JournalFiles.read, place)
-            except Unreadable as error:
-                self._put(place, unknown_change(place, error.reason))
-                return
-            await self._note(place, before, after)
-            self._reported.discard(place)
+                yield
+            finally:
+                # Also where nobody waits any more: a write in a thread is not taken back.
+                with anyio.CancelScope(shield=True):
+                    await self._wrote(place, before)
+
+    async def _wrote(self, path: str, before: str | None) -> None:
+        # As it is now, and not as it was sent: line ends may have been kept.
+        try:
+            after = await self._do(JournalFiles.read, path)
+        except Unreadable as error:
+            self._put(path, unknown_change(path, error.reason))
+            return
+        if after != before:
+            await self._note(path, before, after)
+            self._reported.discard(path)
 
     # ---- what the person wants
 
