@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from accord.client.audit import AuditLog
 from accord.client.files import FileService
+from accord.client.permissions import Permissions
 from accord.errors import RequestError
 from accord.terminal.model.journaled_files import JournaledFiles
+from tests.client.scripted_agent import ScriptedAgent, connected
 from tests.terminal.model.projects import NEW, OLD, Project, project_in
 
 
@@ -56,3 +59,48 @@ async def test_a_session_without_a_journal_is_served_too(project: Project) -> No
     files.add_session("s", [str(project.folder)])
     await files.write_text("s", project.path, NEW)
     assert project.read() == NEW
+
+
+async def test_a_write_that_nobody_waits_for_any_more_is_known(project: Project) -> None:
+    """Ours: a turn that is cancelled does not undo a write."""
+    written = anyio.Event()
+
+    class Slow(FileService):
+        async def write_text(
+            self, session_id: str, path: str, content: str, *, at: str | None = None
+        ) -> None:
+            await super().write_text(session_id, path, content, at=at)
+            written.set()
+            await anyio.sleep_forever()
+
+    files = JournaledFiles(lambda session_id: project.journal, inner=Slow())
+    files.add_session("s", [str(project.folder)])
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(files.write_text, "s", project.path, NEW)
+            await written.wait()
+            tasks.cancel_scope.cancel()
+    change = project.journal.change(project.path)
+    assert change is not None
+    assert (change.before, change.after) == (OLD, NEW)
+
+
+async def test_what_an_agent_of_v1_writes_over_the_wire_is_undone(project: Project) -> None:
+    """Issue 6: undo for edits made through us, from the wire to the disk."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        params = {"sessionId": "s1", "path": project.path, "content": NEW}
+        await agent.answer_to(agent.request("fs/write_text_file", params))
+        agent.end_turn(prompt)
+
+    files = JournaledFiles(lambda session_id: project.journal)
+    options = {"files": files, "permissions": Permissions.allow_all()}
+    with anyio.fail_after(10):
+        async with connected(script, **options) as (client, _):
+            session = await client.new_session(str(project.folder))
+            await session.ask("write it")
+            assert project.read() == NEW
+            await project.journal.undo(project.path, 0)
+    assert project.read() == OLD.replace("five", "FIVE")
