@@ -96,10 +96,9 @@ async def test_what_an_agent_of_v1_writes_over_the_wire_is_undone(project: Proje
         agent.end_turn(prompt)
 
     files = JournaledFiles(lambda session_id: project.journal)
-    options = {"files": files, "permissions": Permissions.allow_all()}
     with anyio.fail_after(10):
-        async with connected(script, **options) as (client, _):
-            session = await client.new_session(str(project.folder))
+        async with connected(script, files=files, permissions=Permissions.allow_all()) as found:
+            session = await found[0].new_session(str(project.folder))
             await session.ask("write it")
             assert project.read() == NEW
             await project.journal.undo(project.path, 0)
