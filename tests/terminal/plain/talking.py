@@ -14,9 +14,9 @@ from accord.client.permissions import Permissions
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.plain.line_terminal import LineTerminal
-from accord.terminal.plain.listeners import Pipe
 from accord.terminal.plain.running import run_plain
 from accord.terminal.plain.screen import Screen
+from accord.terminal.plain.scripted import Pipe
 from accord.terminal.plain.view import ChatPrinter
 
 AGENT = (sys.executable, str(Path(__file__).parent / "line_agent.py"))

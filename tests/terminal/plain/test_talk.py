@@ -69,7 +69,7 @@ async def test_what_was_remembered_can_be_taken_back(tmp_path: Path) -> None:
 async def test_a_denial_can_be_tried_again(tmp_path: Path) -> None:
     """Issue 6: a denial is explained and can be retried."""
     said = await spoken(tmp_path, "run echo hello", "n", "/retry", "/retry")
-    assert "Not allowed: echo hello (you said no)" in said.text
+    assert "denied: you said no" in said.text
     assert "Please try again: echo hello. I allow it now." in said.text
     assert "Nothing failed that could be tried again." in said.text
 

@@ -10,14 +10,16 @@ What always holds
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
 from accord.errors import AccordError
 from accord.terminal.engine.desk import Desk
-from accord.terminal.model.cards import cost_words, path_words, usage_words
+from accord.terminal.model.cards import cost_words, counted, path_words, usage_words
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.drafting import Attachment, Draft
 from accord.terminal.model.permission_words import retry_prompt
@@ -181,6 +183,31 @@ class Commands(SessionCommands):
         self._attached.append(Attachment("file", name, path=path))
         self._say(f"{name} goes with what you say next.")
 
+    async def edit(self, given: str) -> None:
+        """Write the prompt in an editor."""
+        editor = self._desk.settings.editor or editor_of(os.environ)
+        with TemporaryDirectory(prefix="accord-prompt-") as folder:
+            path = os.path.join(folder, "prompt.md")
+            await to_thread.run_sync(_write, path, given)
+            code = await self._situation.edit((*editor, path))
+            text = await to_thread.run_sync(_read, path)
+        if code or not text.strip():
+            raise AccordError("Nothing is said: the editor left nothing.")
+        draft = self._draft(text.rstrip())
+        self._printer.prompt(draft.text)
+        self._situation.send(draft)
+
+    async def traffic(self, given: str) -> None:
+        """Save every message as a recording."""
+        if not given:
+            raise AccordError("Where to? /traffic FILE")
+        path = os.path.join(self._chat.folder, given)
+        try:
+            many = await to_thread.run_sync(self._desk.traffic(self._chat).save, path)
+        except OSError as error:
+            raise AccordError(f"It cannot be saved: {error.strerror or error}") from error
+        self._say(f"{counted(many, 'message')} saved; `accord trace {one_line(given)}` shows them.")
+
     async def queue(self, given: str) -> None:
         """What waits to be said."""
         queue = self._chat.queue
@@ -269,6 +296,21 @@ class Commands(SessionCommands):
                 self._say(f"{what}: {one_line(words)}")
 
 
+def editor_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The editor that the person has chosen for everything."""
+    return tuple(shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")) or ("vi",)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def _file(folder: str, given: str) -> str | None:
     path = os.path.join(folder, os.path.expanduser(given))
     return path if os.path.isfile(path) else None
@@ -282,6 +324,7 @@ TABLE: dict[str, Command] = {
     "retry": Command(Commands.retry, "", "try again what failed, or what was denied"),
     "queue": Command(Commands.queue, "[drop|now N]", "what waits to be said, and taking it back"),
     "attach": Command(Commands.attach, "PATH", "send a file with what you say next"),
+    "edit": Command(Commands.edit, "[TEXT]", "write what you say next in your editor"),
     "mode": Command(Commands.mode, "[NAME]", "the mode, and switching it"),
     "model": Command(Commands.model, "[NAME]", "the model, and choosing another"),
     "options": Command(Commands.options, "[N VALUE]", "what else can be set"),
@@ -292,6 +335,7 @@ TABLE: dict[str, Command] = {
     "undo-file": Command(Commands.undo_file, "PATH", "take back what it changed in a file"),
     "details": Command(Commands.details, "[N]", "what its last tools were given and gave back"),
     "history": Command(Commands.history, "", "all of this conversation again"),
+    "traffic": Command(Commands.traffic, "FILE", "save every message, for accord trace"),
     "sessions": Command(Commands.sessions, "[WORD]", "earlier sessions"),
     "resume": Command(Commands.resume, "N or ID", "go on with one of them"),
     "new": Command(Commands.new, "", "a new session"),

@@ -1,10 +1,10 @@
-"""What a person can be asked for in line mode: a key, a line, a secret."""
+"""What can be asked for in line mode: a key, a line, a secret; and who is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 AskKind: TypeAlias = Literal["prompt", "working", "key", "line", "secret"]
 
@@ -28,4 +28,31 @@ class Ask:
 # Says what to ask next, is told the answer (None: there is none any more), returns the result.
 Dialogue: TypeAlias = Generator[Ask, str | None, Any]
 
-__all__ = ["Ask", "AskKind", "Dialogue"]
+
+class Listener(Protocol):
+    """Who is listened to."""
+
+    # Whether a person sees what they write, so that it need not be told again.
+    is_person: bool
+    # Told when a line was ended or left, so that what waits can be told.
+    on_change: Callable[[], None]
+
+    @property
+    def held_for(self) -> float | None:
+        """Seconds for which nothing is to be told, because somebody writes; None: tell."""
+        ...
+
+    async def read(self, ask: Ask) -> str | None:
+        """The answer; None when there will be no more.  May be cancelled at any time."""
+        ...
+
+    def refresh(self) -> None:
+        """Something was told: show again what is asked for."""
+        ...
+
+    def drop_line(self) -> None:
+        """What was begun is not meant any more."""
+        ...
+
+
+__all__ = ["Ask", "AskKind", "Dialogue", "Listener"]

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 
+from accord.terminal.model.history import History
 from accord.terminal.plain.keyboard import Keyboard
-from accord.terminal.plain.listeners import Listener, Person, Pipe, Script, stdin_descriptor
+from accord.terminal.plain.line_asks import Listener
 from accord.terminal.plain.output import Output
+from accord.terminal.plain.person import Person
 from accord.terminal.plain.screen import Screen
+from accord.terminal.plain.scripted import Pipe, Script, stdin_descriptor
 from accord.terminal.plain.view import ChatPrinter
 
 
@@ -22,6 +25,8 @@ class LineTerminal:
     screen: Screen
     printer: ChatPrinter
     listener: Listener
+    # What the person said before, in every session; None where nothing of theirs is touched.
+    history: History | None = None
 
 
 @contextmanager
@@ -31,10 +36,12 @@ def line_terminal(
     prompts: Sequence[str] | None = None,
     suggestions: Sequence[str] = (),
     says_yes: bool = False,
+    history: History | None = None,
 ) -> Generator[LineTerminal]:
     """This process's own: a person where there is a terminal, lines of a pipe where there is none.
 
     With `prompts` nobody is listened to: these are said, and permissions are answered with yes.
+    With `history` what the person says is remembered.
     """
     if isinstance(sys.stdout, TextIOWrapper):
         # A letter that the terminal does not know is no reason to end.
@@ -50,7 +57,7 @@ def line_terminal(
     keyboard = Keyboard(sys.stdin.fileno())
     person = Person(keyboard, screen, printer, suggestions, says_yes=says_yes)
     with keyboard.watched():
-        yield LineTerminal(screen, printer, person)
+        yield LineTerminal(screen, printer, person, history)
 
 
 def is_terminal() -> bool:

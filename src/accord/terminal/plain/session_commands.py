@@ -5,13 +5,14 @@ It must not know how lines are read, nor the other commands.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from accord.errors import AccordError
 from accord.terminal.engine.desk import Desk
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.drafting import Draft
 from accord.terminal.model.session_words import mode_name, options_in_order, value_name
 from accord.terminal.plain.choosing import meant_value, numbered
 from accord.terminal.plain.view import ChatPrinter
@@ -35,6 +36,14 @@ class Situation(Protocol):
 
     def leave(self) -> None:
         """End the conversation."""
+        ...
+
+    def send(self, draft: Draft) -> None:
+        """Say something to the agent, now or when it is done."""
+        ...
+
+    async def edit(self, command: Sequence[str]) -> int:
+        """Run an editor where the person sees it; its exit code."""
         ...
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:

@@ -14,10 +14,12 @@ What always holds
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
@@ -31,7 +33,7 @@ from accord.terminal.plain.asking import dialogue_of
 from accord.terminal.plain.commands import Commands
 from accord.terminal.plain.line_asks import Ask, Dialogue
 from accord.terminal.plain.line_terminal import LineTerminal
-from accord.terminal.plain.listeners import Person
+from accord.terminal.plain.person import Person
 from accord.terminal.plain.telling import Teller
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -61,6 +63,7 @@ class Talk:
         self._screen = terminal.screen
         self._printer = terminal.printer
         self._listener = terminal.listener
+        self._history = terminal.history
         self._commands = Commands(desk, self, terminal.printer)
         self._tasks: TaskGroup | None = None
         self._changed = anyio.Event()
@@ -87,7 +90,7 @@ class Talk:
         self._listener.on_change = self._wake
         if isinstance(self._listener, Person):
             self._listener.complete = self._commands.complete
-            desk.run_in_terminal = self._listener.run_login
+            desk.run_in_terminal = self._listener.lend
 
     @property
     def chat(self) -> Chat:
@@ -104,12 +107,22 @@ class Talk:
         self._chat = chat
         chat.on_change = self._wake
         self._printer.folder = chat.folder
-        self._teller = Teller(chat, self._printer)
+        self._teller = Teller(chat, self._printer, quiet=self._desk.settings.quiet_seconds)
         self._wake()
 
     def leave(self) -> None:
         """End the conversation."""
         self._left = True
+
+    async def edit(self, command: Sequence[str]) -> int:
+        """Run an editor where the person sees it; its exit code.
+
+        Raises:
+            AccordError: there is no terminal for it.
+        """
+        if not isinstance(self._listener, Person):
+            raise AccordError("There is no terminal for an editor here.")
+        return await self._listener.lend(command, {})
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do something beside the talk that may ask the person; a failure is told."""
@@ -129,15 +142,37 @@ class Talk:
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._listen, signals)
                 self._tasks.start_soon(self._tell)
+                self.start(self._recall)
                 await self._hear()
                 self._tasks.cancel_scope.cancel()
         self._chat.on_change = lambda: None
         self._screen.end_line()
+        self._teller.tell()
         self._printer.pause()
         if self._ended_by is not None:
             return SIGNAL_CODE + self._ended_by
         await self._screen.drain()
         return 1 if self._failures and not self._listener.is_person else 0
+
+    # ---- what was said before
+
+    async def _recall(self) -> None:
+        if self._history is not None and isinstance(self._listener, Person):
+            await to_thread.run_sync(self._history.load)
+            self._listener.remember(self._history.texts[::-1])
+
+    def _remember(self, text: str) -> None:
+        history, folder = self._history, self._chat.folder
+        if history is None:
+            return
+        history.remember(text)
+
+        async def add() -> None:
+            # Where it cannot be kept it is not; that is no reason to bother anybody.
+            with suppress(OSError, AccordError):
+                await to_thread.run_sync(history.add, text, folder)
+
+        self.start(add)
 
     # ---- Ctrl-C
 
@@ -251,18 +286,26 @@ class Talk:
             # What came before it is told before it is put.
             self._teller.tell()
             self._question = first
+            self._ring()
             self._dialogue = dialogue_of(first, self._chat, self._printer)
             self._step(next)
         if self._put is not None:
             return self._put
         if self._is_working:
             return WORKING
+        if self._listener.held_for is None:
+            # Who is asked what to say next has been told all.
+            self._tell_now()
         if self._chat.phase == "lost" and not self._listener.is_person:
             # Nobody is there who could start it again.
-            self._teller.tell()
             self._failures += 1
             return None
         return MORE if self._lines else PROMPT
+
+    def _ring(self) -> None:
+        """Call the person, where they want that."""
+        if self._desk.settings.bell and self._screen.isatty():
+            self._screen.write("\a")
 
     async def _read(self, ask: Ask) -> object:
         with anyio.CancelScope() as self._reads:
@@ -307,9 +350,11 @@ class Talk:
             self._printer.prompt(text)
         draft = await self._commands.take(text)
         if draft is not None and not draft.is_empty:
-            self._send(draft)
+            self.send(draft)
 
-    def _send(self, draft: Draft) -> None:
+    def send(self, draft: Draft) -> None:
+        """Say something to the agent, now or when it is done."""
+        self._remember(draft.text)
         chat = self._chat
         waits = chat.phase != "ready"
         if not waits:

@@ -11,8 +11,10 @@ What always holds
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
+from accord.discovery.config import QUIET_SECONDS
 from accord.terminal.model.cards import cost_words, counted, duration_words, usage_words
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.cleaning import one_line
@@ -34,8 +36,8 @@ from accord.transcript import (
 HISTORY_SHOWN_MAX = 30
 """Entries of an earlier conversation that are told when it goes on."""
 
-QUIET_STEPS = (10, 30, 60, 120)
-"""Seconds of silence that are told; after the last, every so many again."""
+QUIET_STEPS = (1, 3, 6, 12)
+"""Silence is told after so many times the seconds that are quiet; then every so many again."""
 
 WAIT_STEPS = (600, 300, 120, 60, 30, 10, 0)
 """Seconds that are left until something may be tried again, at which that is told."""
@@ -58,10 +60,10 @@ _ENTRIES = get_args(Entry)
 class Teller:
     """What was told of one chat.  Guards: nothing is told twice, and nothing is left out."""
 
-    def __init__(self, chat: Chat, printer: ChatPrinter, *, thoughts: bool = True) -> None:
+    def __init__(self, chat: Chat, printer: ChatPrinter, *, quiet: float = QUIET_SECONDS) -> None:
         self.chat = chat
         self._printer = printer
-        self._thoughts = thoughts
+        self._quiet_steps = tuple(quiet * times for times in QUIET_STEPS)
         # Entries by identity: (blocks, characters of the last one) of bodies, texts of others.
         self._bodies: dict[int, tuple[int, int]] = {}
         self._outputs: dict[int, tuple[str, OutputLines, int]] = {}
@@ -74,6 +76,8 @@ class Teller:
         self._title = ""
         self._was_busy = False
         self._is_past = False
+        # Why the call that was told last was denied, if it was.
+        self._denied: str | None = None
         self._quiet_told = 0.0
         self._wait_told: float | None = None
         # What the person just wrote, which they need not be told.
@@ -150,6 +154,7 @@ class Teller:
         elif isinstance(entry, ToolCall):
             self._told[id(entry)] = True
             printer.call(entry, self.chat)
+            self._denied = self.chat.denied.get(entry.tool_call_id)
         elif isinstance(entry, Terminal):
             self._tell_output(entry)
         elif isinstance(entry, Plan):
@@ -169,7 +174,10 @@ class Teller:
             if self._is_news(entry, entry.text):
                 printer.session_message(entry)
         elif isinstance(entry, Remark):
-            if self._is_news(entry, True):
+            # Why a call was denied stands beneath it already.
+            denied, self._denied = self._denied, None
+            is_said = denied is not None and entry.text.endswith(f"({denied})")
+            if self._is_news(entry, True) and not is_said:
                 printer.remark(entry.text, entry.tone, entry.detail)
         elif self._is_news(entry, True):
             printer.unknown(entry)
@@ -181,8 +189,6 @@ class Teller:
         return True
 
     def _tell_message(self, message: Message) -> None:
-        if message.role == "thought" and not self._thoughts:
-            return
         if message.role == "user":
             self._tell_prompt(message)
             return
@@ -285,7 +291,7 @@ class Teller:
         quiet = chat.quiet_for
         if quiet is None or quiet < self._quiet_told:
             self._quiet_told = 0.0
-        step = _step_before(quiet or 0.0)
+        step = _step_before(quiet or 0.0, self._quiet_steps)
         if step > self._quiet_told:
             self._quiet_told = step
             did = f"; last: {one_line(chat.last_did)}" if chat.last_did else ""
@@ -313,25 +319,25 @@ class Teller:
         times: list[float] = []
         quiet = self.chat.quiet_for
         if quiet is not None:
-            times.append(_step_after(quiet) - quiet)
+            times.append(_step_after(quiet, self._quiet_steps) - quiet)
         left = self._seconds_left()
         if left:
             times.append(left - max((step for step in WAIT_STEPS if step < left), default=0))
         return min(times) if times else None
 
 
-def _step_before(seconds: float) -> float:
-    last = QUIET_STEPS[-1]
+def _step_before(seconds: float, steps: Sequence[float]) -> float:
+    last = steps[-1]
     if seconds >= last:
         return seconds // last * last
-    return max((step for step in QUIET_STEPS if step <= seconds), default=0)
+    return max((step for step in steps if step <= seconds), default=0)
 
 
-def _step_after(seconds: float) -> float:
-    last = QUIET_STEPS[-1]
+def _step_after(seconds: float, steps: Sequence[float]) -> float:
+    last = steps[-1]
     if seconds >= last:
         return (seconds // last + 1) * last
-    return min(step for step in QUIET_STEPS if step > seconds)
+    return min(step for step in steps if step > seconds)
 
 
 __all__ = ["HISTORY_SHOWN_MAX", "QUIET_STEPS", "REMEDIES", "WAIT_STEPS", "Teller"]

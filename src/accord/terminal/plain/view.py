@@ -146,7 +146,7 @@ class ChatPrinter(Printer):
             return
         self._turn_to(call)
         self._show_diffs(call)
-        if call.is_final or call.cancelled:
+        if call.is_final or call.cancelled or state.name == "denied":
             self._end(call, chat)
         elif state.name in ("unknown", "paused"):
             self._paragraph(f"    {self._mark('pending')} ", state.word, "yellow")

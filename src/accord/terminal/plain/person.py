@@ -1,4 +1,4 @@
-"""Who answers in line mode: a person at a keyboard, lines of a pipe, or a script.
+"""A person at a keyboard: they write lines, and press keys where they are asked.
 
 Must not know chats or agents; `talk.py` says what to ask for.
 
@@ -6,23 +6,17 @@ What always holds
     * A key that was pressed before a question stood there is no answer to it, and neither are
       several that come at once.
     * What a person has begun to write is kept, whatever comes in between.
-    * A pipe is read when something is asked for, and no further: its lines are prompts and
-      answers in the order in which they are needed.
-    * A script says yes to every permission, and to nothing else.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import Protocol
 
 import anyio
 
 from accord.client.auth import run_in_terminal
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.cleaning import one_line
 from accord.terminal.plain.editing import LineEditor, keys_of, name_of
 from accord.terminal.plain.keyboard import Keyboard
 from accord.terminal.plain.line_asks import Ask
@@ -31,37 +25,6 @@ from accord.terminal.plain.view import ChatPrinter
 
 HOLD_SECONDS = 15.0
 """How long what the agent says waits for a person who has begun to write and writes no more."""
-
-LINE_BYTES_MAX = 1 << 20
-"""A longer line of a pipe is cut."""
-
-PIECE_BYTES = 65_536
-
-
-class Listener(Protocol):
-    """Who is listened to."""
-
-    # Whether a person sees what they write, so that it need not be told again.
-    is_person: bool
-    # Told when a line was ended or left, so that what waits can be told.
-    on_change: Callable[[], None]
-
-    @property
-    def held_for(self) -> float | None:
-        """Seconds for which nothing is to be told, because somebody writes; None: tell."""
-        ...
-
-    async def read(self, ask: Ask) -> str | None:
-        """The answer; None when there will be no more.  May be cancelled at any time."""
-        ...
-
-    def refresh(self) -> None:
-        """Something was told: show again what is asked for."""
-        ...
-
-    def drop_line(self) -> None:
-        """What was begun is not meant any more."""
-        ...
 
 
 class Person:
@@ -93,6 +56,11 @@ class Person:
         # Set while another program has the terminal, and the wait for a key that it ends.
         self._lent: anyio.Event | None = None
         self._waiting: anyio.CancelScope | None = None
+
+    def remember(self, texts: Sequence[str]) -> None:
+        """What was said before, the oldest first; each is shown on one line."""
+        for text in texts:
+            self._editor.remember(one_line(text))
 
     @property
     def held_for(self) -> float | None:
@@ -242,8 +210,12 @@ class Person:
             with anyio.CancelScope() as self._waiting:
                 return await self._keyboard.read()
 
-    async def run_login(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a login in this terminal, which is lent to it."""
+    async def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
+        """Run a login, or an editor, in this terminal, and wait for its end; its exit code.
+
+        Raises:
+            SpawnFailed: it cannot be started.
+        """
         self._screen.end_line()
         await self._screen.drain()
         self._lent = anyio.Event()
@@ -258,116 +230,4 @@ class Person:
             self.on_change()
 
 
-class Pipe:
-    """Lines that come from a pipe or a file."""
-
-    is_person = False
-
-    def __init__(self, descriptor: int | None, printer: ChatPrinter, screen: Screen) -> None:
-        """Without a descriptor there is never a line."""
-        self.on_change: Callable[[], None] = lambda: None
-        self._descriptor = descriptor
-        self._printer = printer
-        self._screen = screen
-        self._kept = b""
-
-    held_for = None
-
-    async def read(self, ask: Ask) -> str | None:
-        """The next line; while the agent works none is read."""
-        if ask.kind == "working":
-            await anyio.sleep_forever()
-        if ask.kind == "prompt":
-            return await self._next()
-        if ask.remark:
-            self._printer.said("    ", ask.remark, "yellow")
-        self._screen.write(self._printer.question_mark(ask.words))
-        await self._screen.drain()
-        try:
-            line = await self._next()
-        except BaseException:
-            self._screen.write("\n")
-            raise
-        if line is None:
-            self._screen.write("(no answer)\n")
-            return None
-        said = line.strip()
-        if ask.kind == "secret":
-            self._screen.write("(given)\n")
-            return said
-        self._screen.write(f"{one_line(said)}\n")
-        if ask.kind == "key":
-            meant = {word: key for key, word in ask.keys.items()}
-            return meant.get(said.lower(), said.lower())
-        return said
-
-    def refresh(self) -> None:
-        """Nothing is shown."""
-
-    def drop_line(self) -> None:
-        """Nothing was begun."""
-
-    async def _next(self) -> str | None:
-        while b"\n" not in self._kept:
-            more = await self._more()
-            if not more:
-                last, self._kept = self._kept, b""
-                return harmless(last.decode(errors="replace")) if last else None
-            self._kept = self._kept[:LINE_BYTES_MAX] + more
-        line, _, self._kept = self._kept.partition(b"\n")
-        return harmless(line.decode(errors="replace"))
-
-    async def _more(self) -> bytes:
-        if self._descriptor is None:
-            return b""
-        try:
-            await anyio.wait_readable(self._descriptor)
-        except OSError:
-            # Not a thing that can be waited for, such as a file: reading it never blocks.
-            pass
-        try:
-            return os.read(self._descriptor, PIECE_BYTES)
-        except OSError:
-            return b""
-
-
-class Script:
-    """Prompts that are said one after the other."""
-
-    is_person = False
-    held_for = None
-
-    def __init__(self, prompts: Sequence[str], printer: ChatPrinter, screen: Screen) -> None:
-        self.on_change: Callable[[], None] = lambda: None
-        self._prompts: Iterator[str] = iter(prompts)
-        self._printer = printer
-        self._screen = screen
-
-    async def read(self, ask: Ask) -> str | None:
-        """The next prompt, or yes."""
-        if ask.kind == "working":
-            await anyio.sleep_forever()
-        if ask.kind == "prompt":
-            return next(self._prompts, None)
-        yes = "y" if "y" in ask.keys else None
-        shown = ask.keys["y"] if yes else "(no answer)"
-        mark = self._printer.question_mark(ask.words)
-        self._screen.write(f"{self._printer.paint(mark, 'yellow')}{shown}\n")
-        return yes
-
-    def refresh(self) -> None:
-        """Nothing is shown."""
-
-    def drop_line(self) -> None:
-        """Nothing was begun."""
-
-
-def stdin_descriptor() -> int | None:
-    """Standard input; None where it was closed at the start."""
-    stdin = sys.stdin
-    if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
-        return None
-    return stdin.fileno()
-
-
-__all__ = ["HOLD_SECONDS", "Listener", "Person", "Pipe", "Script", "stdin_descriptor"]
+__all__ = ["HOLD_SECONDS", "Person"]
