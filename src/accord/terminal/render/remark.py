@@ -10,6 +10,7 @@ from accord.terminal.model.remark import Remark
 from accord.terminal.render.block import (
     Block,
     CachedBlock,
+    cut,
     indented,
     lines_needed,
     strip_of,
@@ -45,7 +46,7 @@ class RemarkBlock(CachedBlock[Remark]):
             if last.cell_length + len(more) <= room:
                 found[-1] = Strip([*last, *strip_of((more, palette.dim))])
             else:
-                found.append(strip_of((more.strip(), palette.dim)))
+                found.append(strip_of((cut(more.strip(), room), palette.dim)))
         elif remark.detail:
             detail = harmless(remark.detail).strip("\n")
             found += [strip_of((line, palette.dim)) for line in wrapped(detail, room)]
