@@ -15,7 +15,7 @@ from accord.terminal.model.attaching import attachment_of
 from accord.terminal.model.attachments import (
     PromptError,
     blocks_of,
-    is_in,
+    place_of,
     read_blocks,
     refusal,
     with_pasted,
@@ -105,14 +105,18 @@ def test_links_that_lead_out_of_the_folders_bring_nothing_along(folder: Path) ->
         _read(Draft("see @trap.md", (trap,)), ALL, folder)
 
 
-def test_a_file_elsewhere_comes_along_when_its_whole_path_was_given(folder: Path) -> None:
-    """Ours: the person chose it.  To an agent that takes no resources its text is said."""
+def test_a_file_elsewhere_comes_along_when_it_was_attached_and_not_by_words_alone(
+    folder: Path,
+) -> None:
+    """Ours: the person chose it; words may have been pasted from anywhere."""
     secret = folder.parent / "secret.txt"
-    assert _names(_read(Draft(f"@{secret}"), ALL, folder)) == ["str", "EmbeddedResource"]
-    assert _read(Draft(f"@{secret}"), NOTHING, folder)[1] == f"{secret}:\n\nsecret"
+    assert _names(_read(Draft(f"@{secret}"), ALL, folder)) == ["str"]
+    assert _names(_read(Draft(f"@{folder}/x.py"), ALL, folder)) == ["str", "EmbeddedResource"]
     chosen = attachment_of(secret, [str(folder)])
     assert chosen.mark == f"@{secret}"
     assert _names(_read(Draft("look", (chosen,)), ALL, folder)) == ["str", "EmbeddedResource"]
+    # To an agent that takes no resources its text is said: it could not open the file.
+    assert _read(Draft("look", (chosen,)), NOTHING, folder)[1] == f"{secret}:\n\nsecret"
 
 
 def test_pasted_text_stands_where_it_was_pasted(folder: Path) -> None:
@@ -164,9 +168,9 @@ def test_a_file_that_is_gone_is_named(folder: Path) -> None:
 
 def test_a_mark_is_not_the_beginning_of_a_longer_one() -> None:
     """Ours."""
-    assert is_in("@a", "see @a.")
-    assert is_in("@a", "@a, and")
+    assert place_of("@a", "see @a.") == 4
+    assert place_of("@a", "@a.py @a, and") == 6
     for text in ("@a.py", "@ab", "x@a", "@a/b", "@a-b", ""):
-        assert not is_in("@a", text)
-    assert is_in("[image 1]", "x[image 1]y")
-    assert not is_in("", "x")
+        assert place_of("@a", text) == -1
+    assert place_of("[image 1]", "x[image 1]y") == 1
+    assert place_of("", "x") == -1

@@ -5,9 +5,9 @@ Must not know any screen.  `accord run` and the terminal client both speak throu
 What always holds
     * A picture or a sound is sent as such only to an agent that says it takes them; otherwise a
       file is linked to, and what has no file is an error before anything is sent.
-    * `@name` that names a file beneath the session's folders brings it along, links that lead out
-      of them excepted; a file elsewhere comes along where its absolute path was given.
-      `@word` that names none is just a word.
+    * `@name` in the text that names a file beneath the session's folders brings it along, links
+      that lead out of them excepted; `@word` that names none is just a word.  A file elsewhere
+      comes along where the person attached it.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def with_pasted(draft: Draft) -> str:
     return text.strip()
 
 
-def is_in(mark: str, text: str) -> bool:
-    """Whether a mark stands in a text, and not only the beginning of a longer one."""
+def place_of(mark: str, text: str) -> int:
+    """Where a mark stands in a text, and not only the beginning of a longer one; -1: nowhere."""
     if not mark.startswith("@"):
-        return bool(mark) and mark in text
-    pattern = rf"(?<![\w@/]){re.escape(mark)}(?![\w/-]|\.\w)"
-    return re.search(pattern, text) is not None
+        return text.find(mark) if mark else -1
+    found = re.search(rf"(?<![\w@/]){re.escape(mark)}(?![\w/-]|\.\w)", text)
+    return -1 if found is None else found.start()
 
 
 # ---- files
@@ -125,7 +125,14 @@ def is_in(mark: str, text: str) -> bool:
 
 def mentioned(text: str, folder: Path) -> list[Path]:
     """The files that a text names with an @ before them."""
-    return [path for _, path in _mentions(text, folder)]
+    found: list[Path] = []
+    for name in MENTION.findall(text):
+        for one in (name, name.rstrip(_SENTENCE_END)):
+            path = file_named(one, folder)
+            if path is not None:
+                found.append(path)
+                break
+    return found
 
 
 def file_named(name: str, folder: Path) -> Path | None:
@@ -147,18 +154,14 @@ def _contains(root: str, path: str) -> bool:
     return os.path.commonpath((root, path)) == root
 
 
-def _mentions(text: str, folder: Path) -> Iterator[tuple[str, Path]]:
-    for name in MENTION.findall(text):
-        for one in (name, name.rstrip(_SENTENCE_END)):
-            path = file_named(one, folder)
-            if path is not None:
-                yield one, path
-                break
-
-
 def _typed(text: str, roots: Sequence[str]) -> Iterator[Path]:
-    for name, path in _mentions(text, Path(roots[0])):
-        if _is_explicit(name) or is_beneath(path, roots):
+    """Files that are named in the text.
+
+    Only beneath the session's folders: words may have been pasted without being read, and must
+    not get a private file sent.
+    """
+    for path in mentioned(text, Path(roots[0])):
+        if is_beneath(path, roots):
             yield path
 
 
@@ -272,8 +275,8 @@ __all__ = [
     "file_block",
     "file_named",
     "is_beneath",
-    "is_in",
     "mentioned",
+    "place_of",
     "read_blocks",
     "refusal",
     "with_pasted",

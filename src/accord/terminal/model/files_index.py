@@ -45,6 +45,8 @@ class FilesIndex:
         self._looking = False
         # What was used, the last one last.
         self._recent: dict[str, None] = {}
+        # What was asked last: a key press asks more than once.
+        self._answer: tuple[tuple[str, int], list[str]] | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -67,19 +69,24 @@ class FilesIndex:
         try:
             self._finder = await anyio.to_thread.run_sync(_finder_of, self.roots)
             self._looked_at = self._clock()
+            self._answer = None
         finally:
             self._looking = False
         return True
 
     def find(self, query: str, most: int) -> list[str]:
         """The names that fit best, best first."""
-        recent = {name: age for age, name in enumerate(reversed(self._recent))}
-        return self._finder.find(query, most, recent)
+        asked = (query, most)
+        if self._answer is None or self._answer[0] != asked:
+            recent = {name: age for age, name in enumerate(reversed(self._recent))}
+            self._answer = (asked, self._finder.find(query, most, recent))
+        return list(self._answer[1])
 
     def use(self, name: str) -> None:
         """A name was taken: it comes first from now on."""
         self._recent.pop(name, None)
         self._recent[name] = None
+        self._answer = None
         while len(self._recent) > RECENT_MAX:
             del self._recent[next(iter(self._recent))]
 

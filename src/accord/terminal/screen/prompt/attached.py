@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from accord.client.capabilities import AgentCapabilities
 from accord.terminal.model.attaching import attachment_of, image_of, long_text, pasted_paths
-from accord.terminal.model.attachments import PromptError, is_in, refusal
+from accord.terminal.model.attachments import PromptError, place_of, refusal
 from accord.terminal.model.cleaning import harmless
 from accord.terminal.model.clipboard import read_image
 from accord.terminal.model.drafting import Attachment, Draft
@@ -51,15 +51,16 @@ class Attached:
     def draft(self) -> Draft:
         """The text, and what its marks stand for, in their order."""
         text = self._area.text
-        here = [one for mark, one in self._known.items() if is_in(mark, text)]
-        return Draft(text, tuple(sorted(here, key=lambda one: text.find(one.mark))))
+        here = [(place_of(mark, text), one) for mark, one in self._known.items()]
+        here.sort(key=lambda found: found[0])
+        return Draft(text, tuple(one for at, one in here if at >= 0))
 
     def take(self, draft: Draft) -> None:
         """Have another draft; an attachment that has no mark in the text gets it at the end."""
         text = clean(draft.text)
         self._known = {one.mark: one for one in draft.attachments if one.mark}
         for mark in self._known:
-            if not is_in(mark, text):
+            if place_of(mark, text) < 0:
                 text = f"{text.rstrip()} {mark}".lstrip()
         self._area.show_text(text)
 
@@ -78,7 +79,7 @@ class Attached:
     def remove(self, mark: str) -> None:
         """Take an attachment out of the text."""
         text = self._area.text
-        at = text.find(mark)
+        at = place_of(mark, text)
         if at >= 0:
             end = at + len(mark)
             # With the space that was put behind it.

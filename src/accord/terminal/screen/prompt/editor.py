@@ -200,6 +200,10 @@ class PromptEditor(Widget):
         """A key was pressed in the lines; whether it was for us."""
         if self._completer.list.is_open and self._list_key(key):
             return True
+        if key in self._desk.settings.keys_of("help") and self.is_empty:
+            # A letter that is otherwise written, so no key of the app's.
+            self.call_later(self.app.run_action, "help")
+            return True
         name = self._keys.get(key)
         if name == "send" and self._ends_with_backslash():
             name = "newline"
