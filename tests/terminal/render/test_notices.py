@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ STEPS = [
 ]
 
 
-def shown(entry: object, **look: object) -> str:
+def shown(entry: object, **look: Any) -> str:
     scene = Scene()
     block = block_of(entry, scene.chat)  # type: ignore[arg-type]
     block.folded = False
