@@ -298,10 +298,6 @@ class ActingApp(TargetsApp):
 
         self.push_screen(HelpScreen(self.desk.settings.actions))
 
-    def action_help_when_empty(self) -> None:
-        """The keys, by a letter that is otherwise typed."""
-        self.action_help()
-
     async def action_quit(self) -> None:
         """Leave."""
         await self.leave(0)

@@ -107,6 +107,7 @@ class AccordApp(ActingApp):
         self.run_worker(self._serve(), exit_on_error=True)
         self.call_later(self._begin)
         self._listen_to_signals()
+        transmissions.on_waiting = self._pictures_wait
 
     async def _serve(self) -> None:
         try:
@@ -239,9 +240,12 @@ class AccordApp(ActingApp):
             self.bell()
         if signs.title is not None:
             self._write(signs.title)
-        pictures = transmissions.take()
-        if pictures:
-            self._write(pictures)
+
+    def _pictures_wait(self) -> None:
+        self.call_later(self._send_pictures)
+
+    def _send_pictures(self) -> None:
+        self._write(transmissions.take())
 
     def _write(self, sequence: str) -> None:
         """To the terminal itself, beside the screen: our own words only."""
@@ -318,9 +322,8 @@ class AccordApp(ActingApp):
             if action.name in _OF_PROMPT:
                 continue
             for key in action.keys:
-                name = "help_when_empty" if key == "question_mark" else action.name
-                first = key not in _NOT_FIRST or key == "question_mark"
-                self._bindings.bind(key, name, action.text, show=False, priority=first)
+                first = key not in _NOT_FIRST
+                self._bindings.bind(key, action.name, action.text, show=False, priority=first)
         self._bindings.bind(
             "ctrl+c", "interrupt", "copy, stop, or leave", show=False, priority=True
         )
@@ -329,9 +332,6 @@ class AccordApp(ActingApp):
         """Our keys are for the chat: a screen in front of it has its own."""
         del parameters
         is_ours = any(one.name == action for one in self.desk.settings.actions)
-        if action == "help_when_empty":
-            pane = self.pane
-            return len(self.screen_stack) == 1 and pane is not None and pane.accepts_help
         if is_ours and len(self.screen_stack) > 1:
             return action == "quit"
         return True

@@ -96,11 +96,6 @@ class ChatPane(Widget):
         """Where the person writes."""
         return self.query_one(PromptEditor)
 
-    @property
-    def accepts_help(self) -> bool:
-        """Whether a question mark asks for help: nothing is being typed or answered."""
-        return self._question is None and self.prompt.is_empty
-
     def scroll_pages(self, pages: int) -> None:
         """Scroll what was said, up or down by a page."""
         conversation = self.conversation
