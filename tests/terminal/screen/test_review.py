@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from textual.pilot import Pilot
 
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.file_change import change_of
 from accord.terminal.render.palette import NONE
 from accord.terminal.screen.review import ReviewScreen
@@ -161,6 +162,19 @@ async def test_a_change_that_comes_meanwhile_is_shown(tmp_path: Path) -> None:
         await review.settle(pilot)
         assert "1 changed file" in picture(review.app)[0]
         assert "hello = 1" in "\n".join(picture(review.app))
+
+
+async def test_a_question_of_the_agent_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a screen in front of the chat must not hide that somebody waits."""
+    review = await begun(tmp_path)
+    async with review.app.run_test(size=(60, 20)) as pilot:
+        await review.open(pilot)
+        monkeypatch.setattr(Chat, "needs_answer", True)
+        review.screen.refresh_chat()
+        await pilot.pause()
+        assert "asks you something" in picture(review.app)[0]
 
 
 async def test_what_is_not_known_says_why(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.traffic import Traffic
 from accord.terminal.render.palette import DARK
 from accord.terminal.screen.traffic import TrafficScreen
@@ -118,6 +119,18 @@ async def test_search_goes_from_one_place_to_the_next(inspector: Inspector) -> N
         assert inspector.screen.frames.cursor == 0
         await pilot.press("slash", *"xyz", "enter")
         assert inspector.app.told == ["Nothing like that."]
+
+
+async def test_a_question_of_the_agent_is_not_missed(
+    inspector: Inspector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a screen in front of the chat must not hide that somebody waits."""
+    async with inspector.app.run_test(size=(100, 30)) as pilot:
+        await inspector.open(pilot)
+        monkeypatch.setattr(Chat, "needs_answer", True)
+        inspector.screen.refresh_chat()
+        await pilot.pause()
+        assert "asks you something" in picture(inspector.app)[0]
 
 
 async def test_a_message_is_copied_as_it_was_sent(inspector: Inspector) -> None:

@@ -151,6 +151,10 @@ class ReviewScreen(ModalScreen[None]):
 
     # ---- drawing
 
+    def refresh_chat(self) -> None:
+        """The chat is different: perhaps the agent asks something."""
+        self.query_one(ReviewTitle).renew()
+
     def _changed(self) -> None:
         self.call_later(self._renew)
 
@@ -211,8 +215,10 @@ class ReviewScreen(ModalScreen[None]):
     def title_parts(self, width: int) -> list[Part]:
         """How much was changed, and where."""
         palette, changes = self.palette, self._changes
+        asks = Part("  the agent asks you something: Esc", palette.waiting, weight=9)
+        asked = [asks] if self.chat.needs_answer else []
         if not changes:
-            return fit([Part(" The agent has changed nothing yet.", palette.text)], width)
+            return fit([Part(" The agent has changed nothing yet.", palette.text), *asked], width)
         added, removed = sum(one.added for one in changes), sum(one.removed for one in changes)
         waiting = sum(one.states.count("pending") for one in changes)
         parts = [
@@ -225,7 +231,7 @@ class ReviewScreen(ModalScreen[None]):
         if self.journal.git is not None:
             label = one_line(self.journal.git.label, 30)
             parts.append(Part(f"  on {label}", palette.dim, weight=1))
-        return fit(parts, width)
+        return fit([*parts, *asked], width)
 
     # ---- moving
 

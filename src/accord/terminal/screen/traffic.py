@@ -142,6 +142,10 @@ class TrafficScreen(ModalScreen[None]):
 
     # ---- drawing
 
+    def refresh_chat(self) -> None:
+        """The chat is different: perhaps the agent asks something."""
+        self.query_one(TrafficTitle).renew()
+
     def _heard(self) -> None:
         if not self._is_due:
             self._is_due = True
@@ -206,6 +210,8 @@ class TrafficScreen(ModalScreen[None]):
             new = self._traffic.next - 1 - (view.numbers[-1] if view.numbers else 0)
             more = f", {count_words(new)} new" if new > 0 and view.filter.is_empty else ""
             parts.append(Part(f"  paused{more}", palette.waiting, weight=3))
+        if self.chat.needs_answer:
+            parts.append(Part("  the agent asks you something: Esc", palette.waiting, weight=9))
         if self._traffic.first > 1:
             gone = f"  ({count_words(self._traffic.first - 1)} older ones are gone)"
             parts.append(Part(gone, palette.dim, weight=1))
