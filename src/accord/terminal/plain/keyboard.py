@@ -39,7 +39,7 @@ class Keyboard:
     @contextmanager
     def watched(self) -> Generator[None]:
         """Keys are hidden and come one by one.  Once only."""
-        self._hide()
+        self.hide()
         try:
             yield
         finally:
@@ -56,9 +56,10 @@ class Keyboard:
             yield
         finally:
             with suppress(termios.error):
-                self._hide()
+                self.hide()
 
-    def _hide(self) -> None:
+    def hide(self) -> None:
+        """Keys are hidden and come one by one from here on."""
         quiet = [*self._attributes]
         quiet[_LOCAL_FLAGS] &= ~(termios.ECHO | termios.ICANON)
         quiet[_CHARACTERS] = [*quiet[_CHARACTERS]]

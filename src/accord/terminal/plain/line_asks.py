@@ -54,5 +54,13 @@ class Listener(Protocol):
         """What was begun is not meant any more."""
         ...
 
+    def forget_typed(self) -> None:
+        """What was typed until now is no answer to what comes."""
+        ...
+
+    def resumed(self) -> None:
+        """The program goes on after it was stopped by the shell."""
+        ...
+
 
 __all__ = ["Ask", "AskKind", "Dialogue", "Listener"]

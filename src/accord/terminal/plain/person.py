@@ -23,6 +23,9 @@ from accord.terminal.plain.line_asks import Ask
 from accord.terminal.plain.screen import Screen
 from accord.terminal.plain.view import ChatPrinter
 
+GUARD_SECONDS = 1.0
+"""For how long a question takes no key from a person who had begun to write something else."""
+
 HOLD_SECONDS = 15.0
 """How long what the agent says waits for a person who has begun to write and writes no more."""
 
@@ -105,6 +108,18 @@ class Person:
         self._ahead.clear()
         self._screen.end_line()
 
+    def forget_typed(self) -> None:
+        """What was typed until now is no answer to what comes."""
+        self._ahead.clear()
+        self._keyboard.forget_typed()
+
+    def resumed(self) -> None:
+        """The shell may have changed the terminal, and has written to it."""
+        if self._lent is None:
+            self._keyboard.hide()
+            self._screen.is_written_on = False
+            self.refresh()
+
     def _invite(self, ask: Ask) -> None:
         editor = self._editor
         editor.width = self._printer.width
@@ -130,7 +145,6 @@ class Person:
             # What was begun for the agent is no answer to this.
             begun = self._editor.text
             self._editor.take("")
-            self._ahead.clear()
             try:
                 return await self._written(ask)
             finally:
@@ -176,14 +190,17 @@ class Person:
             del self._suggestions[: self._suggestions.index(text) + 1]
 
     async def _key(self, ask: Ask) -> str | None:
-        self._ahead.clear()
-        self._keyboard.forget_typed()
+        self.forget_typed()
         self._put(ask)
         await self._screen.drain()
         if self._says_yes and "y" in ask.keys:
             self._screen.echo(ask.keys["y"])
             return "y"
+        shown_at = monotonic()
         text = await self._keys()
+        while text and self._editor.text and monotonic() - shown_at < GUARD_SECONDS:
+            # They were in the middle of a sentence, and go on with it.
+            text = await self._keys()
         if text is None:
             return None
         key = text.lower()

@@ -76,6 +76,12 @@ class Pipe:
     def drop_line(self) -> None:
         """Nothing was begun."""
 
+    def forget_typed(self) -> None:
+        """Nothing is typed."""
+
+    def resumed(self) -> None:
+        """Nothing is shown."""
+
     async def _next(self) -> str | None:
         while b"\n" not in self._kept:
             more = await self._more()
@@ -129,6 +135,12 @@ class Script:
 
     def drop_line(self) -> None:
         """Nothing was begun."""
+
+    def forget_typed(self) -> None:
+        """Nothing is typed."""
+
+    def resumed(self) -> None:
+        """Nothing is shown."""
 
 
 def stdin_descriptor() -> int | None:

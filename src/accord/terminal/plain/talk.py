@@ -138,7 +138,7 @@ class Talk:
 
     async def run(self) -> int:
         """Talk until the end; the exit code."""
-        with anyio.open_signal_receiver(signal.SIGINT, *ENDING) as signals:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGCONT, *ENDING) as signals:
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._listen, signals)
                 self._tasks.start_soon(self._tell)
@@ -178,6 +178,10 @@ class Talk:
 
     async def _listen(self, signals: AsyncIterator[signal.Signals]) -> None:
         async for number in signals:
+            if number is signal.SIGCONT:
+                self._listener.resumed()
+                await self._screen.drain()
+                continue
             if number in ENDING or self._wants_to_leave:
                 self._ended_by = number
                 assert self._tasks is not None
@@ -287,6 +291,7 @@ class Talk:
             self._teller.tell()
             self._question = first
             self._ring()
+            self._listener.forget_typed()
             self._dialogue = dialogue_of(first, self._chat, self._printer)
             self._step(next)
         if self._put is not None:

@@ -73,7 +73,7 @@ class Teller:
         self._transcript: object = None
         self._problem: Problem | None = None
         self._mode: str | None = None
-        self._title = ""
+        self._session_id: str | None = None
         self._was_busy = False
         self._is_past = False
         # Why the call that was told last was denied, if it was.
@@ -113,8 +113,14 @@ class Teller:
     def _tell_history(self) -> None:
         chat = self.chat
         self._mode = chat.transcript.modes.current
-        self._title = chat.title
         past = [entry for entry in chat.entries[: chat.history_end] if not self._is_known(entry)]
+        is_same, self._session_id = self._session_id == chat.session_id, chat.session_id
+        if is_same:
+            # The agent was started again and tells what stands above.
+            for entry in past:
+                self._pass_over(entry)
+            return
+        self._printer.begin_session()
         if not past:
             return
         self._printer.note("What was said before:")

@@ -111,6 +111,12 @@ class ChatPrinter(Printer):
         for sentence in sentences:
             self._verbatim("  ", sentence, "cyan")
 
+    def begin_session(self) -> None:
+        """Another session may give its calls the names that those of this one had."""
+        for known in (self._ended, self._declined, self._titles, self._diffs, self._called):
+            known.clear()
+        self._plan = ()
+
     def begin_turn(self) -> None:
         """A plan of the next turn is shown as a whole, even if it is the same."""
         self._plan = ()
