@@ -100,3 +100,19 @@ def test_what_was_used_lately_comes_first() -> None:
     ]
     assert finder.find("", 2, {"d/two.py": 0, "gone.py": 1}) == ["d/two.py", "a/one.py"]
     assert len(finder) == 4
+
+
+def test_where_many_match_the_best_are_still_found() -> None:
+    """Issue 6: quick in 100,000 files, and right."""
+    paths = [f"packages/part{number % 50}/main/file_{number}.py" for number in range(6000)]
+    paths += ["deep/er/and/deep/er/main.py", "x/remain.txt", "lib/ma_in.c"]
+    finder = Finder(sorted(paths, key=len))
+    assert finder.count("main") > 6000
+    assert finder.find("main", 2) == ["deep/er/and/deep/er/main.py", "x/remain.txt"]
+    assert finder.find("main", 1, {"packages/part7/main/file_7.py": 0}) == [
+        "deep/er/and/deep/er/main.py"
+    ]
+    assert "lib/ma_in.c" in finder.find("main.c", 3)
+    found = finder.find("p", 5, {"packages/part9/main/file_59.py": 0, "lib/ma_in.c": 1})
+    assert found[0] == "packages/part9/main/file_59.py"
+    assert finder.find("main", 50) == finder.find("main", 50)

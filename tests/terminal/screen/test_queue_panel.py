@@ -121,6 +121,16 @@ async def test_a_row_can_be_dragged_to_its_place(app: PromptStage) -> None:
         assert app.chat.queue == [TWO, THREE, ONE]
 
 
+async def test_when_the_last_one_goes_the_keys_are_for_the_prompt_again(app: PromptStage) -> None:
+    """Ours: a panel that is not there must not have the focus."""
+    app.chat.queue[:] = [ONE]
+    async with app.run_test(size=WIDE) as pilot:
+        app.panel.focus()
+        await pilot.press("d", "x")
+        assert app.chat.queue == []
+        assert app.typed == "x"
+
+
 async def test_when_no_turn_runs_now_is_a_turn_of_its_own(app: PromptStage) -> None:
     """Ours: what waits after a turn that was stopped."""
     app.chat.set_phase("ready")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.cleaning import one_line
 
 
 def placeholder(chat: Chat) -> str:
@@ -14,9 +15,7 @@ def placeholder(chat: Chat) -> str:
     if chat.is_busy:
         return "Write what comes next; it waits until the turn is over"
     if chat.suggestions:
-        return f"{chat.suggestions[0]}   (Enter says it)"
-    if chat.suggestions:
-        return f"{chat.suggestions[0]}   (Enter says it)"
+        return f"{one_line(chat.suggestions[0])}   (Enter says it)"
     commands = ", / for commands" if chat.transcript.commands else ""
     return f"What shall be done?  @ for files{commands}"
 
