@@ -217,10 +217,10 @@ async def test_the_editor_opens_at_the_line(
     review = await begun(tmp_path)
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
-        await review.press(pilot, "n", "o")
+        await review.press(pilot, "o", "n", "o")
         await review.press(pilot, "shift+tab", "enter")
-    assert asked == [("b.py", 5), ("b.py", None)]
-    assert review.app.told == ["no editor"] * 2
+    assert asked == [("b.py", 2), ("b.py", 5), ("b.py", None)]
+    assert review.app.told == ["no editor"] * 3
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 100])

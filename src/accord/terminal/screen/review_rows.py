@@ -65,19 +65,19 @@ def page_of(change: FileChange | None, width: int, palette: Palette) -> ReviewPa
     rows: list[tuple[Strip, int | None, int | None]] = []
     starts: list[int] = []
     for (line, hunk), runs in zip(found, coloured(change.path, lines, palette), strict=True):
-        if line.kind == "hunk":
+        if line.kind == "hunk" and hunk is not None:
             starts.append(len(rows))
             style = _head_style(change, hunk, palette)
-            rows.append((strip_of((cut(line.text, width), style)), hunk, None))
+            # Who opens it wants to see what was changed, not what is around.
+            first = change.hunks[hunk].new_start + 1
+            rows.append((strip_of((cut(line.text, width), style)), hunk, first))
             continue
-        number = line.new if line.new is not None else None
-        rows += [(strip, hunk, number) for strip in gutter.strips(line, runs)]
+        rows += [(strip, hunk, line.new) for strip in gutter.strips(line, runs)]
     return ReviewPage(change.path, tuple(rows), tuple(starts))
 
 
-def _head_style(change: FileChange, hunk: int | None, palette: Palette) -> Style:
-    state = "pending" if hunk is None else change.states[hunk]
-    return {"kept": palette.success, "undone": palette.dim}.get(state, palette.hunk)
+def _head_style(change: FileChange, hunk: int, palette: Palette) -> Style:
+    return {"kept": palette.success, "undone": palette.dim}.get(change.states[hunk], palette.hunk)
 
 
 def file_row(
