@@ -51,6 +51,8 @@ async def work(turn: Turn) -> str | None:
         raise RequestError(-32058, "too many requests", {"retryAfter": 45})
     elif word == "fail":
         raise RequestError(-32603, "the model broke")
+    elif word == "auth":
+        raise RequestError(-32000, "who are you?")
     elif word == "shout":
         await turn.say(SHOUT)
         await turn.notice("warning", SHOUT, SHOUT)

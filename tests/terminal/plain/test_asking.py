@@ -146,6 +146,7 @@ def test_a_form_that_did_not_fit_asks_for_what_was_wrong_only() -> None:
     assert asked[0] == "This must fit [0-9]+ Text:"
 
 
+@pytest.mark.rule("V1-ELIC-22")
 def test_lists_numbers_and_unknown_fields_of_a_form() -> None:
     """Issue 6: forms field by field."""
     choices = (Choice("r", "Red"), Choice("g", "Green", "as grass"))

@@ -74,9 +74,14 @@ async def test_a_denial_can_be_tried_again(tmp_path: Path) -> None:
     assert "Nothing failed that could be tried again." in said.text
 
 
+@pytest.mark.rule("V1-ELIC-05", "V1-ELIC-06")
 async def test_a_form_is_filled_in_field_by_field(tmp_path: Path) -> None:
     """Issue 6: elicitation forms, with validation."""
-    said = await spoken(tmp_path, "form", "", "Ada", "old", "36", "1", "", "y")
+    said = await spoken(
+        tmp_path, "form", "", "Bob", "old", "36", "1", "", "e", "Ada", "", "", "", "y"
+    )
+    assert "liner asks you to fill in a form:" in said.text
+    assert "Text [Bob]:" in said.text
     assert "This is required." in said.text
     assert "This must be a number." in said.text
     assert "Colour: red" in said.text
@@ -98,6 +103,7 @@ async def test_a_form_can_be_declined_or_closed(
     assert f"form: {action} []" in said.text
 
 
+@pytest.mark.rule("V1-ELIC-05", "V1-ELIC-07", "V1-ELIC-08")
 @pytest.mark.parametrize(("answer", "action"), [("y", "accept"), ("n", "decline"), ("", "cancel")])
 async def test_a_page_is_shown_in_full_before_it_is_agreed_to(
     tmp_path: Path, answer: str, action: str
@@ -136,6 +142,7 @@ async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> N
     assert "It may be tried again in 45 s: /retry." in said.text
 
 
+@pytest.mark.rule("V1-PROMPT-15")
 @pytest.mark.parametrize(
     ("reason", "words"), [("max_tokens", "limit of tokens"), ("refusal", "refused")]
 )
@@ -144,6 +151,15 @@ async def test_a_turn_that_ends_early_says_why(tmp_path: Path, reason: str, word
     said = await spoken(tmp_path, f"stop {reason}")
     assert said.code == 1
     assert words in said.text
+
+
+@pytest.mark.rule("V1-AUTH-09")
+async def test_a_login_that_is_wanted_later_is_offered(tmp_path: Path) -> None:
+    """The rule: ready for errors of authentication in live sessions."""
+    said = await spoken(tmp_path, "auth", "hello", agent=V1)
+    assert "The agent wants a login first: who are you?" in said.text
+    assert "/login logs you in" in said.text
+    assert "echo: hello" in said.text
 
 
 async def test_unknown_things_are_shown(tmp_path: Path) -> None:

@@ -50,15 +50,16 @@ _SAID["e"] = "everywhere"
 def dialogue_of(question: Question, chat: Chat, printer: ChatPrinter) -> Dialogue:
     """The dialogue for a question; it returns what `Question.answer` takes."""
     request = question.request
+    who = one_line(chat.agent_name) or "The agent"
     match question.kind:
         case "permission":
             return _permission(request, chat, printer)
         case "form":
-            return form(request, printer)
+            return form(request, who, printer)
         case "url":
-            return _page(request, printer)
+            return _page(request, who, printer)
         case "login":
-            return _login(request, printer)
+            return _login(request, who, printer)
         case "credential":
             return _credential(request, printer)
         case "servers":
@@ -151,20 +152,22 @@ def _listed(keys: list[str]) -> str:
 # ---- pages, logins, keys, servers
 
 
-def _page(page: UrlRequest, printer: ChatPrinter) -> Dialogue:
-    printer.said("The agent asks you to visit a page:", page.message)
+def _page(page: UrlRequest, who: str, printer: ChatPrinter) -> Dialogue:
+    printer.said(f"{who} asks you to visit a page:", page.message)
     printer.exactly("    ", page.url)
     printer.said("", f"It is on {page.host}.")
     for warning in page.warnings:
         printer.said("", f"Careful: {warning}", "yellow")
     said = yield from _clear("Open it yourself and go on?", {"y": "yes", "n": "no"})
     if said == "y":
-        printer.said("", "Open the address above in your browser. The agent waits for it.")
+        printer.said(
+            "", "Open the address above in your browser. The agent waits; Ctrl-C stops it."
+        )
     return {"y": True, "n": False}.get(said)
 
 
-def _login(methods: tuple[AuthMethod, ...], printer: ChatPrinter) -> Dialogue:
-    printer.said("", "The agent wants you to log in. Ways to do that:")
+def _login(methods: tuple[AuthMethod, ...], who: str, printer: ChatPrinter) -> Dialogue:
+    printer.said("", f"{who} wants you to log in. Ways to do that:")
     for number, method in enumerate(methods, 1):
         more = f": {one_line(method.description)}" if method.description else ""
         where = " (in this terminal)" if method.kind == "terminal" else ""

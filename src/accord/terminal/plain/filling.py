@@ -8,7 +8,9 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from accord.client.forms import FormField, FormRequest, FormValue
 from accord.terminal.model.cleaning import one_line
@@ -31,32 +33,48 @@ class _Left(Exception):
         self.answer = answer
 
 
-def form(request: FormRequest, printer: ChatPrinter) -> Dialogue:
+def form(request: FormRequest, who: str, printer: ChatPrinter) -> Dialogue:
     """The values; False for declined, None for closed."""
-    printer.said("The agent asks you to fill in a form:", request.message)
+    printer.said(f"{who} asks you to fill in a form:", request.message)
     for text in filter(None, (request.title, request.description)):
         printer.said("", text)
     printer.note("Enter alone takes what is in brackets. /decline says no, /close closes it.")
-    values: dict[str, FormValue] = {}
-    again = bool(request.errors)
+    fields = request.fields
+    # What fitted is not asked for again.
+    kept = {name: value for name, value in request.values.items() if name not in request.errors}
+    wanted = [one for one in fields if not request.errors or one.name not in kept]
+    values: dict[str, Any] = dict(kept) if request.errors else {}
     try:
-        for one in request.fields:
-            known = request.values.get(one.name)
-            if again and one.name not in request.errors and one.name in request.values:
-                values[one.name] = known  # type: ignore[assignment]
-                continue
-            value = yield from _field(one, printer, request.errors.get(one.name))
-            if value is not None:
-                values[one.name] = value
-        printer.said("", "This would be sent:")
-        for one in request.fields:
-            printer.said("  ", f"{_title(one)}: {_shown(one, values.get(one.name))}")
-        said = yield Ask(
-            "key", "Send it? (y)es (n)o, Enter: close", keys={"y": "yes", "n": "no: declined"}
-        )
+        for _ in range(ATTEMPTS_MAX):
+            for one in wanted:
+                value = yield from _field(one, printer, request.errors.get(one.name))
+                values.pop(one.name, None)
+                if value is not None:
+                    values[one.name] = value
+            said = yield from _review(fields, values, printer)
+            if said != "e":
+                return {"y": values, "n": False}.get(said)
+            # Once more, with what was written in place of the defaults.
+            wanted = [replace(one, default=values.get(one.name, one.default)) for one in fields]
     except _Left as left:
         return left.answer
-    return {"y": values, "n": False}.get(said or "")
+    return None
+
+
+def _review(
+    fields: Sequence[FormField], values: Mapping[str, FormValue], printer: ChatPrinter
+) -> Dialogue:
+    """What to do with it: y, n, e for change, or nothing."""
+    printer.gap()
+    printer.said("", "This would be sent:")
+    for one in fields:
+        printer.said("  ", f"{_title(one)}: {_shown(one, values.get(one.name))}")
+    said = yield Ask(
+        "key",
+        "Send it? (y)es (e)dit (n)o, Enter: close",
+        keys={"y": "yes", "e": "edit", "n": "no: declined"},
+    )
+    return said or ""
 
 
 def _field(one: FormField, printer: ChatPrinter, error: str | None) -> Dialogue:

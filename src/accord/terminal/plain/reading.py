@@ -6,7 +6,14 @@ import json
 import os
 
 from accord.errors import AccordError
-from accord.terminal.model.cards import call_state, call_title, counted, plain_value
+from accord.terminal.model.cards import (
+    call_name,
+    call_state,
+    call_title,
+    counted,
+    path_words,
+    plain_value,
+)
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.journal import Journal
 from accord.terminal.plain.view import ChatPrinter
@@ -36,6 +43,11 @@ def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
         raise AccordError(f"There have been {counted(len(calls), 'tool call')} here.")
     call = calls[-back]
     printer.said("", f"{call_title(call)}: {call_state(call, chat).word}", "bold")
+    if name := call_name(call):
+        printer.said("", f"Tool: {name}")
+    for place in call.locations:
+        line = "" if place.line is None else f", line {place.line}"
+        printer.said("", f"In {path_words(place.path, chat.folder)}{line}")
     for title, raw in (("It was given", call.raw_input), ("It gave back", call.raw_output)):
         value = plain_value(raw)
         if value is not None:
