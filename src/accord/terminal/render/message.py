@@ -54,7 +54,8 @@ class MessageBlock(CachedBlock[Message]):
         return self._prose
 
     def guess(self, look: Look) -> int:
-        return lines_needed(self.entry.text, look.width)
+        text = self.entry.text
+        return lines_needed(text, look.width) if text else len(self.entry.blocks)
 
     def text(self) -> str:
         return harmless(self.entry.text)
@@ -139,12 +140,14 @@ class ThoughtBlock(MessageBlock):
         super().__init__(entry, folded=True)
 
     def guess(self, look: Look) -> int:
-        return 1 if self.folded else super().guess(look) + 1
+        if not self.folded:
+            return super().guess(look) + 1
+        return 1 if self.entry.blocks else 0
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         palette = look.palette
         text = self.entry.text
-        if not text.strip() and not self.entry.blocks:
+        if not text.strip() and all(hasattr(block, "text") for block in self.entry.blocks):
             return []
         is_live = chat.is_busy and bool(chat.entries) and chat.entries[-1] is self.entry
         self.is_unsettled = is_live

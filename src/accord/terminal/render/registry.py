@@ -2,7 +2,7 @@
 
 A table of names: the module of a block is imported when the first entry of its kind is seen, so
 that what a conversation does not have costs nothing at the start.  A kind that has no block of its
-own, or whose block cannot be made, is shown generically and never dropped.
+own is shown generically and never dropped.
 """
 
 from __future__ import annotations
@@ -50,10 +50,7 @@ _loaded: dict[type[Any], Factory] = {}
 
 def _load(place: tuple[str, str]) -> Factory:
     module, name = place
-    try:
-        found: Factory = getattr(import_module(module), name)
-    except ModuleNotFoundError:
-        return _load(_GENERIC)
+    found: Factory = getattr(import_module(module), name)
     return found
 
 

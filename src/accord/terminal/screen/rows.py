@@ -214,7 +214,7 @@ class Rows:
             if row + count < rows:
                 return Place(index, row + count)
             if index == len(self.blocks) - 1:
-                return Place(index, max(rows - 1, 0))
+                return self.up(Place(index, rows), 1)
             count -= rows - row
             index, row = index + 1, 0
         return START
