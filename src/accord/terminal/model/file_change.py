@@ -86,6 +86,11 @@ class FileChange:
         """Lines."""
         return sum(len(hunk.removed) for hunk in self.hunks)
 
+    @property
+    def characters(self) -> int:
+        """How much text it holds."""
+        return len(self.before or "") + len(self.after or "")
+
     def with_states(self, numbers: Collection[int], state: HunkState) -> FileChange:
         """The same after something became of these hunks."""
         states = tuple(state if n in numbers else old for n, old in enumerate(self.states))

@@ -44,6 +44,9 @@ from accord.transcript.tool_call import FileDiff
 FILES_MAX = 2000
 """Files that are remembered; the one that was changed longest ago goes first."""
 
+CHARACTERS_MAX = 32 * 1024 * 1024
+"""Text that is remembered, in all files together."""
+
 T = TypeVar("T")
 
 
@@ -327,7 +330,18 @@ class Journal:
             self._changes[path] = change
         if len(self._changes) > FILES_MAX:
             del self._changes[next(iter(self._changes))]
+        self._shorten()
         self._changed()
+
+    def _shorten(self) -> None:
+        """Forget the texts of the files that were changed first, when there is too much."""
+        total = sum(one.characters for one in self._changes.values())
+        for path, change in list(self._changes.items()):
+            if total <= CHARACTERS_MAX:
+                return
+            total -= change.characters
+            if change.characters:
+                self._changes[path] = unknown_change(path, "too much was changed since")
 
     def _changed(self) -> None:
         self.revision += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.cleaning import harmless, one_line
 from accord.terminal.model.diff_lines import DiffLine, Kind
 from accord.terminal.model.file_change import FileChange
 from accord.terminal.model.hunks import Hunk, lines_of
@@ -37,7 +37,7 @@ class ReviewLine(NamedTuple):
 def review_lines(change: FileChange) -> list[ReviewLine]:
     """All differences with a little around them."""
     if change.why:
-        return [ReviewLine(DiffLine("note", f"cannot be shown: {harmless(change.why)}"), None)]
+        return [ReviewLine(DiffLine("note", f"cannot be shown: {one_line(change.why)}"), None)]
     found: list[ReviewLine] = []
     old = lines_of(change.before or "")
     shown = shift = 0
@@ -82,7 +82,7 @@ def _notes(change: FileChange, hunk: Hunk) -> list[str]:
     found: list[str] = []
     if change.old_path is not None and hunk is change.hunks[0]:
         back = ", and is back there" if change.is_moved_back else ""
-        found.append(f"moved from {harmless(change.old_path)}{back}")
+        found.append(f"moved from {one_line(change.old_path)}{back}")
     if not hunk.removed and not hunk.added and change.old_path is None:
         found.append("it is empty")
     bare = [tuple(one.rstrip("\r\n") for one in side) for side in (hunk.removed, hunk.added)]
