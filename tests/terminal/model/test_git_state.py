@@ -90,6 +90,16 @@ def test_a_project_cannot_have_git_start_its_programs(repository: Path, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
+def test_variables_of_another_repository_do_not_mislead(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a chat may be started from a hook of git."""
+    monkeypatch.setenv("GIT_DIR", "/nowhere/.git")
+    state = read_git_state(str(repository))
+    assert state is not None
+    assert state.top == str(repository)
+
+
 def test_a_detached_head_has_its_commit(repository: Path) -> None:
     """Ours."""
     git(repository, "checkout", "--detach")

@@ -113,8 +113,9 @@ def state_of(top: str, told: bytes, is_cut: bool = False) -> GitState:
 
 def _git(folder: str, *words: str) -> tuple[bytes, bool] | None:
     """What git says, and whether that is not all; None where it says nothing good."""
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-    environment["GIT_TERMINAL_PROMPT"] = "0"
+    # Who started us from within git meant another repository by its variables.
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
         process = subprocess.Popen(
             ("git", *_QUIETLY, "-C", folder, *words),
