@@ -240,10 +240,8 @@ class ActingApp(TargetsApp):
 
     def action_toggle_plan(self) -> None:
         """Show or hide the plan."""
-        from accord.terminal.screen.plan_panel import PlanPanel
-
         if self.pane is not None:
-            self.pane.query_one(PlanPanel).toggle()
+            self.pane.plan.toggle()
 
     def action_follow(self) -> None:
         """Follow the file that the agent works on."""

@@ -49,11 +49,10 @@ class Conversation(RowsView):
 
     def refresh_chat(self) -> None:
         """Take in what changed since the last time, and draw what is seen of it."""
-        changes = self.chat.take_changes()
-        if not self.size or self._rows is None:
+        changes, rows = self.chat.take_changes(), self._rows
+        if rows is None:
             # Not laid out yet: the rows will be made of everything there is then.
             return
-        rows = self._rows
         if changes.is_reset or len(self.chat.entries) < len(rows.blocks):
             chosen = self.selected
             rows.rebuild()
@@ -62,7 +61,8 @@ class Conversation(RowsView):
             rows.entry_changed(changes.entries)
             rows.catch_up()
         self._notice_circumstances(rows)
-        self._draw()
+        if self.size:
+            self._draw()
 
     def _notice_circumstances(self, rows: Rows) -> None:
         chat = self.chat

@@ -19,6 +19,7 @@ from textual.widgets import TextArea
 
 from accord.terminal.engine.desk import Desk
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.key_names import key_text
 from accord.terminal.model.questions import Question
 from accord.terminal.render.look import Look
 from accord.terminal.screen.conversation import Conversation
@@ -63,17 +64,26 @@ class ChatPane(Widget):
         self._followed: FollowPanel | None = None
         self._pages: PagesBar | None = None
         self._dialog: Dialog | None = None
+        # Held, not looked for: a pane that is closed is still asked for a moment.
+        self.conversation = Conversation(chat, look)
+        self.prompt = PromptEditor(chat, desk)
+        self.plan = PlanPanel(chat, desk)
+        self._queue = QueuePanel(chat, desk)
+        retry = desk.settings.keys_of("retry")
+        self._problem = ProblemBar(chat, key_text(retry[0]) if retry else "")
+        self._status = StatusLine(chat, desk)
+        self._middle = Container(id="middle")
+        self._asking = Container(id="asking")
 
     def compose(self) -> ComposeResult:
-        retry = self._desk.settings.keys_of("retry")
-        with Container(id="middle"):
-            yield Conversation(self.chat, self._look)
-        yield PlanPanel(self.chat, self._desk)
-        yield QueuePanel(self.chat, self._desk)
-        yield ProblemBar(self.chat, retry[0] if retry else "")
-        yield StatusLine(self.chat, self._desk)
-        yield Container(id="asking")
-        yield PromptEditor(self.chat, self._desk)
+        with self._middle:
+            yield self.conversation
+        yield self.plan
+        yield self._queue
+        yield self._problem
+        yield self._status
+        yield self._asking
+        yield self.prompt
 
     def on_mount(self) -> None:
         """Begin as the settings say."""
@@ -85,16 +95,6 @@ class ChatPane(Widget):
     def on_resize(self) -> None:
         """A narrow screen has the followed file beneath."""
         self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
-
-    @property
-    def conversation(self) -> Conversation:
-        """What was said."""
-        return self.query_one(Conversation)
-
-    @property
-    def prompt(self) -> PromptEditor:
-        """Where the person writes."""
-        return self.query_one(PromptEditor)
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll what was said, up or down by a page."""
@@ -114,18 +114,19 @@ class ChatPane(Widget):
             from accord.terminal.screen.follow import FollowPanel
 
             self._followed = FollowPanel(self.chat, self._desk)
-            self.query_one("#middle", Container).mount(self._followed)
+            self._middle.mount(self._followed)
         elif self._follows and self._followed is not None:
             self._followed.refresh_chat()
         return self._follows
 
     def take_focus(self) -> None:
         """Put the cursor where the person answers now."""
+        if not self.is_attached:
+            return
         if self._question is None:
             self.prompt.focus()
-            return
-        for dialog in self.query_one("#asking").children:
-            dialog.focus()
+        elif self._dialog is not None:
+            self._dialog.focus()
 
     def on_dialog_too_early(self, event: Dialog.TooEarly) -> None:
         """A question came while something was being typed: what was meant for that goes there."""
@@ -137,7 +138,7 @@ class ChatPane(Widget):
 
     def refresh_chat(self) -> None:
         """Draw what changed."""
-        if self._drawn == self.chat.revision:
+        if self._drawn == self.chat.revision or not self.is_mounted:
             return
         self._drawn = self.chat.revision
         self.conversation.refresh_chat()
@@ -146,16 +147,16 @@ class ChatPane(Widget):
     def tick(self) -> None:
         """A second has passed: times that are shown move on."""
         self.conversation.refresh_chat()
-        self.query_one(StatusLine).refresh_chat()
-        self.query_one(ProblemBar).refresh_chat()
+        self._status.refresh_chat()
+        self._problem.refresh_chat()
         if self._follows and self._followed is not None and self._followed.is_mounted:
             self._followed.refresh_chat()
 
     def _refresh_around(self) -> None:
-        self.query_one(PlanPanel).refresh_chat()
-        self.query_one(QueuePanel).refresh_chat()
-        self.query_one(ProblemBar).refresh_chat()
-        self.query_one(StatusLine).refresh_chat()
+        self.plan.refresh_chat()
+        self._queue.refresh_chat()
+        self._problem.refresh_chat()
+        self._status.refresh_chat()
         self.prompt.refresh_chat()
         if self._follows and self._followed is not None and self._followed.is_mounted:
             self._followed.refresh_chat()
@@ -174,14 +175,15 @@ class ChatPane(Widget):
             from accord.terminal.screen.dialogs.pages import PagesBar
 
             self._pages = PagesBar(self.chat, self._desk)
-            self.mount(self._pages, before=self.query_one(StatusLine))
+            self.mount(self._pages, before=self._status)
         elif self._pages.is_mounted:
             self._pages.refresh_chat()
 
     async def _show_question(self) -> None:
         """Put the first open question in the place of the prompt, or the prompt back."""
-        place = self.query_one("#asking", Container)
-        question = self._question
+        if not self.is_attached:
+            return
+        place, question = self._asking, self._question
         had_focus = self._has_focus()
         self._dialog = None
         await place.remove_children()

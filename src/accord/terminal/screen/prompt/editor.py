@@ -154,6 +154,8 @@ class PromptEditor(Widget):
         marked = self._area.selected_text
         if marked:
             self.app.copy_to_clipboard(marked)
+            # Nothing is marked any more, so that the same key means something else the next time.
+            self._area.move_cursor(self._area.cursor_location)
         return bool(marked)
 
     def close_list(self) -> bool:
