@@ -146,3 +146,16 @@ def test_no_text_breaks_a_message(text: str, width: int, palette: object, folded
         block.folded = folded
         assert block.estimate(a_look(width)) >= 0
         check(block.render(a_look(width, palette), scene.chat), width)  # type: ignore[arg-type]
+
+
+def test_the_beginning_of_a_very_long_text_is_folded() -> None:
+    """Required: no text makes the client slow; nothing is dropped."""
+    scene = Scene()
+    said(scene, "".join(f"paragraph {number}\n\n" for number in range(20_000)))
+    block = scene.block()
+    first, blank, second, *_ = text_of(block.render(a_look(), scene.chat)).split("\n")
+    assert first.endswith("characters before this")
+    assert (blank, second[:10]) == ("", "paragraph ")
+    assert block.is_foldable
+    assert block.target_at(0) == Fold()
+    assert block.target_at(2) is None

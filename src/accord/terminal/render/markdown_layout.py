@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-INLINE_MAX = 20_000
+INLINE_MAX = 8_000
 """Characters of one paragraph; a longer one is shown as it was written."""
 WIDTH_MIN = 8
 """Cells that a quote or an item keeps, however deep it stands."""

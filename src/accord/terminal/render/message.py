@@ -21,7 +21,7 @@ from accord.terminal.render.block import (
     strip_of,
 )
 from accord.terminal.render.look import Look
-from accord.terminal.render.prose import Prose, is_for_user, marked
+from accord.terminal.render.prose import Prose, beginning_folded, is_for_user, marked
 from accord.transcript import Message
 
 USER_LINES_MAX = 14
@@ -72,14 +72,19 @@ class AgentBlock(MessageBlock):
 
     @property
     def is_foldable(self) -> bool:  # type: ignore[override]
-        return not all(map(is_for_user, self.entry.blocks))
+        blocks = self.entry.blocks
+        return bool(beginning_folded(self.entry.text)) or not all(map(is_for_user, blocks))
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         del chat
         return self.prose(look).lines(self.entry.blocks, show_all=not self.folded)
 
     def target_at(self, line: int) -> Fold | None:
-        return None
+        # A line of what the agent says is there to be read; what is folded says so itself.
+        mark = "▸ "
+        lines = self._lines or []
+        is_mark = line < len(lines) and lines[line].text.startswith(mark)
+        return Fold() if self.folded and self.is_foldable and is_mark else None
 
 
 class UserBlock(MessageBlock):

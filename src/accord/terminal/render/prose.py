@@ -18,6 +18,10 @@ from accord.terminal.render.block import cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
 
+TEXT_SHOWN_MAX = 200_000
+"""Characters of one text that are shown before its beginning is folded."""
+TEXT_FOLDED_STEP = 50_000
+
 
 def is_for_user(block: Any) -> bool:
     """Whether the user belongs to the audience of a content block, if that names any."""
@@ -28,6 +32,18 @@ def is_for_user(block: Any) -> bool:
     if audience is None or audience is UNSET or not audience:
         return True
     return "user" in audience
+
+
+def beginning_folded(text: str) -> int:
+    """How many characters at the beginning of a text are folded, because it is very long.
+
+    Many at a time, so that a text that grows is not laid out anew with every word.
+    """
+    if len(text) <= TEXT_SHOWN_MAX:
+        return 0
+    at = (len(text) - TEXT_SHOWN_MAX + TEXT_FOLDED_STEP) // TEXT_FOLDED_STEP * TEXT_FOLDED_STEP
+    blank = text.find("\n\n", at)
+    return blank + 2 if 0 <= blank < at + TEXT_FOLDED_STEP else at
 
 
 class Prose:
@@ -53,7 +69,7 @@ class Prose:
             elif not for_user and not show_all:
                 part = [_left_out(self._look, f"text, {len(text)} characters")]
             else:
-                part = self._text(text, count)
+                part = self._text(text, count, show_all=show_all)
             if text is not None:
                 count += 1
             if found and part:
@@ -61,8 +77,13 @@ class Prose:
             found += part
         return found
 
-    def _text(self, text: str, number: int) -> list[Strip]:
+    def _text(self, text: str, number: int, *, show_all: bool) -> list[Strip]:
         look = self._look
+        folded = 0 if show_all else beginning_folded(text)
+        if folded:
+            said = f"{look.fold_mark(True)}{folded:,} characters before this"
+            head = strip_of((cut(said, look.width), look.palette.dim))
+            return [head, Strip([]), *self._text(text[folded:], number, show_all=True)]
         if self._is_literal:
             lines = wrapped(harmless(text).strip("\n"), look.width)
             return [Strip([Segment(line, self._base)] if line else []) for line in lines]
@@ -111,4 +132,4 @@ def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
     return indented(strips, (mark, style), (mark, style))
 
 
-__all__ = ["Prose", "is_for_user", "marked"]
+__all__ = ["Prose", "beginning_folded", "is_for_user", "marked"]
