@@ -383,6 +383,7 @@ async def test_what_others_do_with_it(project: Path) -> None:
         app.area.select_all()
         assert app.editor.copy_selection()
         assert app.clipboard == app.typed
+        assert not app.editor.copy_selection()
         assert app.editor.clear_text()
         assert app.editor.is_empty
         await pilot.press("ctrl+z")
