@@ -138,7 +138,8 @@ def gutter(line: DiffLine, head: str, row: int, palette: Palette) -> list[Run]:
     """What stands left of a row of a line: number and sign beside the first, nothing after it."""
     if row:
         return [(" " * len(head), palette.text)]
-    style = palette.success if line.kind == "added" else palette.error
+    signs = {"added": palette.success, "removed": palette.error}
+    style = signs.get(line.kind, palette.text)
     return [(head[:-2], palette.line_number), (head[-2:], style)]
 
 

@@ -29,7 +29,7 @@ from accord.terminal.render.palette import Palette
 from accord.terminal.screen.hints import Hint, Hints
 from accord.terminal.screen.line_list import LineList
 from accord.terminal.screen.parts import Part, PartsLine, fit
-from accord.terminal.screen.review_rows import ReviewPage, file_row, page_of
+from accord.terminal.screen.review_rows import ReviewPage, calm, file_row, page_of
 from accord.terminal.screen.themes import palette_for
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class ReviewScreen(ModalScreen[None]):
         parts = [
             Part(f" {counted(len(changes), 'changed file')}", palette.strong),
             Part(f"  +{added}", palette.success),
-            Part(f" −{removed}", palette.error),
+            Part(f" −{removed}", calm(palette.error, palette.text)),
         ]
         words = f"  {counted(waiting, 'difference')} to look at" if waiting else "  all looked at"
         parts.append(Part(words, palette.text, weight=2))

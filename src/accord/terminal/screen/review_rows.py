@@ -85,8 +85,9 @@ def file_row(
 ) -> Strip:
     """A file in the list: what became of it, its name, how much, and what git knew of it."""
     state = change.state
+    waits = calm(palette.waiting, palette.strong)
     style = {"kept": palette.success, "undone": palette.dim, "unknown": palette.warning}.get(
-        state, palette.waiting if state == "pending" else palette.text
+        state, waits if state == "pending" else palette.text
     )
     word = "new" if change.before is None and not change.why else _GIT_WORDS.get(mark, "")
     if change.after is None and not change.why:
@@ -104,9 +105,14 @@ def file_row(
         (name, palette.dim if state == "undone" else palette.text),
         (" " * max(room - cell_len(name), 0), palette.text),
         (counts, palette.success),
-        (minus, palette.error),
+        (minus, calm(palette.error, palette.text)),
         (tail, palette.dim),
     )
+
+
+def calm(style: Style, other: Style) -> Style:
+    """A colour, or another style where there are none: what is reversed is loud in a list."""
+    return other if style.color is None else style
 
 
 def _end_of(name: str, width: int) -> str:
@@ -118,4 +124,4 @@ def _end_of(name: str, width: int) -> str:
     return f"…{name[start:]}"
 
 
-__all__ = ["ReviewPage", "file_row", "page_of"]
+__all__ = ["ReviewPage", "calm", "file_row", "page_of"]
