@@ -172,17 +172,12 @@ class PromptEditor(Widget):
     def refresh_chat(self) -> None:
         """The chat is another; cheap where nothing of it concerns the prompt."""
         chat = self.chat
-        now = (
-            chat.phase,
-            chat.session_id,
-            len(chat.queue),
-            len(chat.suggestions),
-            tuple(chat.transcript.commands),
-        )
+        said = placeholder(chat)
+        now = (said, chat.phase, chat.session_id, tuple(chat.transcript.commands))
         if now == self._drawn:
             return
         self._drawn = now
-        self._area.placeholder = placeholder(chat)
+        self._area.placeholder = said
         self._area.update_suggestion()
         asked = self._completer.asked()
         if asked is not None and asked.kind == "command" and self._area.has_focus:
