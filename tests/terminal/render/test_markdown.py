@@ -209,3 +209,9 @@ def test_a_link_definition_that_comes_late_reaches_what_was_said_before() -> Non
 def test_wide_letters_break_anywhere_but_before_a_closing_sign() -> None:
     """Required: CJK text has no blanks to break at."""
     assert lines("漢字漢字。漢字", 8) == ["漢字漢", "字。漢字"]
+
+
+@pytest.mark.parametrize("mark", [">", "- ", "1. ", "> - "])
+def test_what_is_nested_too_deep_is_not_dropped(mark: str) -> None:
+    """Required: nothing is dropped, however it is wrapped up."""
+    assert "hello" in "".join(lines(mark * 60 + "hello"))

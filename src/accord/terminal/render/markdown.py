@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 NESTING_MAX = 40
-"""Quotes and lists in each other; what lies deeper is not shown."""
+"""Quotes and lists in each other; what goes deeper is shown as it was written."""
 
 _LINE_ENDS = re.compile("[\n\u2028\u2029]")
 _LABELS = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\]")
@@ -151,6 +151,10 @@ class MarkdownLines:
 
     def _strips_of(self, block: Sequence[Token], begun: _Begun) -> list[Strip]:
         width = self.look.width
+        if any(token.level >= NESTING_MAX - 2 for token in block):
+            # The parser leaves out what lies deeper; so all of it is shown as it was written.
+            source = "\n".join(self._layout.source[slice(*_span(block))])
+            return _strips(wrap([(source, self.base)], width))
         if begun.number is not None:
             return _strips(self._layout.items(block, begun.number, width, self.base))
         return _strips(self._layout.block(block, width, self.base))
