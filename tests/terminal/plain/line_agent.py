@@ -31,6 +31,15 @@ agent.add_option(
 )
 
 
+if "logins" in sys.argv:
+    agent.add_auth_method("tty", "Type a word", terminal_args=("log-in",), required=False)
+    agent.add_auth_method("easy", "Just so", required=False)
+
+    @agent.on_authenticate
+    async def let_in(method: str) -> None:
+        """Everybody is welcome."""
+
+
 @agent.on_prompt
 async def work(turn: Turn) -> str | None:
     """Do what is said."""
@@ -93,4 +102,6 @@ async def work(turn: Turn) -> str | None:
 
 
 if __name__ == "__main__":
+    if "log-in" in sys.argv:
+        sys.exit(0 if input("The word? ") == "sesame" else 1)
     agent.run()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import CTRL_C, CTRL_D, TerminalProgram, in_terminal
+from tests.client.draft_script import PROGRAM as DRAFT_AGENT
 from tests.terminal.plain.talking import AGENT
 
 PROGRAM = (sys.executable, str(Path(__file__).parent / "line_chat.py"))
@@ -156,6 +157,42 @@ def test_a_dumb_terminal_gets_plain_letters_only(tmp_path: Path) -> None:
         chat.wait_for("denied")
         assert chat.text.isascii()
         assert "\x1b" not in chat.text
+
+
+def test_a_login_has_the_terminal_for_itself(tmp_path: Path) -> None:
+    """Issue 6: login flows, in a terminal too; what is typed there is for the login."""
+    with talk(tmp_path, "logins") as chat:
+        chat.press("/login\n")
+        chat.wait_for("Which number? (Enter for none) ")
+        chat.press("1\n")
+        chat.wait_for("The word? ")
+        chat.press("please\n")
+        chat.wait_for("failed: it ended with 1")
+        chat.press("/login\n")
+        chat.wait_for("Which number? (Enter for none) ", 2)
+        chat.press("1\n")
+        chat.wait_for("The word? ", 2)
+        chat.press("sesame\n")
+        chat.wait_for("You are logged in.")
+        chat.press("/login\n")
+        chat.wait_for("Which number? (Enter for none) ", 3)
+        chat.press("2\n")
+        chat.wait_for("You are logged in.", 2)
+        chat.press("/quit\n")
+        assert chat.exit_code() == 0
+
+
+def test_a_key_is_not_shown_while_it_is_typed(tmp_path: Path) -> None:
+    """Issue 6: credentials without echo."""
+    agent = (*DRAFT_AGENT, "--key", "sk-0123456789abcdef")
+    env = {"ACCORD_STATE_DIR": str(tmp_path / "state")}
+    with in_terminal(*agent, program=PROGRAM, cwd=tmp_path, env=env) as chat:
+        chat.wait_for("Key (Enter for none): ")
+        chat.press("sk-0123456789abcdeg\x7ff\n")
+        chat.wait_for(PROMPT)
+        chat.press("hello\n")
+        chat.wait_for("Hello.")
+        assert "sk-" not in chat.text
 
 
 def test_a_form_is_left_by_escape(tmp_path: Path) -> None:

@@ -36,4 +36,10 @@ def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
     raise AccordError(f"There is no {one_line(said)!r}; there is {names}.")
 
 
-__all__ = ["meant_value", "numbered"]
+def sentence(error: AccordError) -> str:
+    """What an error says, as a sentence of its own."""
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+__all__ = ["meant_value", "numbered", "sentence"]

@@ -25,7 +25,7 @@ from accord.terminal.model.drafting import Attachment, Draft
 from accord.terminal.model.permission_words import retry_prompt
 from accord.terminal.model.rule_words import rows_of
 from accord.terminal.model.session_words import mode_name
-from accord.terminal.plain.choosing import meant_value, numbered
+from accord.terminal.plain.choosing import meant_value, numbered, sentence
 from accord.terminal.plain.reading import show_changes, show_details, show_history
 from accord.terminal.plain.session_commands import SessionCommands, Situation
 from accord.terminal.plain.view import ChatPrinter
@@ -76,7 +76,7 @@ class Commands(SessionCommands):
         try:
             await command.do(self, rest.strip())
         except AccordError as error:
-            self._printer.remark(str(error), "error")
+            self._printer.remark(sentence(error), "error")
         return None
 
     def is_ours(self, line: str) -> bool:

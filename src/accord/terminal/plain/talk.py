@@ -30,6 +30,7 @@ from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.plain.asking import dialogue_of
+from accord.terminal.plain.choosing import sentence
 from accord.terminal.plain.commands import Commands
 from accord.terminal.plain.line_asks import Ask, Dialogue
 from accord.terminal.plain.line_terminal import LineTerminal
@@ -132,7 +133,7 @@ class Talk:
             try:
                 await work()
             except AccordError as error:
-                self._chat.remark(str(error), "error")
+                self._chat.remark(sentence(error), "error")
 
         self._tasks.start_soon(safely)
 

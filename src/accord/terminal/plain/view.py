@@ -41,6 +41,9 @@ from accord.transcript import (
 )
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
+PLACES_SHOWN_MAX = 20
+"""Places of one call that are named; the others are counted."""
+
 SLOW_SECONDS = 2.0
 """How long a call must take for its time to be worth a word."""
 
@@ -63,6 +66,8 @@ class ChatPrinter(Printer):
         self.folder = folder
         self._listed: list[tuple[str, str]] = []
         self._called: dict[str, tuple[object, ...]] = {}
+        # Calls of which it was said where they work.
+        self._placed: set[str] = set()
         if os.environ.get("TERM") == "dumb":
             # Whatever reads it, or reads it aloud, need not know any sign.
             self._unicode = False
@@ -115,6 +120,7 @@ class ChatPrinter(Printer):
         """Another session may give its calls the names that those of this one had."""
         for known in (self._ended, self._declined, self._titles, self._diffs, self._called):
             known.clear()
+        self._placed.clear()
         self._plan = ()
 
     def begin_turn(self) -> None:
@@ -144,13 +150,14 @@ class ChatPrinter(Printer):
     def call(self, call: ToolCall, chat: Chat) -> None:
         """A call when it is first seen, when it waits, its changes, and how it ended."""
         state = call_state(call, chat)
-        known = (call_title(call), state, len(call.diffs), call.is_final)
+        known = (call_title(call), state, len(call.diffs), len(call.locations), call.is_final)
         if self._called.get(call.tool_call_id) == known:
             return
         self._called[call.tool_call_id] = known
         if call.tool_call_id in self._ended:
             return
         self._turn_to(call)
+        self._show_places(call)
         self._show_diffs(call)
         if call.is_final or call.cancelled or state.name == "denied":
             self._end(call, chat)
@@ -160,7 +167,8 @@ class ChatPrinter(Printer):
     def _show_diffs(self, call: ToolCall) -> None:
         shown = self._diffs.get(call.tool_call_id, 0)
         for diff in call.diffs[shown:]:
-            self._show_diff(diff, named=True)
+            is_clear = len(call.diffs) == 1 and self._near(diff.path) in call_title(call)
+            self._show_diff(diff, named=not is_clear)
         self._diffs[call.tool_call_id] = max(shown, len(call.diffs))
 
     def _turn_to(self, call: ToolCall) -> None:
@@ -168,16 +176,27 @@ class ChatPrinter(Printer):
         super()._turn_to(call)
         if not is_new:
             return
-        title = call_title(call)
         if call.reported_kind not in KINDS_OF_TOOL:
             self._paragraph("      ", f"(kind {kind_word(call)}, which is not known here)", "dim")
+
+    def _show_places(self, call: ToolCall) -> None:
+        """Where it works, when that is first known and not said by its title."""
+        if not call.locations or call.tool_call_id in self._placed:
+            return
+        self._placed.add(call.tool_call_id)
+        title, changed = call_title(call), {diff.path for diff in call.diffs}
+        places: dict[str, None] = {}
         for place in call.locations:
             where = self._near(place.path)
-            if where == self.folder:
-                continue
-            if where not in title and os.path.basename(where) not in title:
-                line = "" if place.line is None else f", line {place.line}"
-                self._verbatim("      ", f"{where}{line}", "dim")
+            is_said = where == self.folder or os.path.basename(where) in title
+            if not is_said and place.path not in changed:
+                line = "" if place.line is None else f":{place.line}"
+                places[f"{where}{line}"] = None
+        if places:
+            more = len(places) - PLACES_SHOWN_MAX
+            words = ", ".join([*places][:PLACES_SHOWN_MAX])
+            words += f" and {more} more" if more > 0 else ""
+            self._paragraph("      ", f"in {words}", "dim")
 
     def _end(self, call: ToolCall, chat: Chat) -> None:
         self._ended.add(call.tool_call_id)
@@ -313,6 +332,7 @@ class ChatPrinter(Printer):
         call = request.tool_call
         if call is not None:
             self._turn_to(call)
+            self._show_places(call)
             self._show_diffs(call)
         else:
             self._blank()
@@ -320,9 +340,10 @@ class ChatPrinter(Printer):
         if request.origin != "agent":
             self._paragraph("      ", who_asks(request, chat.agent_name), "yellow")
         title = request.title if call is None else call_title(call)
+        shown = set() if call is None else {self._near(diff.path) for diff in call.diffs}
         for fact in facts_of(request, chat.folder):
             is_here = fact.label == "In" and fact.text.endswith("(this project)")
-            if is_here or (fact.kind == "path" and fact.text in title):
+            if is_here or (fact.kind == "path" and (fact.text in title or fact.text in shown)):
                 continue
             if fact.kind == "command":
                 self.exactly("      ", f"$ {fact.text}")
