@@ -6,7 +6,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from textual.widgets import Button
 
 from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
 from accord.terminal.model.chat import Problem
@@ -14,6 +13,7 @@ from accord.terminal.model.drafting import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession
 from accord.terminal.screen.app import AccordApp
+from accord.terminal.screen.dialogs.buttons import Button
 from accord.terminal.screen.help import HelpScreen
 from accord.terminal.screen.picture import picture_of
 from accord.terminal.screen.problem_bar import ProblemBar

@@ -12,10 +12,11 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.screen.dialogs.buttons import Button
 
 DETAIL_LINES_MAX = 6
 """Lines of the last words that are shown here; the conversation has them all."""
@@ -38,11 +39,6 @@ class ProblemBar(Widget):
     ProblemBar #problem-text { color: $text-error; text-style: bold; height: auto; }
     ProblemBar #problem-detail { color: $text-muted; height: auto; }
     ProblemBar #problem-remedies { height: 1; }
-    ProblemBar Button {
-        height: 1; min-width: 4; border: none; margin-right: 1; padding: 0 1;
-        background: $surface; text-style: none;
-    }
-    ProblemBar Button:focus { text-style: reverse; }
     """
 
     class Chosen(Message):
@@ -96,13 +92,13 @@ class ProblemBar(Widget):
             words = _WORDS[remedy]
             if number == 0 and self._retry_key:
                 words = f"{words} ({self._retry_key})"
-            await place.mount(Button(Content(words), name=remedy))
+            await place.mount(Button(words, remedy))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """One of the remedies."""
         event.stop()
         for remedy in _WORDS:
-            if remedy == event.button.name:
+            if remedy == event.action:
                 self.post_message(self.Chosen(remedy))
 
 
