@@ -22,9 +22,14 @@ from accord.terminal.render.block import Block
 from accord.terminal.render.look import Look
 from accord.terminal.render.registry import block_of
 from accord.terminal.screen.heights import Heights
+from accord.transcript import Subagent, Terminal, ToolCall
 
 STRIPS_MAX = 4_000
 """Rendered lines that are kept; a strip takes about two kilobytes."""
+ASKED_MAX = 32
+"""Changed entries that each block in memory is asked about; beyond it all are rendered again."""
+# Messages come by the thousand and concern no block but their own; so nobody else is asked.
+_SHOWN_BY_OTHERS = (Terminal, ToolCall, Subagent)
 
 
 class Place(NamedTuple):
@@ -85,13 +90,21 @@ class Rows:
 
     def entry_changed(self, entries: Iterable[Entry]) -> None:
         """Entries look different now, and so do the blocks that they concern."""
+        shown_by_others: list[Entry] = []
         for entry in entries:
             index = self._places.get(id(entry))
             if index is not None and index < len(self.blocks):
                 self._touch(index)
-            for other in list(self._kept):
-                if other != index and self.blocks[other].concerns(entry):
-                    self._touch(other)
+            if isinstance(entry, _SHOWN_BY_OTHERS):
+                shown_by_others.append(entry)
+        if not shown_by_others:
+            return
+        # So many at once come when a session is loaded; asking all about all would take long.
+        ask = len(shown_by_others) <= ASKED_MAX
+        for other in list(self._kept):
+            block = self.blocks[other]
+            if not ask or any(block.concerns(entry) for entry in shown_by_others):
+                block.invalidate()
 
     def circumstances_changed(self) -> None:
         """Time passed, or a question came or went: what depends on it is rendered again."""
