@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accord.client.asking import Decision, PermissionOption, PermissionRequest
+from accord.client.elicitation import UrlRequest
 from accord.client.forms import Choice, FormField, FormRequest
 from accord.client.wire import AuthMethod
 from accord.mcp.project_file import ProjectServer
@@ -165,3 +169,40 @@ def test_lists_numbers_and_unknown_fields_of_a_form() -> None:
     assert "odd: (left out)" in shown
     assert asked[1].startswith("Choose at least 2.")
     assert asked[3].startswith("This must be at most 2.")
+
+
+hostile = st.text(st.sampled_from("ab \x1b[]0;31mH\x07\x9b\r\x08\n\t\u202e\x00`*"), max_size=30)
+
+
+@given(hostile, hostile, hostile)
+def test_no_question_commands_the_terminal(one: str, two: str, three: str) -> None:
+    """Issue 6: titles, reasons, labels, commands, fields: all of it is the agent's."""
+    paper, printer = paper_printer("/project")
+    chat = Chat("/project")
+    chat.agent_name = one
+    field = FormField(name=one, type="string", title=two, description=three, default=one)
+    choices = FormField(name=two, type="string", choices=(Choice(one, two, three),))
+    option = PermissionOption("yes", one, "allow_once")
+    questions: list[tuple[QuestionKind, Any]] = [
+        (
+            "permission",
+            PermissionRequest("s", one, (option, REJECT), reason=two, command=three, paths=(one,)),
+        ),
+        ("form", FormRequest(message=one, fields=(field, choices), title=two, description=three)),
+        (
+            "url",
+            UrlRequest(message=one, url=f"http://x/{two}", host=f"x{three}", elicitation_id="e"),
+        ),
+        ("login", (AuthMethod(one, two, "agent", three),)),
+    ]
+    for kind, request in questions:
+        dialogue = dialogue_of(Question(kind, request, 0.0), chat, printer)
+        try:
+            ask = next(dialogue)
+            while True:
+                paper.write(printer.question_mark(ask.words) + "".join(ask.keys.values()))
+                printer.said("", ask.remark)
+                ask = dialogue.send("")
+        except StopIteration:
+            pass
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", paper.text)
