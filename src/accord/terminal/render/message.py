@@ -55,7 +55,9 @@ class MessageBlock(CachedBlock[Message]):
 
     def guess(self, look: Look) -> int:
         text = self.entry.text
-        return lines_needed(text, look.width) if text else len(self.entry.blocks)
+        if text and not text.isspace():
+            return lines_needed(text, look.width)
+        return sum(not hasattr(block, "text") for block in self.entry.blocks)
 
     def text(self) -> str:
         return harmless(self.entry.text)
@@ -145,9 +147,8 @@ class ThoughtBlock(MessageBlock):
         super().__init__(entry, folded=True)
 
     def guess(self, look: Look) -> int:
-        if not self.folded:
-            return super().guess(look) + 1
-        return 1 if self.entry.blocks else 0
+        body = super().guess(look)
+        return min(body, 1) if self.folded else body + bool(body)
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         palette = look.palette

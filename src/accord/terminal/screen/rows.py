@@ -51,6 +51,8 @@ class Rows:
         self.blocks: list[Block] = []
         self.heights = Heights()
         self._gaps: list[int] = []
+        # Whether a height is known, not guessed.
+        self._known: list[bool] = []
         self._places: dict[int, int] = {}
         # By the number of the block, the one looked at last at the end: how many lines it has.
         self._kept: OrderedDict[int, int] = OrderedDict()
@@ -63,6 +65,7 @@ class Rows:
         """The entries are others.  Blocks of those that stayed keep how they are folded."""
         old = {id(block.entry): block for block in self.blocks}
         self.blocks, self.heights, self._gaps, self._places = [], Heights(), [], {}
+        self._known = []
         self._kept.clear()
         self._kept_lines = 0
         for entry in self.chat.entries:
@@ -86,6 +89,7 @@ class Rows:
         height = block.estimate(self.look)
         gap = self._gap(index) if height else 0
         self._gaps.append(gap)
+        self._known.append(False)
         self.heights.append(gap + height)
 
     def entry_changed(self, entries: Iterable[Entry]) -> None:
@@ -115,11 +119,13 @@ class Rows:
     def _touch(self, index: int) -> None:
         self.blocks[index].invalidate()
         if index not in self._kept:
+            self._known[index] = False
             self._measured(index, self.blocks[index].estimate(self.look))
 
     def set_look(self, look: Look) -> None:
         """Everything looks different; the heights that are known become guesses."""
         self.look = look
+        self._known = [False] * len(self.blocks)
         self._kept.clear()
         self._kept_lines = 0
         for block in self.blocks:
@@ -127,6 +133,7 @@ class Rows:
 
     def guess_again(self) -> None:
         """All were folded or unfolded."""
+        self._known = [False] * len(self.blocks)
         for index, block in enumerate(self.blocks):
             self._measured(index, block.estimate(self.look))
 
@@ -165,9 +172,17 @@ class Rows:
 
     def lines(self, index: int) -> list[Strip]:
         """The lines of a block, rendered."""
+        # Whether there is a blank line above depends on the next one above that has lines.
+        above = index - 1
+        while above >= 0 and not self._known[above] and not self._render(above):
+            above -= 1
+        return self._render(index)
+
+    def _render(self, index: int) -> list[Strip]:
         lines = self.blocks[index].render(self.look, self.chat)
         self._kept_lines += len(lines) - self._kept.pop(index, 0)
         self._kept[index] = len(lines)
+        self._known[index] = True
         if len(lines) != self.heights[index] - self._gaps[index]:
             self._measured(index, len(lines))
         return lines
