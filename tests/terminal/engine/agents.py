@@ -14,6 +14,16 @@ agent = Agent("tester", version="1", title="The Tester", unstable=True,
               store=SqliteStore(sys.argv[1]), accepts=("image", "embedded_context"))
 agent.add_mode("ask", "Ask")
 agent.add_mode("code", "Code")
+agent.add_auth_method("key", "A key", required="login" in sys.argv)
+logged_in = []
+
+@agent.on_authenticate
+async def log_in(method_id: str) -> None:
+    logged_in.append(method_id)
+
+@agent.on_logout
+async def log_out() -> None:
+    logged_in.clear()
 
 @agent.on_prompt
 async def answer(turn: Turn) -> str | None:
@@ -25,6 +35,8 @@ async def answer(turn: Turn) -> str | None:
             raise RequestError(-32603, "the model is away")
         case "often":
             raise RequestError.rate_limited("slow down", 7)
+        case "secret" if not logged_in:
+            raise RequestError(-32000, "log in first")
         case "lost":
             raise RequestError(-32002, "no such session")
         case "refuse":
@@ -47,8 +59,8 @@ agent.run()
 """
 
 
-def program(folder: Path, text: str = TEXT) -> tuple[str, ...]:
+def program(folder: Path, *more: str) -> tuple[str, ...]:
     """The command that starts such an agent; its sessions are kept in the folder."""
     file = folder / "tester.py"
-    file.write_text(text, "utf-8")
-    return (sys.executable, str(file), str(folder / "sessions.sqlite3"))
+    file.write_text(TEXT, "utf-8")
+    return (sys.executable, str(file), str(folder / "sessions.sqlite3"), *more)

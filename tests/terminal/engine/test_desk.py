@@ -392,3 +392,50 @@ async def test_servers_of_the_folder_are_asked_about_once(work: Path) -> None:
         await until(chat, ready)
         other = await desk.open_chat(chat)
         await until(other, ready)
+
+
+@pytest.mark.rule("V1-AUTH-09")
+async def test_a_login_that_ended_in_a_live_session_is_offered_again_and_the_prompt_repeated(
+    work: Path,
+) -> None:
+    """D1 authentication#active-sessions: no crash, login offered."""
+    async with desk_of() as desk:
+        chat = await opened(desk, work)
+        desk.send(chat, Draft("secret"))
+        await until(chat, ready)
+        assert chat.problem is not None
+        assert chat.problem.kind == "login_needed"
+        assert "log in first" in chat.problem.text
+        desk.retry(chat)
+        await until(chat, lambda chat: chat.needs_answer)
+        question = chat.questions.first
+        assert question is not None
+        assert [method.method_id for method in question.request] == ["key"]
+        question.answer("key")
+        await until(chat, lambda chat: ready(chat) and said(chat))
+        assert said(chat) == ["you said secret"]
+        await desk.log_out(chat)
+        assert "logged out" in remarks(chat)
+
+
+async def test_an_agent_that_wants_a_login_before_anything_gets_one(work: Path) -> None:
+    """Issue 6: login flows of the agent's auth methods."""
+    async with desk_of() as desk:
+        order = Order(command=program(work.parent, "login"), folder=str(work))
+        chat = await desk.open_chat(order=order)
+        await until(chat, lambda chat: chat.needs_answer)
+        question = chat.questions.first
+        assert question is not None
+        question.answer(None)
+        await until(chat, lambda chat: chat.problem is not None)
+        assert chat.problem is not None
+        assert chat.problem.kind == "login_needed"
+        desk.retry(chat)
+        await until(chat, lambda chat: chat.needs_answer)
+        question = chat.questions.first
+        assert question is not None
+        question.answer("key")
+        await until(chat, ready)
+        desk.send(chat, Draft("secret"))
+        await until(chat, lambda chat: bool(said(chat)))
+        assert said(chat) == ["you said secret"]

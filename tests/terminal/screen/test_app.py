@@ -221,11 +221,14 @@ async def test_what_was_denied_can_be_asked_for_again() -> None:
 )
 async def test_every_screen_opens_and_closes(key: str) -> None:
     """Issue 6: pickers, review, traffic, grants, themes, palette; narrow too."""
-    async with staged(NARROW) as (app, pilot, _):
+    async with staged(NARROW) as (app, pilot, chat):
         await pilot.press(key)
         await until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.pause()
         assert all(len(line) <= NARROW[0] for line in text_of(app).splitlines())
+        # The agent goes on behind it.
+        hear(chat, sessionUpdate="agent_message_chunk", content={"type": "text", "text": "x"})
+        await until(pilot, lambda: not app._is_due)
         await pilot.press("escape")
         await until(pilot, lambda: len(app.screen_stack) == 1)
 

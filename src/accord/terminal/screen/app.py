@@ -79,6 +79,10 @@ class AccordApp(ActingApp):
         self._suggestions = suggestions
         self._welcome = welcome
         self._attention = Attention(bell=desk.settings.bell)
+        # Held, not looked for: a screen in front of them hides them from a search.
+        self._tabs = TabBar(desk)
+        self._footer = Footer(desk)
+        self._switcher = ContentSwitcher(id="panes")
         self._panes: dict[int, ChatPane] = {}
         self._active: Chat | None = None
         self._is_due = False
@@ -93,9 +97,9 @@ class AccordApp(ActingApp):
     # ---- the picture
 
     def compose(self) -> ComposeResult:
-        yield TabBar(self.desk)
-        yield ContentSwitcher(id="panes")
-        yield Footer(self.desk)
+        yield self._tabs
+        yield self._switcher
+        yield self._footer
 
     async def on_mount(self) -> None:
         """Draw first, then start the agent."""
@@ -156,7 +160,6 @@ class AccordApp(ActingApp):
 
     async def _show_chats(self) -> None:
         """A pane for each chat, and none for those that are gone."""
-        switcher = self.query_one("#panes", ContentSwitcher)
         chats = self.desk.chats
         for chat in chats:
             if id(chat) not in self._panes:
@@ -164,7 +167,7 @@ class AccordApp(ActingApp):
                 pane.id = f"pane-{id(chat)}"
                 self._panes[id(chat)] = pane
                 chat.on_change = lambda chat=chat: self._chat_changed(chat)  # type: ignore[misc]
-                await switcher.mount(pane)
+                await self._switcher.mount(pane)
                 self.show_chat(chat)
         there = {id(chat) for chat in chats}
         for key in [one for one in self._panes if one not in there]:
@@ -173,9 +176,8 @@ class AccordApp(ActingApp):
             self._active = None
             if chats:
                 self.show_chat(chats[-1])
-        tabs = self.query_one(TabBar)
-        tabs.set_class(len(chats) < 2, "-alone")
-        tabs.refresh_chat()
+        self._tabs.set_class(len(chats) < 2, "-alone")
+        self._tabs.refresh_chat()
 
     def show_chat(self, chat: Chat) -> None:
         """Bring a chat to the front."""
@@ -183,9 +185,9 @@ class AccordApp(ActingApp):
         if pane is None:
             return
         self._active = chat
-        self.query_one("#panes", ContentSwitcher).current = pane.id
-        self.query_one(Footer).show(chat)
-        self.query_one(TabBar).show(chat)
+        self._switcher.current = pane.id
+        self._footer.show(chat)
+        self._tabs.show(chat)
         pane.refresh_chat()
         self.call_after_refresh(pane.take_focus)
 
@@ -215,8 +217,12 @@ class AccordApp(ActingApp):
         pane = self.pane
         if pane is not None and pane.is_mounted:
             pane.refresh_chat()
-            self.query_one(Footer).refresh_chat()
-        self.query_one(TabBar).refresh_chat()
+            self._footer.refresh_chat()
+        self._tabs.refresh_chat()
+        # A screen in front may have something to show of the chat too.
+        refresh = getattr(self.screen, "refresh_chat", None)
+        if refresh is not None:
+            refresh()
         self._tell()
         self._pace()
 
@@ -290,19 +296,30 @@ class AccordApp(ActingApp):
             loop.add_signal_handler(number, self._ended_by, number)
 
     def _ended_by(self, number: signal.Signals) -> None:
-        self.call_later(self.leave, 128 + number)
+        if number is signal.SIGHUP:
+            # The terminal is gone: nothing can be drawn, and who tries waits for ever.
+            self.run_worker(self._leave_without_terminal(), exit_on_error=False)
+        else:
+            self.call_later(self.leave, 128 + number)
 
-    async def leave(self, code: int = 0) -> None:
-        """End the agents, then the program."""
-        if self._is_leaving:
-            return
-        self._is_leaving = True
+    async def _leave_without_terminal(self) -> None:
+        await self._end_agents()
+        os._exit(128 + signal.SIGHUP)
+
+    async def _end_agents(self) -> None:
         for pane in self._panes.values():
             if pane.is_mounted:
                 pane.prompt.keep()
         self.desk.leave()
         with anyio.move_on_after(LEAVING_SECONDS_MAX):
             await self._desk_is_over.wait()
+
+    async def leave(self, code: int = 0) -> None:
+        """End the agents, then the program."""
+        if self._is_leaving:
+            return
+        self._is_leaving = True
+        await self._end_agents()
         self._write(transmissions.forget())
         self.exit(code, return_code=code)
 
@@ -310,10 +327,12 @@ class AccordApp(ActingApp):
         """Run a program on the terminal itself, our picture put aside."""
         from accord.client.auth import run_in_terminal
 
-        with self.suspend():
-            code = await run_in_terminal(command, env)
-        self.refresh()
-        return code
+        try:
+            # Both: `suspend` gives the terminal away, without the other we would draw over it.
+            with self.batch_update(), self.suspend():
+                return await run_in_terminal(command, env)
+        finally:
+            self.refresh(layout=True)
 
     # ---- keys
 
