@@ -41,6 +41,8 @@ class Tmux:
         self._socket = str(folder / "tmux.sock")
         self._pipe = folder / "tmux.pipe"
         self._output = -1
+        # What the program has written, byte by byte, as far as it was waited for.
+        self.written = bytearray()
 
     def tmux(self, *words: str) -> str:
         """One command of tmux, and what it says."""
@@ -104,7 +106,7 @@ class Tmux:
             left = end - monotonic()
             if left <= 0 or not select.select([self._output], [], [], left)[0]:
                 raise AssertionError(f"it did not come:\n{shown}")
-            os.read(self._output, 1 << 20)
+            self.written += os.read(self._output, 1 << 20)
 
     def wait_for(self, *texts: str, seconds: float = SECONDS_MAX) -> str:
         """Wait until all of these are on the screen."""

@@ -149,10 +149,15 @@ def lost_problem(error: AccordError) -> Problem:
     """The agent is gone: how it ended, and what it said last."""
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent is gone: {error}", "", ("restart",))
-    how = f" ({error.exit_status})" if error.exit_status else ""
     said = error.stderr_tail.strip()
     detail = f"Its last words:\n{said}" if said else ""
-    return Problem("agent_lost", f"The agent is gone{how}: {error.message}", detail, ("restart",))
+    return Problem("agent_lost", f"The agent is gone: {_how(error)}", detail, ("restart",))
+
+
+def _how(error: ConnectionLost) -> str:
+    """How it ended; the message mostly says it already."""
+    status = error.exit_status
+    return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
 def start_problem(error: AccordError) -> Problem:
@@ -163,8 +168,7 @@ def start_problem(error: AccordError) -> Problem:
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
     if isinstance(error, ConnectionLost):
-        how = f" ({error.exit_status})" if error.exit_status else ""
-        text = f"{error.message}{how}"
+        text = _how(error)
         said = error.stderr_tail.strip()
         words += [f"Its last words:\n{said}"] if said else []
     return Problem("start_failed", f"It did not start: {text}", "\n".join(words), ("restart",))

@@ -187,7 +187,7 @@ class ChatPane(Widget):
         had_focus = self._has_focus()
         self._dialog = None
         await place.remove_children()
-        if question is not self._question:
+        if question is not self._question or not place.is_attached:
             return
         self.set_class(question is not None, "-asking")
         if question is not None:

@@ -88,11 +88,15 @@ class ProblemBar(Widget):
         await place.remove_children()
         if problem is not self._shown:
             return
+        buttons: list[Button] = []
         for number, remedy in enumerate(problem.remedies):
             words = _WORDS[remedy]
             if number == 0 and self._retry_key:
                 words = f"{words} ({self._retry_key})"
-            await place.mount(Button(words, remedy))
+            buttons.append(Button(words, remedy))
+        # The person may have left meanwhile.
+        if place.is_attached:
+            await place.mount(*buttons)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """One of the remedies."""
