@@ -145,7 +145,7 @@ def test_a_long_block_of_code_keeps_its_state_between_pieces() -> None:
     strips = MarkdownLines(Look(60, DARK)).set(
         f"```python\ndef f():\n    '''\n{body}\n    '''\n```"
     )
-    colours = {str(strip._segments[1].style) for strip in strips[4:110]}
+    colours = {str(list(strip)[1].style) for strip in strips[4:110]}
     assert len(colours) == 1
 
 
