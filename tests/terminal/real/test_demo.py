@@ -39,7 +39,9 @@ def test_the_first_minute_of_the_demo_word_for_word(tmp_path: Path) -> None:
         chat.wait_for("name 'value' is not defined", "Type fix it", SAYS_IT)
 
         suggestion(chat, "fix it")
-        chat.wait_for("asks for permission", "8 -     return sum(value)", "8 +     return sum(values)")
+        chat.wait_for(
+            "asks for permission", "8 -     return sum(value)", "8 +     return sum(values)"
+        )
         assert (folder / "calc.py").read_text() == broken, "nothing is changed before the answer"
         chat.answer("y", "value is not a name here")
         chat.answer("y", "See whether the repair worked")

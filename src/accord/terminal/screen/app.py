@@ -42,6 +42,8 @@ LEAVING_SECONDS_MAX = 8.0
 
 # Keys that the editor of lines would take for itself: ours come first.
 _NOT_FIRST = frozenset({"enter", "escape", "question_mark"})
+# Where the terminal's keys come from.
+_INPUT = 0
 # What the prompt itself does with its keys.
 _OF_PROMPT = frozenset(
     {"send", "newline", "search_history", "attach", "edit_outside", "edit_queue"}
@@ -296,7 +298,7 @@ class AccordApp(ActingApp):
             loop.add_signal_handler(number, self._ended_by, number)
 
     def _ended_by(self, number: signal.Signals) -> None:
-        if number is signal.SIGHUP:
+        if number is signal.SIGHUP and not os.isatty(_INPUT):
             # The terminal is gone: nothing can be drawn, and who tries waits for ever.
             self.run_worker(self._leave_without_terminal(), exit_on_error=False)
         else:
