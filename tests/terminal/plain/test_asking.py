@@ -188,6 +188,14 @@ def test_no_question_commands_the_terminal(one: str, two: str, three: str) -> No
             "permission",
             PermissionRequest("s", one, (option, REJECT), reason=two, command=three, paths=(one,)),
         ),
+        (
+            "permission",
+            PermissionRequest(
+                "s", two, (option,), hosts=(one,), mcp_tool=two or None, cwd=three, kind=one
+            ),
+        ),
+        ("permission", PermissionRequest("s", one, (option,), command=two, cwd=three)),
+        ("permission", PermissionRequest("s", three, (option,), hosts=(two,), paths=(three,))),
         ("form", FormRequest(message=one, fields=(field, choices), title=two, description=three)),
         (
             "url",

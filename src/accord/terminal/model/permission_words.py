@@ -127,7 +127,9 @@ def _arguments(request: PermissionRequest) -> list[Fact]:
 
 
 def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
-    if cwd is None or os.path.realpath(cwd) == os.path.realpath(folder):
+    # Not every text is a path; of one that is none nothing can be said.
+    placed = None if cwd is None else place(cwd, folder)
+    if cwd is None or (placed is not None and placed.real == os.path.realpath(folder)):
         return f"{exact(folder)} (this project)"
     return path_words(cwd, folder, add_dirs)
 
