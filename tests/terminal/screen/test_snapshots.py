@@ -1,6 +1,6 @@
 """Pictures of the main states, compared cell by cell with those that somebody looked at.
 
-`ACCORD_DRAW=1 make snapshots` draws them anew; look at each before it is committed.
+`make snapshots` draws them anew; look at each before it is committed.
 """
 
 from __future__ import annotations

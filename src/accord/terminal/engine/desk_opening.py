@@ -120,6 +120,9 @@ class OpeningDesk(Seats):
         chat.agent_name = order.label
         seat = self._seats[id(chat)] = Seat(chat, order)
         seat.link = link
+        if link is not None:
+            # At once: an agent lives as long as it has a chat.
+            link.chats.append(chat)
         chat.hearers.append(lambda update: self._heard(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
         self.on_change()
