@@ -195,11 +195,15 @@ class Body:
         if self.kept.diffs is not diffs:
             self.kept.diffs, self.kept.changes = diffs, [change_of(diff) for diff in diffs]
         room = DIFF_LINES_FOLDED if self.folded else DIFF_LINES_UNFOLDED
+        # The question beneath shows the whole change.
+        is_asked = self.folded and self.chat.is_asked_about(self.call)
         limit = ITEMS_FOLDED if self.folded else ITEMS_UNFOLDED
         changes = self.kept.changes
         for change in changes[:limit]:
             head = summary_line(change, self.look, self.chat.folder, self._indent)
             self._add([head], OpenFile(change.path))
+            if is_asked:
+                continue
             strips, targets, left_out = diff_lines(change, self.look, room, self._indent)
             self.found += list(zip(strips, targets, strict=True))
             if left_out and room:
