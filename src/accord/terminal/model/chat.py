@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.questions import Questions
@@ -33,9 +33,6 @@ ProblemKind: TypeAlias = Literal[
 ]
 # What a person may do about a problem, each by one key.
 Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismiss"]
-
-ENTRIES = get_args(TranscriptEntry)
-"""The classes of what stands in a conversation; modes, usage and their like stand around it."""
 
 _CHANGES_MAX = 4096
 """Entries that changed since somebody looked; beyond it all are taken to have changed."""
@@ -217,7 +214,7 @@ class Chat:
             self.last_did = item.command or self.last_did
         elif isinstance(item, Message):
             self.last_did = "thinking" if item.role == "thought" else "writing"
-        self.changed(item if isinstance(item, ENTRIES) else None)
+        self.changed(item if isinstance(item, TranscriptEntry) else None)
         for hear in self.hearers:
             hear(update)
 
