@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 
 from accord.client.permissions import Permissions
+from accord.connection.limits import Limits
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
@@ -20,9 +21,9 @@ SECONDS_MAX = 30
 
 
 @asynccontextmanager
-async def desk_of(permissions: Permissions | None = None) -> AsyncGenerator[Desk]:
+async def desk_of(limits: Limits | None = None) -> AsyncGenerator[Desk]:
     """A desk that runs, and is gone in the end."""
-    desk = Desk(permissions=permissions or Permissions())
+    desk = Desk(permissions=Permissions(), limits=limits)
     with anyio.fail_after(SECONDS_MAX):
         async with anyio.create_task_group() as tasks:
             await tasks.start(desk.run)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.asking import Decision
+from accord.connection.limits import Limits
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.drafting import Draft
 from tests.terminal.engine.agents import program
@@ -201,3 +202,18 @@ async def test_stopping_takes_the_question_back(work: Path) -> None:
         await until(chat, ready)
         assert not chat.needs_answer
         assert not chat.denied
+
+
+async def test_an_agent_that_never_answers_is_given_up_and_can_be_started_again(
+    work: Path,
+) -> None:
+    """Issue 6: when it never answers initialize: the same after the time limit."""
+    async with desk_of(Limits(initialize_seconds=0.3)) as desk:
+        order = Order(command=("sh", "-c", "echo slow >&2; exec cat > /dev/null"), folder=str(work))
+        chat = await desk.open_chat(order=order)
+        await until(chat, lambda chat: chat.problem is not None)
+        problem = chat.problem
+        assert problem is not None
+        assert "did not answer initialize" in problem.text
+        assert "slow" in problem.detail
+        assert problem.remedies == ("restart",)

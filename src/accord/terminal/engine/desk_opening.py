@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from accord.client.options import DialectMemory
     from accord.client.permissions import Permissions
     from accord.client.session import Session
+    from accord.connection.limits import Limits
     from accord.terminal.engine.link import AgentLink, RunInTerminal
     from accord.terminal.engine.orders import Order
     from accord.terminal.model.journal import Journal
@@ -49,6 +50,7 @@ class OpeningDesk(Seats):
         refresh_grants: Callable[[], None] | None = None,
         log: AuditLog | None = None,
         dialects: DialectMemory | None = None,
+        limits: Limits | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(permissions)
@@ -57,6 +59,7 @@ class OpeningDesk(Seats):
         # How a login is shown that wants a terminal of its own; set by who has one.
         self.run_in_terminal: RunInTerminal | None = None
         self._log = log
+        self._limits = limits
         self._clock = clock
         self._refresh_grants = refresh_grants
         self._dialects = dialects
@@ -169,6 +172,7 @@ class OpeningDesk(Seats):
             log=self._log,
             dialects=self._dialects,
             run_in_terminal=self._run_in_terminal,
+            limits=self._limits,
         )
         link = AgentLink(order, around, JournaledFiles(journal_of, self._log))
         link.on_lost = self._lost
