@@ -11,7 +11,8 @@ import anyio
 from accord import Agent, RequestError, SqliteStore, Turn
 
 agent = Agent("tester", version="1", title="The Tester", unstable=True,
-              store=SqliteStore(sys.argv[1]), accepts=("image", "embedded_context"))
+              store=SqliteStore(sys.argv[1]), accepts=("image", "embedded_context"),
+              versions=(1,) if "v1" in sys.argv else (1, 2))
 agent.add_mode("ask", "Ask")
 agent.add_mode("code", "Code")
 agent.add_auth_method("key", "A key", required="login" in sys.argv)
@@ -44,6 +45,8 @@ async def answer(turn: Turn) -> str | None:
         case "wait":
             async with turn.tool_call("a long job", kind="execute"):
                 await anyio.sleep(60)
+        case "silent":
+            await anyio.sleep(60)
         case "stubborn":
             with anyio.CancelScope(shield=True):
                 await turn.say("no")

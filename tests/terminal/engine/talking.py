@@ -57,6 +57,11 @@ def said(chat: Chat) -> list[str]:
     return [one.text for one in chat.entries if isinstance(one, Message) and one.role == "agent"]
 
 
+def shown(chat: Chat) -> list[str]:
+    """What anybody said, in order."""
+    return [one.text for one in chat.entries if isinstance(one, Message)]
+
+
 def remarks(chat: Chat) -> str:
     return "\n".join(one.text for one in chat.entries if isinstance(one, Remark))
 

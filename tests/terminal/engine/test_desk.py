@@ -11,7 +11,7 @@ from accord.connection.limits import Limits
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.drafting import Draft
 from tests.terminal.engine.agents import program
-from tests.terminal.engine.talking import desk_of, opened, ready, remarks, said, until
+from tests.terminal.engine.talking import desk_of, opened, ready, remarks, said, shown, until
 
 pytestmark = pytest.mark.usefixtures("own_places")
 
@@ -38,6 +38,17 @@ async def test_what_is_typed_before_the_agent_is_there_is_sent_when_it_is(work: 
         assert [draft.text for draft in chat.queue] == ["one", "two"]
         await until(chat, lambda chat: ready(chat) and len(said(chat)) == 2)
         assert said(chat) == ["you said one", "you said two"]
+
+
+async def test_what_was_said_is_seen_before_the_agent_says_anything(work: Path) -> None:
+    """Ours: agents of version 1 do not repeat a prompt, and may think for long."""
+    async with desk_of() as desk:
+        command = program(work.parent, "v1")
+        chat = await desk.open_chat(order=Order(command=command, folder=str(work)))
+        await until(chat, ready)
+        desk.send(chat, Draft("silent"))
+        await until(chat, lambda chat: "silent" in shown(chat))
+        assert chat.phase == "working"
 
 
 async def test_prompts_wait_while_a_turn_runs_and_follow_in_order(work: Path) -> None:

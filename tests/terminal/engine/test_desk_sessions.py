@@ -103,6 +103,20 @@ async def test_the_last_session_of_the_folder_goes_on(work: Path) -> None:
         assert said(chat) == ["you said before"]
 
 
+@pytest.mark.parametrize("wish", [{"go_on": True}, {"session": "nope"}, {"mode": "nope"}])
+async def test_a_wish_that_cannot_be_is_no_dead_end(work: Path, wish: dict[str, object]) -> None:
+    """Issue 6: a lost session offers a new one, also at the start; what was typed is sent then."""
+    async with desk_of() as desk:
+        chat = await opened(desk, work, **wish)
+        assert chat.problem is not None
+        assert chat.problem.remedies == ("new_session",)
+        assert chat.lacks_session
+        desk.send(chat, Draft("kept"))
+        desk.retry(chat)
+        await until(chat, lambda chat: ready(chat) and said(chat))
+        assert said(chat) == ["you said kept"]
+
+
 async def test_what_the_agent_cannot_do_is_said_before_anything_else(work: Path) -> None:
     """Ours: a mode and a model that are not there."""
     async with desk_of() as desk:

@@ -93,6 +93,9 @@ class Desk(OpeningDesk):
         """A new session in the place of one that is lost; what was said stays to be read."""
         seat = self._seat(chat)
         seat.order = replace(seat.order, session=None, go_on=False)
+        if seat.turns is None:
+            # It never began, perhaps for these.
+            seat.order = replace(seat.order, mode=None, model=None)
         chat.session_id = None
         self._start(lambda: self._open(seat), chat)
 

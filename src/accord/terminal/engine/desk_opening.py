@@ -203,7 +203,7 @@ class OpeningDesk(Seats):
             seat.journal.watch()
         except AccordError as error:
             chat.set_phase("lost")
-            chat.set_problem(start_problem(error))
+            chat.set_problem(start_problem(error, is_wish=_is_wish(link, seat.order)))
             return
         finally:
             link.asking = None
@@ -265,6 +265,12 @@ class OpeningDesk(Seats):
         if self.run_in_terminal is None:
             raise LocalProtocolError("there is no terminal for this login")
         return await self.run_in_terminal(command, env)
+
+
+def _is_wish(link: AgentLink, order: Order) -> bool:
+    """Whether the agent is there, and was asked for more than a session."""
+    wishes = (order.session, order.go_on or None, order.mode, order.model)
+    return link.client is not None and any(wish is not None for wish in wishes)
 
 
 def _shown(client: Client, order: Order) -> str:

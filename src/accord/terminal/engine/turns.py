@@ -62,6 +62,7 @@ class Turns:
             blocks = await blocks_of(draft, self._capabilities, self.session.roots)
             with anyio.CancelScope() as self._scope:
                 async with self.session.prompt(blocks) as turn:
+                    chat.sent()
                     await turn.wait()
                 chat.stop_reason = turn.stop_reason
             left = self._scope.cancelled_caught
@@ -99,6 +100,7 @@ class Turns:
         blocks = await blocks_of(draft, self._capabilities, self.session.roots)
         try:
             async with self.session.prompt(blocks) as turn:
+                self._chat.sent()
                 await turn.wait()
         except AccordError as error:
             if not isinstance(error, RequestCancelled | ConnectionLost):
@@ -160,13 +162,20 @@ def _how(error: ConnectionLost) -> str:
     return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
-def start_problem(error: AccordError) -> Problem:
-    """The agent could not be started, or gave no session."""
+def start_problem(error: AccordError, *, is_wish: bool = False) -> Problem:
+    """The agent could not be started, or gave no session.
+
+    With `is_wish` it runs, and could not do what was asked for at the start: going on with a
+    session, a mode, a model.  Asked again it cannot either; without that it mostly can.
+    """
     if isinstance(error, AuthenticationRequired):
         text = f"The agent wants a login first: {error.message}"
         return Problem("login_needed", text, "", ("log_in", "restart"))
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
+    if is_wish and not isinstance(error, ConnectionLost):
+        detail = "\n".join(words)
+        return Problem("session_lost", f"It did not begin: {text}", detail, ("new_session",))
     if isinstance(error, ConnectionLost):
         text = _how(error)
         said = error.stderr_tail.strip()

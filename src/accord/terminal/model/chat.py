@@ -129,6 +129,15 @@ class Chat:
         return self.phase in ("working", "stopping")
 
     @property
+    def lacks_session(self) -> bool:
+        """Whether the agent is there and the session that was asked for is not."""
+        return (
+            self.phase == "lost"
+            and self.problem is not None
+            and self.problem.kind == "session_lost"
+        )
+
+    @property
     def needs_answer(self) -> bool:
         """Whether somebody waits for the person."""
         return self.questions.first is not None
@@ -260,6 +269,11 @@ class Chat:
         elif phase not in ("working", "stopping"):
             self.turn_began = None
         self.phase = phase
+        self._catch_up()
+        self.changed()
+
+    def sent(self) -> None:
+        """What the person said is on its way: it stands there before the agent says anything."""
         self._catch_up()
         self.changed()
 

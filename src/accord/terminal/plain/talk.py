@@ -370,6 +370,9 @@ class Talk:
         self._desk.send(chat, draft)
         if not waits:
             return
+        if chat.lacks_session:
+            self._printer.note("There is no session; /new begins one, and says this then.")
+            return
         if chat.phase == "lost":
             self._printer.note("The agent is gone; /restart starts it, and says this then.")
             return

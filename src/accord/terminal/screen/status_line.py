@@ -79,6 +79,8 @@ class StatusLine(PartsLine):
         if chat.phase == "starting":
             name = one_line(chat.agent_name)
             return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
+        if chat.lacks_session:
+            return [Part("✗ There is no session", palette.error)]
         if chat.phase == "lost":
             return [Part("✗ The agent is not there", palette.error)]
         if chat.phase == "stopping":

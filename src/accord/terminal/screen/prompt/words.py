@@ -10,6 +10,8 @@ def placeholder(chat: Chat) -> str:
     """What can be written now, and what becomes of it."""
     if chat.phase == "starting":
         return "The agent starts; you can write already"
+    if chat.lacks_session:
+        return "There is no session yet; what you write stays here"
     if chat.phase == "lost":
         return "The agent is gone; what you write stays here"
     if chat.is_busy:
