@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
+from typing import Self
 
 import pytest
 
@@ -50,7 +51,7 @@ class Tmux:
         done = subprocess.run(given, capture_output=True, text=True, timeout=20, check=False)
         return done.stdout
 
-    def __enter__(self) -> Tmux:
+    def __enter__(self) -> Self:
         os.mkfifo(self._pipe)
         # Open for both, so that neither side waits for the other and no end is seen.
         self._output = os.open(self._pipe, os.O_RDWR | os.O_NONBLOCK)
@@ -126,16 +127,40 @@ class Tmux:
 
     def wait_ended(self, seconds: float = SECONDS_MAX) -> int:
         """Wait until the program has ended; its exit code."""
-        self.until(lambda _: self._dead() is not None, seconds)
-        code = self._dead()
-        assert code is not None
+        end = monotonic() + seconds
+        self._wait_for_process(end)
+        while (code := self._dead()) is None:
+            assert monotonic() < end, f"it did not end:\n{self.screen()}"
+            # tmux may have missed that its child is gone; another child has it look for both.
+            self.tmux("run-shell", "true")
+        self.until(lambda _: True)
         return code
 
+    def _wait_for_process(self, end: float) -> None:
+        """Read what it writes until it is gone."""
+        try:
+            process = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return
+        try:
+            while True:
+                left = max(end - monotonic(), 0.0)
+                there = select.select([process, self._output], [], [], left)[0]
+                assert there, f"it did not end:\n{self.screen()}"
+                if self._output in there:
+                    self.written += os.read(self._output, 1 << 20)
+                elif process in there:
+                    return
+        finally:
+            os.close(process)
+
     def _dead(self) -> int | None:
-        said = self.tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}").split()
-        if not said or said[0] != "1":
+        """How it ended, as tmux knows: minus the signal where it was killed."""
+        asked = "#{pane_dead},#{pane_dead_status},#{pane_dead_signal}"
+        dead, status, number = self.tmux("display-message", "-p", asked).strip().split(",")
+        if dead != "1" or not (status or number):
             return None
-        return int(said[1]) if len(said) > 1 else -1
+        return int(status) if status else -int(number)
 
     # ---- typing
 

@@ -18,8 +18,8 @@ HOSTILE = (
     "\x1bP+q544e\x1b\\\x1b_Gowned\x1b\\\x1b[2J\x1b[H\x1b[?1049l\x1b[?1000h\x1bc\x9b2J\x9d0;c1\x9c"
     "\x07\x08\x0e\x7f before\r after \x1b[31mnot red\x1b[0m"
 )
-WIDE = "日本語の文章です。絵文字も 👍🏽 👨‍👩‍👧 and é combining, Ａ full width."
-RIGHT_TO_LEFT = "שלום עולם ‮evil‬ مرحبا بالعالم end"
+WIDE = "日本語の文章です。絵文字も 👍🏽 👨\u200d👩\u200d👧 and é combining, Ａ full width."
+RIGHT_TO_LEFT = "שלום עולם \u202eevil\u202c مرحبا بالعالم end"
 # What a program prints: colours that stay, and the rest that must not.
 COLOURED = (
     r"printf '\033[31mred words\033[0m \033[1;38;5;46mgreen words\033[0m"

@@ -85,12 +85,9 @@ class ChatScreen(Tmux):
 
     def click(self, text: str) -> None:
         """Press and let go the first button of the mouse in the middle of this text."""
-        for row, line in enumerate(self.screen().splitlines()):
-            if text in line:
-                column = cells(line[: line.index(text)]) + cells(text) // 2
-                break
-        else:
-            raise AssertionError(f"there is no {text!r}:\n{self.screen()}")
+        row = self.line_with(text)
+        line = self.screen().splitlines()[row]
+        column = cells(line[: line.index(text)]) + cells(text) // 2
         place = f"\x1b[<0;{column + 1};{row + 1}"
         keys = f"{place}M{place}m"
         self.tmux("send-keys", "-H", *(f"{ord(one):x}" for one in keys))
@@ -126,7 +123,8 @@ class ChatScreen(Tmux):
     def leave(self) -> None:
         """Ctrl-Q, and nothing stays behind."""
         self.press("C-q")
-        assert self.wait_ended() == 0
+        code = self.wait_ended()
+        assert code == 0, f"it ended with {code}"
         self.wait_processes_gone()
 
     # ---- what came to the terminal
