@@ -87,6 +87,7 @@ bench: setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate
+	$(PYTHON) -m benchmarks.terminal
 
 picture: setup
 	$(PYTHON) scripts/picture.py

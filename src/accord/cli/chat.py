@@ -103,6 +103,10 @@ def on_screen(
     welcome: str = "",
 ) -> int:
     """The full screen, until the person leaves."""
+    from accord.terminal.engine.memory import look_seldom
+
+    # Before all that is loaded now, in which there is no garbage.
+    look_seldom()
     from accord.terminal.screen.app import AccordApp
 
     app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)

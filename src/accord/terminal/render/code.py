@@ -32,6 +32,8 @@ MARGIN_WIDTH_MIN = 8
 Token: TypeAlias = tuple[Any, str]
 State: TypeAlias = tuple[str, ...]
 _ROOT: State = ("root",)
+# The language that agents show most, and whose lexer takes longest to make.
+_WARM = "python"
 
 
 @lru_cache(maxsize=64)
@@ -42,14 +44,37 @@ def lexer_for(language: str) -> Lexer | None:
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # type: ignore[import-untyped]
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
+    names, endings = _languages()
     try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        if language in names:
+            return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        _, dot, ending = language.rpartition(".")
+        if dot + ending in endings:
+            return get_lexer_for_filename(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         pass
-    try:
-        return get_lexer_for_filename(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
+    return None
+
+
+@lru_cache(maxsize=1)
+def _languages() -> tuple[frozenset[str], frozenset[str]]:
+    """The names of languages, and how the names of their files end, with the dot if they have one.
+
+    Pygments looks through every file of every package that is installed before it says no.
+    """
+    from pygments.lexers import get_all_lexers
+
+    names: set[str] = set()
+    endings: set[str] = set()
+    for _, aliases, patterns, _ in get_all_lexers(plugins=False):
+        names.update(alias.lower() for alias in aliases)
+        endings.update("".join(pattern.rpartition(".")[1:]).lower() for pattern in patterns)
+    return frozenset(names), frozenset(endings)
+
+
+def warm_up() -> None:
+    """Load what colours need, in a quiet moment: the first block of code would wait for it."""
+    lexer_for(_WARM)
 
 
 @lru_cache(maxsize=8)
@@ -134,9 +159,9 @@ class Code:
         self.palette = palette
         # The language as the fence names it.
         self.fence = fence
-        name = fence.strip("{}.").lower()
-        # A lexer that failed on a piece is not asked again.
-        self._lexer = lexer_for(name) if palette.pygments is not None else None
+        # None where there is none; a lexer that failed on a piece is not asked again.
+        self._lexer: Lexer | None = None
+        self._has_lexer = palette.pygments is None
         # Lines that were here and are somebody else's now.
         self._passed = 0
         self._seen: list[str] = []
@@ -166,6 +191,10 @@ class Code:
 
     def _piece(self, lines: list[str], at: int, state: State) -> tuple[list[list[Run]], State]:
         too_long = any(len(line) > LINE_COLOURED_MAX for line in lines)
+        if not self._has_lexer and any(lines):
+            # Not before there is code: until then the name of the language may still be growing.
+            self._has_lexer = True
+            self._lexer = lexer_for(self.fence.strip("{}.").lower())
         if self._lexer is None or too_long or self._passed + at >= LINES_COLOURED_MAX:
             return [[(line, Style.null())] for line in lines], _ROOT
         try:
@@ -228,4 +257,4 @@ def _broken(runs: list[Run], width: int) -> list[list[Run]]:
     return found
 
 
-__all__ = ["Code", "code_lines", "lexer_for", "style_of"]
+__all__ = ["Code", "code_lines", "lexer_for", "style_of", "warm_up"]

@@ -33,6 +33,7 @@ from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
 from accord.terminal.screen.footer import Footer
 from accord.terminal.screen.pane import ChatPane
+from accord.terminal.screen.settling import settle
 from accord.terminal.screen.tab_bar import TabBar
 from accord.terminal.screen.themes import palette_for, register_themes, wear
 
@@ -92,6 +93,7 @@ class AccordApp(ActingApp):
         self._seconds: Timer | None = None
         self._desk_is_over = anyio.Event()
         self._is_leaving = False
+        self._is_settled = False
         self._side_by_side = desk.settings.side_by_side
         register_themes(self)
         wear(self, desk.settings.theme)
@@ -159,6 +161,11 @@ class AccordApp(ActingApp):
 
     def _desk_changed(self) -> None:
         self.call_later(self._show_chats)
+        is_ready = any(chat.phase == "ready" for chat in self.desk.chats)
+        if is_ready and not self._is_settled and not self.is_headless:
+            # Once: what is closed later is to be found as garbage.
+            self._is_settled = True
+            self.run_worker(settle(), exit_on_error=False)
 
     async def _show_chats(self) -> None:
         """A pane for each chat, and none for those that are gone."""
