@@ -11,6 +11,8 @@
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
 #   make format    put the code into its form
+#   make picture   draw the picture in the README anew
+#   make snapshots draw the pictures that tests compare anew: look at them before you commit
 #   make lock      resolve the lock files anew (needs uv)
 
 PYTHON  := .venv/bin/python
@@ -21,7 +23,7 @@ PYRIGHT := node_modules/.bin/pyright
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test check unit coverage peers interop soak fuzz rules bench format lock setup
+.PHONY: picture snapshots test check unit coverage peers interop soak fuzz rules bench format lock setup
 
 # The two of each line use one core each.
 test: setup
@@ -85,6 +87,13 @@ bench: setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate
+	$(PYTHON) -m benchmarks.terminal
+
+picture: setup
+	$(PYTHON) scripts/picture.py
+
+snapshots: setup
+	ACCORD_DRAW=1 $(PYTEST) tests/terminal/screen/test_snapshots.py -q
 
 format: setup
 	$(PYTHON) -m ruff format .

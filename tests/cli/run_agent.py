@@ -16,7 +16,7 @@ from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
 from accord.errors import RequestError
 
-SHOUT = "\x1b]0;shouted\x07\x9b2J\r"
+SHOUT = "loud\x1b]0;shouted\x07\x9b2J\r"
 VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
 ACCEPTS: tuple[PromptType, ...] = () if "plain" in sys.argv else ("embedded_context",)
 agent = Agent("tester", version="1.0.0", versions=VERSIONS, accepts=ACCEPTS)

@@ -12,7 +12,7 @@ import pytest
 from accord.cli.demo import FIRST_MINUTE
 from tests.cli.terminal import CTRL_C, CTRL_D, SECONDS_MAX, TerminalProgram, in_terminal, is_running
 
-QUESTION = "Allow it? (y)es (a)lways (n)o "
+QUESTION = "(n)o "
 PROMPT = "\n> "
 
 
@@ -23,7 +23,7 @@ def offered(demo: TerminalProgram, sentence: str) -> None:
 
 def test_the_first_minute_by_pressing_enter() -> None:
     """Issue 3: the conversation of the first minute, interactively, as a line-mode chat."""
-    with in_terminal("demo") as demo:
+    with in_terminal("demo", "--plain") as demo:
         questions = 0
         for sentence, asked in zip(FIRST_MINUTE, (0, 1, 2, 2, 1), strict=True):
             offered(demo, sentence)
@@ -42,12 +42,12 @@ def test_the_first_minute_by_pressing_enter() -> None:
 
 def test_what_is_typed_is_said_and_one_key_declines() -> None:
     """Issue 3: permissions by one key; a no is a no."""
-    with in_terminal("demo") as demo:
+    with in_terminal("demo", "--plain") as demo:
         offered(demo, FIRST_MINUTE[0])
         demo.press("run the tests\n")
         demo.wait_for(QUESTION)
         demo.press("n")
-        demo.wait_for("declined")
+        demo.wait_for("denied: you said no")
         # What was skipped is not suggested again.
         offered(demo, "fix it")
         demo.press(CTRL_D)
@@ -57,12 +57,12 @@ def test_what_is_typed_is_said_and_one_key_declines() -> None:
 
 def test_a_key_that_means_nothing_is_asked_for_again() -> None:
     """Newcomers: any other key counted as no without a hint."""
-    with in_terminal("demo") as demo:
+    with in_terminal("demo", "--plain") as demo:
         offered(demo, FIRST_MINUTE[0])
         demo.press("$ echo hello\n")
         demo.wait_for(QUESTION)
         demo.press("x")
-        demo.wait_for("Please press y, a or n.")
+        demo.wait_for("Please press y, s, f, e, a, v or n;")
         demo.wait_for(QUESTION, 2)
         demo.press("a")
         demo.wait_for(PROMPT, 2)
@@ -74,7 +74,7 @@ def test_a_key_that_means_nothing_is_asked_for_again() -> None:
 @pytest.mark.parametrize("moment", ["prompt", "question", "command"])
 def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: Path) -> None:
     """Newcomers: Ctrl-C hung until Enter, or showed where Python was."""
-    with in_terminal("demo", env={"TMPDIR": str(tmp_path)}) as demo:
+    with in_terminal("demo", "--plain", env={"TMPDIR": str(tmp_path)}) as demo:
         offered(demo, FIRST_MINUTE[0])
         children = demo.children()
         if moment != "prompt":
@@ -84,7 +84,7 @@ def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: P
             demo.press("y")
             demo.wait_for("      started")
         demo.press(CTRL_C)
-        demo.wait_for("Ctrl-C once more leaves" if moment == "prompt" else "It ended: cancelled.")
+        demo.wait_for("Ctrl-C once more leaves" if moment == "prompt" else "You stopped the turn.")
         demo.press(CTRL_C)
         assert demo.exit_code() == 130
         assert not re.search("Traceback|Error|Loop", demo.text)
@@ -99,7 +99,7 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     """A review found the folders of every demo whose window was closed."""
-    with in_terminal("demo", env={"TMPDIR": str(tmp_path)}) as demo:
+    with in_terminal("demo", "--plain", env={"TMPDIR": str(tmp_path)}) as demo:
         offered(demo, FIRST_MINUTE[0])
         children = demo.children()
         demo.press("$ echo started; sleep 1000\n")
@@ -117,7 +117,7 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(
 
 def test_lines_that_are_pasted_together_are_said_one_after_the_other() -> None:
     """A review pasted three sentences, and two of them were taken for one."""
-    with in_terminal("demo") as demo:
+    with in_terminal("demo", "--plain") as demo:
         offered(demo, FIRST_MINUTE[0])
         demo.press("explain spread\nwhere is mean\n$ echo asked\n")
         demo.wait_for("spread is a function in calc.py:11")
@@ -126,21 +126,22 @@ def test_lines_that_are_pasted_together_are_said_one_after_the_other() -> None:
         demo.wait_for("\n> $ echo asked\n")
         demo.wait_for(QUESTION)
         demo.press("n")
-        demo.wait_for(PROMPT, 4)
+        demo.wait_for("denied: you said no")
+        demo.wait_for(f"Enter: {FIRST_MINUTE[0]}{PROMPT}", 2)
         demo.press("/quit\n")
         assert demo.exit_code() == 0
 
 
 def test_after_a_cancelled_turn_the_talk_goes_on() -> None:
     """Issue 3: Ctrl-C cancels the turn, no more."""
-    with in_terminal("demo") as demo:
+    with in_terminal("demo", "--plain") as demo:
         offered(demo, FIRST_MINUTE[0])
         demo.press("$ sleep 1000\n")
         demo.wait_for(QUESTION)
         demo.press("y")
         demo.wait_for("$ sleep 1000\n", 2)
         demo.press(CTRL_C)
-        demo.wait_for("It ended: cancelled.")
+        demo.wait_for("You stopped the turn.")
         demo.wait_for(PROMPT, 2)
         demo.press("explain calc.py\n")
         demo.wait_for("spread")

@@ -245,7 +245,7 @@ def test_a_file_comes_along_in_the_best_form_that_the_agent_takes(home: Home) ->
     (home.project / "a.py").write_text("x = 1\n")
     (home.project / "blob.bin").write_bytes(b"\0\1")
     prompt = "blocks @a.py, @blob.bin and @property"
-    assert home.run(prompt).out == "TextContent EmbeddedResource ResourceLink\n"
+    assert home.run(prompt).out == "TextContent EmbeddedResource EmbeddedResource\n"
     plain = home.run(prompt, agent=[*AGENT, "plain"])
     assert plain.out == "TextContent ResourceLink ResourceLink\n"
 

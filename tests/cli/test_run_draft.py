@@ -1,18 +1,14 @@
-"""`accord run` and a chat with an agent of the 2026-02 draft."""
+"""`accord run` with an agent of the 2026-02 draft."""
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import anyio
 import pytest
 
-from accord.cli.chat import Chat
-from accord.cli.chat_view import ChatPrinter
 from accord.cli.draft_agents import credential_of, remembering
-from accord.cli.speakers import Script
 from accord.client.draft_login import API_KEY_VARIABLE, Credential
 from tests.cli.running import Home
 from tests.client.draft_script import PROGRAM
@@ -76,21 +72,6 @@ def test_a_login_uses_the_environment_or_the_configuration(home: Home) -> None:
     assert home.accord("run", "hello", "--agent", "drafty").out == "Hello.\n"
     written = "".join(path.read_text() for path in home.state.rglob("*") if path.is_file())
     assert "sk-0123" not in written
-
-
-def test_a_chat_with_a_draft_agent_is_a_chat(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Issue 5: `accord demo` and every other chat are made of this."""
-    monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "state"))
-    (tmp_path / "project").mkdir()
-    screen = io.StringIO()
-    printer = ChatPrinter(screen, str(tmp_path / "project"))
-    chat = Chat(printer, Script(printer, ["hello", "write b.txt words"]))
-    anyio.run(chat.run, PROGRAM, str(tmp_path / "project"))
-    assert chat.stop_reasons == ["end_turn", "end_turn"]
-    assert "Hello." in screen.getvalue()
-    assert (tmp_path / "project" / "b.txt").read_text() == "words"
 
 
 def test_who_is_not_at_a_terminal_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:

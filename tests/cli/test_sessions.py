@@ -135,7 +135,7 @@ def test_a_session_is_shown_as_it_was(path: Path, said: Said) -> None:
     fill(path, record("abc", title="Mending"))
     assert said("show", "ab") == (
         "# Mending\n\nSession abc in /w\nLast used 2026-05-01T10:20:30.000Z\n"
-        "\n## You\n\nmend [31mit\n"
+        "\n## You\n\nmend it\n"
         "\n## Thought\n\n> hm\n> hm\n"
         "\n### Plan\n\n- [x] look\n- [ ] mend\n"
         "\n### Editing (edit, completed)\n"

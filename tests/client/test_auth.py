@@ -221,9 +221,19 @@ async def test_a_login_in_a_terminal_starts_the_agent_afresh(tmp_path: Path, sta
                 with pytest.raises(LoginFailed, match="3"):
                     await client.new_session(tmp_path)
                 return
-            session = await client.new_session(tmp_path)
-            assert session.id == "s"
-            assert list(client.sessions) == ["s"]
+            ended: list[str] = []
+
+            async def watch() -> None:
+                ended.append(str(await client.wait_closed()))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch)
+                session = await client.new_session(tmp_path)
+                assert session.id == "s"
+                assert list(client.sessions) == ["s"]
+                # An agent that is started anew has not ended.
+                assert not ended
+                tasks.cancel_scope.cancel()
     assert ran == [(sys.executable, str(program), "login")]
     assert token.read_text() == "me"
 

@@ -112,3 +112,21 @@ def test_a_full_memory_takes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> No
     refused = kept.add(rule("reject"), "always", HERE)
     assert kept.add(rule("allow", "/b"), "always", HERE) is None
     assert list(kept) == [refused]
+
+
+def test_a_revoke_can_be_taken_back_unless_there_is_a_newer_answer() -> None:
+    """Issue: the screen of grants revokes by one key; a slip of the finger must do no harm."""
+    told: list[int] = []
+    kept = Grants(on_change=lambda grants: told.append(len(grants)))
+    place = Place(session_id="s", workspace="/w")
+    grant = kept.add(Rule(effect="allow", kind="edit", path="/w/a"), "workspace", place)
+    assert grant is not None
+    assert kept.revoke(grant.grant_id)
+    assert kept.restore(grant)
+    assert list(kept) == [grant]
+    assert not kept.restore(grant)
+    assert kept.revoke(grant.grant_id)
+    newer = kept.add(Rule(effect="reject", kind="edit", path="/w/a"), "workspace", place)
+    assert not kept.restore(grant)
+    assert list(kept) == [newer]
+    assert told == [1, 0, 1, 0, 1]

@@ -63,6 +63,7 @@ def test_permissions_are_an_object_that_decides(chosen: Any, hint: str) -> None:
         ({"login_terminal": 5}, "login_terminal= takes True"),
         ({"extensions": {}}, "extensions= takes an Extensions"),
         ({"on_auth_status": 1}, "on_auth_status= takes a function"),
+        ({"traffic": "yes"}, "traffic= takes a function"),
     ],
 )
 def test_other_choices_are_checked_too(options: dict[str, Any], hint: str) -> None:

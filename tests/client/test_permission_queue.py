@@ -199,3 +199,43 @@ async def test_the_queue_has_a_bound(
             assert await user.decide(request(title="c")) == Decision("reject_once")
             tasks.cancel_scope.cancel()
     assert "refused" in caplog.text
+
+
+async def test_it_is_known_how_many_wait_behind_the_one_that_is_shown() -> None:
+    """Issue: several waiting requests queue with a count."""
+    desk = Desk()
+    user = Permissions.ask(desk)
+    assert user.waiting() == user.waiting("s") == 0
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            for title in ("a", "b", "c"):
+                tasks.start_soon(user.decide, request(title=title, paths=(f"/{title}",)))
+                await anyio.wait_all_tasks_blocked()
+            # One line for all: whoever is shown next, it is behind this one.
+            assert user.waiting() == user.waiting("other") == 2
+            desk.answer("a", True)
+            await desk.showing(2)
+            assert user.waiting() == 1
+            tasks.cancel_scope.cancel()
+    assert user.waiting() == 0
+
+
+async def test_where_sessions_have_lines_of_their_own_each_is_counted_apart() -> None:
+    """Issue: a tab says how many requests of its own session wait."""
+    desk = Desk()
+    user = Permissions.ask(desk, per_session=True)
+    one, other = user.for_connection("one"), user.for_connection("other")
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            for number, (asker, session) in enumerate(
+                ((one, "s"), (one, "s"), (one, "t"), (other, "s"), (other, "s"))
+            ):
+                asked = request(session, f"Edit {number}", (f"/{number}",))
+                tasks.start_soon(asker.decide, asked)
+                await anyio.wait_all_tasks_blocked()
+            assert one.waiting("s") == other.waiting("s") == 1
+            assert one.waiting("t") == 0
+            assert one.waiting() == 1
+            # Whoever made them all sees them all.
+            assert user.waiting("s") == user.waiting() == 2
+            tasks.cancel_scope.cancel()

@@ -345,3 +345,24 @@ async def test_reading_is_free_unless_a_rule_speaks_against_it() -> None:
     assert [one.origin for one in asked] == ["read"]
     assert not policy.reads_freely("s")
     assert Permissions.deny_all().reads_freely("s")
+
+
+async def test_a_revoke_that_is_taken_back_decides_again() -> None:
+    """Issue: grants are revoked by one key, and that can be undone."""
+    asked: list[PermissionRequest] = []
+
+    def answer(one: PermissionRequest) -> Decision:
+        asked.append(one)
+        return Decision("allow_once", "session")
+
+    user = Permissions.ask(answer)
+    one = PermissionRequest(
+        session_id="s", title="x", options=OWN_OPTIONS, kind="edit", paths=("/a",)
+    )
+    await user.decide(one)
+    (grant,) = user.remembered()
+    assert user.revoke(grant.grant_id)
+    assert user.remembered() == ()
+    assert user.restore(grant)
+    await user.decide(one)
+    assert len(asked) == 1

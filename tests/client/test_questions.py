@@ -286,6 +286,34 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
     assert (called.mcp_tool, not_called.mcp_tool) == ("git/log", None)
 
 
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ({"cwd": "/elsewhere"}, "/elsewhere"),
+        ({"workdir": "sub"}, "/work/sub"),
+        ({"directory": ""}, "/work"),
+        ({"cwd": 5}, "/work"),
+    ],
+)
+async def test_where_a_command_would_run_is_what_its_input_says(given: Json, where: str) -> None:
+    """Issue 6: the exact command and folder; v1 has no field for it."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        raw = {"command": "make", **given}
+        call = {"toolCallId": "t1", "title": "Make", "kind": "execute", "rawInput": raw}
+        params = {"sessionId": "s1", "toolCall": call, "options": []}
+        await agent.answer_to(agent.request("session/request_permission", params))
+        agent.end_turn(prompt)
+
+    decider = Decider(lambda request: None)
+    async with connected(script, 1, permissions=decider) as (client, _):
+        session = await client.new_session("/work")
+        await session.ask("go")
+    assert decider.asked[0].cwd == where
+
+
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:
     """N2 CommandPermissionSubject; and the first drafts' form, v2's pages 11."""
     option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}

@@ -213,3 +213,52 @@ async def test_content_length_is_spoken_where_it_is_chosen() -> None:
         ) as client:
             assert client.agent_info is not None
             assert client.agent_info.name == "é"
+
+
+async def test_the_end_of_an_agent_is_known_at_once_and_says_how_it_was(program: str) -> None:
+    """Issue 6: when the agent dies the person is told, also while nothing is asked of it."""
+    with anyio.fail_after(SECONDS_MAX):
+        async with Client.spawn(sys.executable, program, "exit", "_die", **BARE) as client:
+            await client.notify_extension("_die")
+            lost = await client.wait_closed()
+    assert lost.exit_status is not None
+    assert "7" in lost.exit_status
+    assert "last words" in lost.stderr_tail
+
+
+ASKING = """
+import asyncio, sys
+import sniffio
+from accord import Client, Permissions
+
+async def main():
+    asked = []
+    async def decide(request):
+        asked.append(request)
+        return True
+    async with Client.spawn(*sys.argv[1:], permissions=Permissions.ask(decide)) as client:
+        session = await client.new_session()
+        reply = await session.ask("x")
+        print(len(asked), reply.stop_reason)
+
+asyncio.run(main())
+"""
+ASKED = """
+from accord import Agent, Turn
+agent = Agent("a", version="1")
+
+@agent.on_prompt
+async def ask(turn: Turn) -> None:
+    await turn.edit("new.txt", "x")
+
+agent.run()
+"""
+
+
+async def test_a_client_works_in_a_loop_that_anyio_did_not_begin(tmp_path: Path) -> None:
+    """Ours: where sniffio is installed, callbacks of such a loop do not know their backend."""
+    (tmp_path / "agent.py").write_text(ASKED)
+    command = [sys.executable, "-c", ASKING, sys.executable, str(tmp_path / "agent.py")]
+    with anyio.fail_after(SECONDS_MAX):
+        done = await anyio.run_process(command, cwd=tmp_path, check=False)
+    assert done.stdout.decode().split() == ["1", "end_turn"], done.stderr.decode()

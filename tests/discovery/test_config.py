@@ -48,6 +48,21 @@ context_window = 1000
 policy = "mine.toml"
 audit = false
 audit_bytes_max = 5000
+
+[chat]
+theme = "contrast"
+follow = true
+side_by_side = true
+images = "kitty"
+bell = true
+editor = "code --wait"
+quiet_seconds = 30
+add_dirs = ["/srv/notes", "~/lib"]
+mcp_servers = ["files", "web"]
+
+[chat.keys]
+stop = "ctrl+x"
+new_tab = ["f9", "alt+t"]
 """
 
 
@@ -85,6 +100,16 @@ def test_everything_that_can_be_said(tmp_path: Path) -> None:
     assert config.model.thinking == "high"
     assert config.permissions.policy == tmp_path / "mine.toml"
     assert not config.permissions.audit
+    assert config.file == tmp_path / "config.toml"
+    chat = config.chat
+    assert (chat.theme, chat.images, chat.quiet_seconds) == ("contrast", "kitty", 30)
+    assert chat.follow
+    assert chat.side_by_side
+    assert chat.bell
+    assert chat.editor == ("code", "--wait")
+    assert chat.add_dirs == ("/srv/notes", str(Path.home() / "lib"))
+    assert chat.mcp_servers == ("files", "web")
+    assert chat.keys == {"stop": ("ctrl+x",), "new_tab": ("f9", "alt+t")}
 
 
 def test_secrets_are_not_shown(tmp_path: Path) -> None:
@@ -110,6 +135,14 @@ def test_unknown_keys_are_warnings(tmp_path: Path) -> None:
         ("agent = 5", "agent", "must be text"),
         ('agent = "x"', "agent", "must be the name of one of the agents (none)"),
         ("agents = 5", "agents", "must be a table"),
+        ('[chat]\ntheme = "pink"', "chat.theme", "one of auto, dark, light, contrast, none"),
+        ('[chat]\nimages = "big"', "chat.images", "one of auto, none, kitty, sixel"),
+        ("[chat]\nquiet_seconds = 0", "chat.quiet_seconds", "a whole number, 1 or more"),
+        ('[chat]\nadd_dirs = ["lib"]', "chat.add_dirs", "must be absolute paths"),
+        ('[chat]\nmcp_servers = ["x"]', "chat.mcp_servers", "names of mcp_servers (none)"),
+        ("[chat]\nkeys = 5", "chat.keys", "must be a table"),
+        ("[chat.keys]\nstop = 5", "chat.keys.stop", "must be text, or a list of texts"),
+        ("[chat.keys]\nstop = [5]", "chat.keys.stop", "must be text, or a list of texts"),
         ("[agents.a]", "agents.a.command", "is missing"),
         ('[agents.a]\ncommand = ""', "agents.a.command", "at least the name of a program"),
         ("[agents.a]\ncommand = []", "agents.a.command", "at least the name of a program"),

@@ -98,3 +98,18 @@ def test_a_snapshot_forgets_half_a_character_before_it() -> None:
 def test_a_terminal_shows_itself_shortly() -> None:
     """Ours."""
     assert repr(Terminal("t")) == "Terminal('t', None, 0 bytes)"
+
+
+def test_output_can_be_read_on_from_where_one_was() -> None:
+    """Ours: whoever shows output as it grows reads every byte once."""
+    terminal = Terminal("t")
+    terminal.append(b"one")
+    seen = terminal.received
+    terminal.append(b"two")
+    assert terminal.since(seen) == b"two"
+    assert terminal.since(terminal.received) == b""
+    terminal.append(b"x" * TERMINAL_BYTES_MAX)
+    assert terminal.since(0) == terminal.data
+    assert terminal.since(terminal.received - 2) == b"xx"
+    terminal.replace(b"new")
+    assert (terminal.replacements, terminal.received, terminal.since(0)) == (1, 3, b"new")

@@ -1,180 +1,132 @@
-"""A conversation with an agent in the lines of a terminal.
-
-Whoever speaks is behind `Speaker`: a person at a keyboard, or a script.
-
-What always holds
-    * Nobody is asked before the screen shows what for: updates and questions come in one line.
-    * Ctrl-C cancels the turn; pressed again before the next prompt, it leaves.  A question that is
-      open is then answered with neither yes nor no.
-    * Whatever ends the conversation, a closed terminal too, the agent's process is gone.
-"""
+"""`accord chat`: talk to any agent, on the full screen or line by line."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Sequence
-from math import inf
-from typing import Protocol, TypeAlias
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
 
-import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from accord.cli.chat_setup import make_desk, orders_of
+from accord.cli.run_job import UsageError
+from accord.discovery.config import load_config
+from accord.errors import ConfigError
+from accord.terminal.engine.desk import Desk
+from accord.terminal.engine.orders import Order
+from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.settings import THEMES, settings_of
 
-from accord import Client, Decision, PermissionRequest, Permissions, Session, Update
-from accord.cli.draft_agents import credential_of, remembering
-from accord.cli.printing import Printer
-from accord.client.turn import PromptTurn
-from accord.errors import RequestFailed
+USAGE_CODE = 2
+INTERRUPTED = 128 + signal.SIGINT
 
-CANCELLED = Decision(None)
+DESCRIPTION = """\
+Opens a conversation with an agent: by the name that the configuration has for it, by any command
+after --, or the built-in one.  Without a name, and with agents in the configuration, you choose.
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Signals that end the conversation at once: somebody wants us gone, or the terminal is."""
-
-
-class Speaker(Protocol):
-    """Who talks to the agent."""
-
-    async def prompt(self) -> str | None:
-        """The next prompt; None to leave."""
-        ...
-
-    async def answer(self, request: PermissionRequest) -> Decision:
-        """The answer to a question that the screen shows already."""
-        ...
-
-    def interrupted(self) -> None:
-        """Ctrl-C was pressed where there is nothing to cancel; once more will leave."""
-        ...
-
-
-class _Question:
-    """A request of the agent on its way to the screen, and the answer on its way back."""
-
-    def __init__(self, request: PermissionRequest) -> None:
-        self.request = request
-        self.answered = anyio.Event()
-        self.decision = CANCELLED
+--plain shows it line by line, without the full screen: for screen readers, dumb terminals and
+pipes.  It is used by itself where there is no terminal.
+"""
+EPILOG = """\
+examples:
+  accord chat
+  accord chat --continue
+  accord chat codex --mode plan
+  accord chat --add-dir ../library --mcp servers.json -- goose acp
+"""
 
 
-Event: TypeAlias = Update | _Question | None
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord chat` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord chat [NAME | -- COMMAND] [options]"
+    add = parser.add_argument
+    add("agent", nargs="?", metavar="NAME", help="an agent of the configuration, or built-in")
+    add("--cwd", metavar="DIR", default=".", help="the folder to work in (default: this one)")
+    add("--add-dir", metavar="DIR", action="append", default=[], help="one more folder")
+    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers to hand on")
+    add("--mode", metavar="MODE", help="the agent's mode")
+    add("--model", metavar="MODEL", help="the agent's model")
+    going_on = parser.add_mutually_exclusive_group()
+    going_on.add_argument("--session", metavar="ID", help="go on with this session")
+    going_on.add_argument(
+        "--continue", dest="go_on", action="store_true", help="go on with the last session here"
+    )
+    add("--plain", action="store_true", help="line by line, without the full screen")
+    add("--theme", choices=tuple(THEMES), help="the colours")
 
 
-class Chat:
-    """One conversation.  Guards: what Ctrl-C means now."""
-
-    def __init__(self, printer: Printer, speaker: Speaker) -> None:
-        self._printer = printer
-        self._speaker = speaker
-        self._turn: PromptTurn | None = None
-        self._asking: anyio.CancelScope | None = None
-        # Ctrl-C was pressed and no prompt came since.
-        self._wants_to_leave = False
-        self._events: MemoryObjectSendStream[Event]
-        self._shown: MemoryObjectReceiveStream[Event]
-        self.stop_reasons: list[str] = []
-        # The signal that ended the conversation, if one did.
-        self.ended_by: signal.Signals | None = None
-
-    async def run(self, command: Sequence[str], folder: str) -> bool:
-        """Talk until the speaker leaves; False when that was by Ctrl-C or another signal."""
-        left = False
-        self._events, self._shown = anyio.create_memory_object_stream[Event](inf)
-        with anyio.open_signal_receiver(signal.SIGINT, *ENDING) as signals:
-            async with anyio.create_task_group() as tasks:
-
-                async def listen() -> None:
-                    async for number in signals:
-                        if number in ENDING:
-                            self.ended_by = number
-                            tasks.cancel_scope.cancel()
-                            return
-                        await self._interrupt(tasks.cancel_scope)
-
-                tasks.start_soon(listen)
-                # Outermost: the agent may speak until it is gone.
-                with self._events, self._shown:
-                    permissions = Permissions.ask(self._decide)
-                    async with Client.spawn(
-                        *command,
-                        permissions=permissions,
-                        credential=credential_of(may_ask=True),
-                        ui=("diff_viewer",),
-                        **remembering(),
-                    ) as client:
-                        await self._talk(client, folder)
-                left = True
-                tasks.cancel_scope.cancel()
-        return left
-
-    async def _talk(self, client: Client, folder: str) -> None:
-        session = await client.new_session(cwd=folder, on_update=self._events.send_nowait)
-        while (text := await self._speaker.prompt()) is not None:
-            self._wants_to_leave = False
-            await self._take_turn(session, text)
-
-    async def _take_turn(self, session: Session, text: str) -> None:
-        turn = self._turn = session.prompt(text)
-        try:
-            async with anyio.create_task_group() as tasks, turn:
-                tasks.start_soon(self._screen)
-                try:
-                    await turn.wait()
-                except RequestFailed as error:
-                    self._printer.finished(f"error: {error.message}")
-                finally:
-                    self._events.send_nowait(None)
-        finally:
-            self._turn = None
-        reason = turn.stop_reason or "error"
-        self.stop_reasons.append(reason)
-        self._printer.pause()
-        if reason not in ("end_turn", "error"):
-            self._printer.finished(reason)
-
-    async def _interrupt(self, everything: anyio.CancelScope) -> None:
-        if self._wants_to_leave:
-            self.ended_by = signal.SIGINT
-            everything.cancel()
-            return
-        self._wants_to_leave = True
-        turn = self._turn
-        if turn is None:
-            self._speaker.interrupted()
-            return
-        if self._asking is not None:
-            self._asking.cancel()
-        await turn.cancel()
-
-    async def _decide(self, request: PermissionRequest) -> Decision:
-        question = _Question(request)
-        self._events.send_nowait(question)
-        await question.answered.wait()
-        return question.decision
-
-    async def _screen(self) -> None:
-        """Show what comes and ask what is asked, one thing at a time, until None comes."""
-        while (event := await self._shown.receive()) is not None:
-            if not isinstance(event, _Question):
-                self._printer.show(event)
-                continue
-            self._printer.question(event.request)
-            with anyio.CancelScope() as asking:
-                self._asking = asking
-                event.decision = await self._speaker.answer(event.request)
-            self._asking = None
-            if asking.cancelled_caught:
-                self._printer.answered("cancelled")
-            chosen = event.decision.option_id
-            option = None if chosen is None else event.request.option(chosen)
-            if option is not None and not option.allows:
-                self._printer.declined(event.request)
-            event.answered.set()
+def run(arguments: Namespace) -> int:
+    """Talk; 0 when the person leaves, 2 where the command line cannot be."""
+    try:
+        config = load_config()
+        settings = settings_of(config, os.environ)
+        if arguments.theme is not None:
+            settings = replace(settings, theme=THEMES[arguments.theme])
+        for warning in (*config.warnings, *settings.warnings):
+            print(f"accord: {warning}", file=sys.stderr)
+        order, choices = orders_of(arguments, config, settings)
+        roots = next(iter(choices.values())).roots
+        desk = make_desk(config, settings, roots)
+        if is_full_screen(wanted=not arguments.plain):
+            return on_screen(desk, order, choices)
+        return _in_lines(desk, order, choices)
+    except (UsageError, ConfigError) as error:
+        # Some of it may be the words of a file.
+        print(f"accord chat: {harmless(str(error))}", file=sys.stderr)
+        return USAGE_CODE
 
 
-def decision_of(request: PermissionRequest, *kinds: str) -> Decision:
-    """The answer of the first kind that was offered; nothing where none was."""
-    option = request.of_kind(*kinds)
-    return CANCELLED if option is None else Decision(option.option_id)
+def is_full_screen(*, wanted: bool) -> bool:
+    """Whether the full screen is to be used: it is wanted, there is one, and what draws it is."""
+    if not wanted or os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
+        return False
+    from accord.terminal.plain.line_terminal import is_terminal
+
+    if not is_terminal():
+        return False
+    if find_spec("textual") is None:
+        said = "accord: the full screen needs textual (install accord[tui]); so line by line:"
+        print(said, file=sys.stderr)
+        return False
+    return True
 
 
-__all__ = ["CANCELLED", "Chat", "Speaker", "decision_of"]
+def on_screen(
+    desk: Desk,
+    order: Order | None,
+    choices: Mapping[str, Order],
+    *,
+    suggestions: Sequence[str] = (),
+    welcome: str = "",
+) -> int:
+    """The full screen, until the person leaves."""
+    from accord.terminal.engine.memory import look_seldom
+
+    # Before all that is loaded now, in which there is no garbage.
+    look_seldom()
+    from accord.terminal.screen.app import AccordApp
+
+    app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)
+    app.run()
+    return app.return_code or 0
+
+
+def _in_lines(desk: Desk, order: Order | None, choices: Mapping[str, Order]) -> int:
+    import anyio
+
+    from accord.terminal.model.history import History
+    from accord.terminal.plain.line_terminal import is_terminal, line_terminal
+    from accord.terminal.plain.running import run_plain
+
+    if order is None and not is_terminal():
+        known = ", ".join(choices)
+        raise UsageError(f"say which agent: accord chat NAME ({known})")
+    folder = (order or next(iter(choices.values()))).folder
+    with line_terminal(folder, history=History()) as terminal:
+        code = anyio.run(run_plain, desk, order, terminal, choices)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code

@@ -4,17 +4,25 @@ The project is made anew in a folder that is thrown away, so nothing of the user
 nothing is stored.
 """
 
+from __future__ import annotations
+
+import os
 import signal
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
-from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.cli.chat import Chat
-from accord.cli.chat_view import ChatPrinter
+from accord.discovery.config import load_config
+from accord.errors import ConfigError
+from accord.terminal.model.settings import Settings, settings_of, theme_for
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.desk import Desk
+    from accord.terminal.engine.orders import Order
 
 FIRST_MINUTE = (
     "what is this project?",
@@ -23,18 +31,21 @@ FIRST_MINUTE = (
     "rename mean to average",
     "/undo",
 )
-SIGNAL_CODE = 128
-"""What shells add to the number of a signal that ended a program."""
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code of a talk that Ctrl-C ended."""
 
 AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
+WELCOME = (
+    "This is a small project with a mistake in it, a copy that is thrown away when you leave."
+    " Press Enter to say what is suggested, ? for the keys, Ctrl-Q to leave."
+)
 DESCRIPTION = """\
-Starts the built-in agent on a small project with a mistake in it and lets you talk to it, line by
-line.  There is no model behind it and nothing leaves this machine; the project is a copy that is
-thrown away at the end.
+Opens the terminal client on a small project with a mistake in it.  There is no model behind the
+agent and nothing leaves this machine; the project is a copy that is thrown away at the end.
 
-Enter alone sends the sentence that is suggested; /help shows what else you can type.  Each question
-is answered by one key.  Ctrl-C cancels what the agent does, twice it leaves, as /quit does.
+Enter alone says the sentence that is suggested, ? shows the keys, Esc stops what the agent does,
+and Ctrl-Q leaves.  --plain shows it line by line, without the full screen.
 
 Where the input is not a terminal, or with --script, the suggested sentences are sent one after the
 other and every question is answered with yes.
@@ -45,6 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """What `accord demo` takes."""
     parser.description = DESCRIPTION
     parser.add_argument("--yes", action="store_true", help="say yes to everything the agent asks")
+    parser.add_argument("--plain", action="store_true", help="line by line, without full screen")
     parser.add_argument("--script", action="store_true", help="play the first minute by itself")
     parser.add_argument(
         "--prompt", action="append", metavar="TEXT", help="say this and end; may be repeated"
@@ -53,20 +65,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Run the demo; 0 when every turn came to its end."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A letter that the terminal does not know is no reason to end.
-        sys.stdout.reconfigure(errors="replace")
     with tempfile.TemporaryDirectory(prefix="accord-demo-") as scratch:
         folder = _project(scratch)
         try:
-            ended = _talk(folder, arguments)
+            code = _talk(folder, arguments)
         finally:
             # We are leaving; Ctrl-C would now only leave the folder behind.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGINT, before)
-    if ended is signal.SIGINT:
+    if code == INTERRUPTED:
         raise KeyboardInterrupt
-    return SIGNAL_CODE + ended if isinstance(ended, signal.Signals) else ended
+    return code
 
 
 def _project(scratch: str) -> str:
@@ -79,35 +88,45 @@ def _project(scratch: str) -> str:
     return str(folder)
 
 
-def _talk(folder: str, arguments: Namespace) -> int | signal.Signals:
-    """The exit code, or the signal that ended it."""
-    printer = ChatPrinter(sys.stdout, folder)
-    printer.note(f"A scratch project with a mistake in it is in {folder}")
-    command = (sys.executable, *AGENT)
-    prompts = arguments.prompt or ()
-    by_itself = arguments.script or prompts or not _is_terminal()
-    if by_itself:
-        from accord.cli.speakers import Script
+def _talk(folder: str, arguments: Namespace) -> int:
+    """The exit code."""
+    from accord.cli.chat import is_full_screen, on_screen
+    from accord.client.permissions import Permissions
+    from accord.terminal.engine.desk import Desk
+    from accord.terminal.engine.orders import Order
 
-        chat = Chat(printer, Script(printer, prompts or FIRST_MINUTE))
-        anyio.run(chat.run, command, folder)
-        done = all(reason == "end_turn" for reason in chat.stop_reasons)
-        return chat.ended_by or (0 if done else 1)
-    from accord.cli.keyboard import Keyboard
-    from accord.cli.speakers import Person
-
-    keyboard = Keyboard(sys.stdin.fileno())
-    printer.suggest("Try, one after the other:", FIRST_MINUTE)
-    printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
-    chat = Chat(printer, Person(keyboard, printer, FIRST_MINUTE, yes=arguments.yes))
-    with keyboard.watched():
-        anyio.run(chat.run, command, folder)
-    return chat.ended_by or 0
+    # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
+    desk = Desk(permissions=Permissions(), settings=_settings())
+    order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
+    in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
+    if is_full_screen(wanted=not in_lines):
+        return on_screen(desk, order, {}, suggestions=FIRST_MINUTE, welcome=WELCOME)
+    return _in_lines(desk, order, arguments)
 
 
-def _is_terminal() -> bool:
-    # None, whatever the types say, where the descriptor was closed at the start.
-    stdin = sys.stdin
-    if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
-        return False
-    return stdin.isatty() and sys.stdout.isatty()
+def _settings() -> Settings:
+    """The person's own look and keys; the demo works with any configuration, a broken one too."""
+    try:
+        return settings_of(load_config(), os.environ)
+    except ConfigError:
+        return Settings(theme=theme_for(os.environ))
+
+
+def _in_lines(desk: Desk, order: Order, arguments: Namespace) -> int:
+    from accord.terminal.plain.line_terminal import is_terminal, line_terminal
+    from accord.terminal.plain.running import run_plain
+
+    by_itself = arguments.script or arguments.prompt or not is_terminal()
+    prompts = arguments.prompt or FIRST_MINUTE
+    with line_terminal(
+        order.folder,
+        prompts=prompts if by_itself else None,
+        suggestions=FIRST_MINUTE,
+        says_yes=arguments.yes,
+    ) as terminal:
+        printer = terminal.printer
+        printer.note(f"A scratch project with a mistake in it is in {order.folder}")
+        if not by_itself:
+            printer.suggest("Try, one after the other:", FIRST_MINUTE)
+            printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
+        return anyio.run(run_plain, desk, order, terminal)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # name -> one line of help; the module has the same name.
 COMMANDS = {
+    "chat": "talk to any agent, on the full screen or line by line; `accord` alone is this",
     "agent": "the built-in agent on standard input and output, for editors",
     "run": "one prompt to an agent, for scripts, CI and pipes",
     "sessions": "what was said before: list, show, export, resume, delete, prune",
@@ -34,7 +35,7 @@ COMMANDS = {
 QUICK = frozenset({"agent"})
 
 # Commands that start another program, which is given after `--`.
-STARTERS = frozenset({"run", "record", "replay", "check", "translate", "proxy"})
+STARTERS = frozenset({"chat", "run", "record", "replay", "check", "translate", "proxy"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130
@@ -102,11 +103,16 @@ def _run(given: list[str]) -> int:
         quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
         return quick
     given, after = _split(given)
+    alone = not given and after is None
+    if alone and _at_terminal():
+        given = ["chat"]
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)
     # Not by argparse, which takes what stands there for arguments of ours.
     parsed.after = after
+    # Said alone it is the built-in agent, whichever others there are.
+    parsed.built_in = alone
     if after is not None and parsed.command not in STARTERS:
         parser.error("there is no program to be started by a command after --")
     if parsed.command is None:
@@ -114,6 +120,10 @@ def _run(given: list[str]) -> int:
         return 2
     code: int = import_module(f"accord.cli.{parsed.command}").run(parsed)
     return code
+
+
+def _at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _first(error: BaseException) -> BaseException:
@@ -142,7 +152,7 @@ def _explain(error: BaseException) -> int:
         print(f"accord: {error.strerror or error}", file=sys.stderr)
         return 1
     if isinstance(error, AccordError):
-        from accord.cli.prose import harmless
+        from accord.terminal.model.cleaning import harmless
 
         # It may quote an agent, which must not command the terminal.
         print(f"accord: {harmless(str(error))}", file=sys.stderr)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from accord.cli.prose import harmless
 from accord.client.audited import shown_rule
 from accord.client.grants import Grant
 from accord.client.policy import Rule
@@ -19,6 +18,7 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import audit_file, grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
+from accord.terminal.model.cleaning import harmless
 
 DESCRIPTION = """\
 Shows the rules of permissions.toml and the answers that were remembered, and takes answers back.

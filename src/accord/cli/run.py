@@ -10,7 +10,6 @@ from pathlib import Path
 
 import anyio
 
-from accord.cli.prose import harmless
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (
@@ -31,6 +30,7 @@ from accord.client.audit import AuditLog
 from accord.discovery.config import AgentEntry, Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
+from accord.terminal.model.cleaning import harmless
 
 DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.

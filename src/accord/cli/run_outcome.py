@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from accord import PermissionRequest
-from accord.cli.prose import harmless
 from accord.client.audited import Decided
 from accord.machine.secrets import without_secrets, without_values
+from accord.terminal.model.cleaning import harmless
 
 DENIED_SHOWN_MAX = 5
 TITLE_SHOWN_MAX = 200

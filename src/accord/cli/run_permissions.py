@@ -24,8 +24,6 @@ import anyio
 
 from accord import Decision, PermissionRequest, Permissions, Rule
 from accord.cli.answers import ATTEMPTS_MAX, Answers
-from accord.cli.output import Output
-from accord.cli.printing import Printer
 from accord.client.patterns import WILD
 from accord.client.permissions import Callback
 from accord.client.policy import Effect
@@ -34,6 +32,8 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
+from accord.terminal.plain.output import Output
+from accord.terminal.plain.printing import Printer
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
 QUESTION = "Allow it? [y]es, [a]lways here, [N]o, ne[v]er here"

@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from accord.cli.prose import harmless
 from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
+from accord.terminal.model.cleaning import harmless
 
 CONSENTS = "mcp_consents.json"
 

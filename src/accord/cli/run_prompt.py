@@ -11,32 +11,24 @@ What always holds
 from __future__ import annotations
 
 import codecs
-import os
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
 from accord.client.capabilities import AgentCapabilities
-from accord.schema import v2
-from accord.schema.struct import UNSET
+from accord.terminal.model.attachments import (
+    FILE_BYTES_MAX,
+    FILES_MAX,
+    PromptError,
+    file_block,
+    file_named,
+    mentioned,
+)
 
-FILE_BYTES_MAX = 1 << 20
-"""A larger file is linked to and not brought along."""
-
-IMAGE_BYTES_MAX = 8 << 20
 STDIN_BYTES_MAX = 16 << 20
-FILES_MAX = 100
-
-_MENTION = re.compile(r"(?<![\w@/])@([^\s@][^\s]*)")
-_SENTENCE_END = ".,;:!?)]}'\""
-
-
-class PromptError(Exception):
-    """The prompt cannot be made; the sentence is for whoever wrote the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ class Prompt:
     def blocks(self, capabilities: AgentCapabilities, roots: Sequence[str]) -> list[Any]:
         """The content of the prompt for an agent that takes so much."""
         items: list[Any] = [self.text] if self.text else []
-        items += [_block(path, capabilities, roots) for path in self.files]
+        items += [file_block(path, capabilities, roots) for path in self.files]
         return items
 
 
@@ -76,7 +68,7 @@ def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
             files[_existing(word, folder)] = None
             texts.append(word)
         else:
-            files.update(dict.fromkeys(_mentioned(word, folder)))
+            files.update(dict.fromkeys(mentioned(word, folder)))
             texts.append(word)
     if len(files) > FILES_MAX:
         raise PromptError(f"more than {FILES_MAX} files come along")
@@ -91,30 +83,9 @@ def _nonempty(prompt: Prompt) -> Prompt:
 
 
 def _existing(word: str, folder: Path) -> Path:
-    found = _file(word[1:], folder)
+    found = file_named(word[1:], folder)
     if found is None:
         raise PromptError(f"there is no file {word[1:]}")
-    return found
-
-
-def _file(name: str, folder: Path) -> Path | None:
-    """The file of this name; None where there is none, or where it is no name of a file at all."""
-    path = folder / os.path.expanduser(name)
-    try:
-        return path.absolute() if path.is_file() else None
-    except (OSError, ValueError):
-        return None
-
-
-def _mentioned(text: str, folder: Path) -> list[Path]:
-    """The files that a text names with an @ before them."""
-    found: list[Path] = []
-    for name in _MENTION.findall(text):
-        for one in (name, name.rstrip(_SENTENCE_END)):
-            path = _file(one, folder)
-            if path is not None:
-                found.append(path)
-                break
     return found
 
 
@@ -151,34 +122,6 @@ def _bytes(path: Path, most: int) -> bytes | None:
     with path.open("rb") as file:
         data = file.read(most + 1)
     return data if len(data) <= most else None
-
-
-def _block(path: Path, capabilities: AgentCapabilities, roots: Sequence[str]) -> Any:
-    """The file in the best form that the agent takes."""
-    kind = guess_type(path.name)[0]
-    try:
-        if kind is not None and kind.startswith("image/") and capabilities.image:
-            data = _bytes(path, IMAGE_BYTES_MAX)
-            if data is not None:
-                return v2.ImageContent(data=data, mime_type=kind, uri=path.as_uri())
-        found = _bytes(path, FILE_BYTES_MAX)
-        text = None if found is None or b"\0" in found else found.decode()
-    except UnicodeDecodeError:
-        text = None
-    except OSError as error:
-        raise PromptError(f"{path}: {error.strerror}") from None
-    if text is not None and capabilities.embedded_context:
-        resource = v2.EmbeddedResourceResource(
-            uri=path.as_uri(), text=text, mime_type=kind or "text/plain"
-        )
-        return v2.EmbeddedResource(resource=resource)
-    inside = any(os.path.commonpath((root, path)) == root for root in roots)
-    if text is not None and not inside:
-        # A link to what the agent may not open would be no help.
-        return f"{path}:\n\n{text}"
-    return v2.ResourceLink(
-        name=path.name, uri=path.as_uri(), mime_type=kind or UNSET, size=path.stat().st_size
-    )
 
 
 __all__ = ["Prompt", "PromptError", "read_prompt"]

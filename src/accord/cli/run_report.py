@@ -15,14 +15,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from accord import Update
-from accord.cli.output import Output
-from accord.cli.printing import Printer
-from accord.cli.prose import harmless
 from accord.cli.run_events import event_of, permission_event
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
 from accord.schema.codec import encode
+from accord.terminal.model.cleaning import harmless
+from accord.terminal.plain.output import Output
+from accord.terminal.plain.printing import Printer
 from accord.transcript import Message
 
 _CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

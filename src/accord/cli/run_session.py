@@ -16,10 +16,7 @@ from accord.cli.run_project import tell
 from accord.client.conversation import UpdateListener
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.handing_on import hand_on
-from accord.transcript import ConfigOption
-
-SESSIONS_SEEN_MAX = 10_000
-"""Sessions that are looked through for the last one."""
+from accord.terminal.engine.choosing import choose_model, last_session
 
 
 async def open_session(client: Client, job: Job, on_update: UpdateListener) -> Session:
@@ -32,7 +29,7 @@ async def open_session(client: Client, job: Job, on_update: UpdateListener) -> S
     try:
         session = await _open(client, job, on_update)
         if job.model is not None:
-            await _choose_model(session, job.model)
+            await choose_model(session, job.model)
         if job.mode is not None:
             await session.set_mode(job.mode)
     except (LocalProtocolError, UsageError) as error:
@@ -54,7 +51,7 @@ async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
     servers = _servers(client, job)
     session_id = job.session
     if job.go_on:
-        session_id = await _last_session(client, job.cwd)
+        session_id = await last_session(client, job.cwd)
     if session_id is None:
         return await client.new_session(
             job.cwd,
@@ -87,42 +84,6 @@ def _servers(client: Client, job: Job) -> list[Any]:
     for warning in handed.warnings:
         tell(warning)
     return [*job.mcp_servers, *handed.servers]
-
-
-async def _last_session(client: Client, cwd: str) -> str:
-    """The session of this folder that was used last."""
-    if not client.capabilities.listing:
-        raise UsageError("the agent does not list its sessions; name one with --session")
-    newest, seen = None, 0
-    async for info in client.list_sessions(cwd=cwd):
-        if newest is None or (info.updated_at or "") > (newest.updated_at or ""):
-            newest = info
-        seen += 1
-        if seen >= SESSIONS_SEEN_MAX:
-            break
-    if newest is None:
-        raise UsageError(f"there is no session to go on with in {cwd}")
-    return newest.session_id
-
-
-async def _choose_model(session: Session, wanted: str) -> None:
-    options = session.transcript.config_options
-    option = next((one for one in options if one.category == "model"), None)
-    if option is None:
-        raise UsageError("the agent offers no choice of models")
-    await session.set_option(option.option_id, _value(option, wanted))
-
-
-def _value(option: ConfigOption, wanted: str) -> str:
-    """The value that is meant by its own word or by its name."""
-    values = [choice.value for choice in option.choices]
-    if wanted in values or option.type == "unknown":
-        # An agent of the 2026-02 draft does not say which values there are.
-        return wanted
-    named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
-    if len(named) != 1:
-        raise UsageError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
-    return named[0]
 
 
 __all__ = ["open_session"]

@@ -6,27 +6,11 @@ import sys
 
 import anyio
 
-from accord.cli.chat import Chat
-from accord.cli.chat_view import ChatPrinter
-from accord.client import Client
 from accord.errors import AccordError
 from accord.store.interface import SessionRecord
 
 AGENT = ("-m", "accord", "agent")
-
-
-class ResumedChat(Chat):
-    """A conversation that goes on where a stored one ended."""
-
-    session_id: str
-
-    async def _talk(self, client: Client, folder: str) -> None:
-        session = await client.resume_session(
-            self.session_id, cwd=folder, on_update=self._events.send_nowait
-        )
-        while (text := await self._speaker.prompt()) is not None:
-            self._wants_to_leave = False
-            await self._take_turn(session, text)
+INTERRUPTED = 130
 
 
 def resume(record: SessionRecord, prompt: str) -> int:
@@ -44,20 +28,22 @@ def resume(record: SessionRecord, prompt: str) -> int:
 
 
 def _talk(record: SessionRecord) -> int:
-    from accord.cli.keyboard import Keyboard
-    from accord.cli.speakers import Person
+    from accord.cli.chat_setup import make_desk
+    from accord.discovery.config import load_config
+    from accord.terminal.engine.orders import Order
+    from accord.terminal.model.settings import Settings
+    from accord.terminal.plain.line_terminal import line_terminal
+    from accord.terminal.plain.running import run_plain
 
-    printer = ChatPrinter(sys.stdout)
-    printer.note(f"{record.title or record.session_id}, in {record.cwd}")
-    printer.note("`accord sessions show` has what was said before. /quit leaves.")
-    keyboard = Keyboard(sys.stdin.fileno())
-    chat = ResumedChat(printer, Person(keyboard, printer, (), yes=False))
-    chat.session_id = record.session_id
-    with keyboard.watched():
-        stayed = anyio.run(chat.run, (sys.executable, *AGENT), record.cwd)
-    if not stayed:
+    desk = make_desk(load_config(), Settings(), (record.cwd,))
+    command = (sys.executable, *AGENT)
+    order = Order(command=command, folder=record.cwd, session=record.session_id)
+    with line_terminal(record.cwd) as terminal:
+        terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
+        code = anyio.run(run_plain, desk, order, terminal)
+    if code == INTERRUPTED:
         raise KeyboardInterrupt
-    return 0
+    return code
 
 
 __all__ = ["resume"]

@@ -20,12 +20,12 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from accord.cli.prose import harmless
 from accord.cli.session_export import as_json, as_markdown, described
 from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
+from accord.terminal.model.cleaning import harmless
 
 DESCRIPTION = """\
 Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of

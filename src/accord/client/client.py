@@ -27,7 +27,7 @@ from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, TerminalRunner, make_options
 from accord.client.session import Session
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
-from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError
+from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
 from accord.schema.codec import decode, to_python
 from accord.schema.struct import Raw
@@ -157,6 +157,10 @@ class Client:
     def sessions(self) -> Mapping[str, Session]:
         """The open sessions by id."""
         return {one.id: one.session for one in self._connected.link.sessions.values()}
+
+    async def wait_closed(self) -> ConnectionLost:
+        """Wait until the agent is gone, and say why: for programs that must know it at once."""
+        return await self._connected.wait_closed()
 
     # ---- opening sessions
 

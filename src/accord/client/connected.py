@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TypeVar
 
+import anyio
 from anyio.abc import TaskGroup
 
 from accord.client import auth
@@ -22,6 +23,7 @@ from accord.client.serving import Serving
 from accord.client.wire import AuthMethod, Request, Setup, unreadable
 from accord.errors import (
     AuthenticationRequired,
+    ConnectionLost,
     LocalProtocolError,
     RemoteProtocolError,
     RequestFailed,
@@ -61,6 +63,8 @@ class Connected:
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
         self._link: Link | None = None
+        # Set when the agent, which is started anew for a login, is there again.
+        self._restart: anyio.Event | None = None
         # Gives a new session what a program holds of it; set by the client.
         self.adopt: Callable[[Conversation], None]
 
@@ -133,6 +137,16 @@ class Connected:
         """End the connection and whatever was started for the agent."""
         if self._link is not None:
             await self._link.aclose()
+
+    async def wait_closed(self) -> ConnectionLost:
+        """Wait for the end of the connection; one that a login begins anew has not ended."""
+        while True:
+            link = self.link
+            await link.connection.closed.wait()
+            if self._restart is not None:
+                await self._restart.wait()
+            elif link is self.link:
+                return link.connection.error or ConnectionLost("the connection was closed")
 
     # ---- what the agent is
 
@@ -330,8 +344,13 @@ class Connected:
         if status != 0:
             raise auth.LoginFailed(method.name, status)
         assert self._tasks is not None
-        await self.link.aclose()
-        await self.start(self._tasks)
+        restarted = self._restart = anyio.Event()
+        try:
+            await self.link.aclose()
+            await self.start(self._tasks)
+        finally:
+            self._restart = None
+            restarted.set()
 
 
 def _load_what_serves() -> None:

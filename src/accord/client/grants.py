@@ -114,6 +114,15 @@ class Grants:
         self._changed()
         return True
 
+    def restore(self, grant: Grant) -> bool:
+        """Remember a revoked answer again; False where a newer one about the same is there."""
+        is_newer = any(_subject(other) == _subject(grant) for other in self)
+        if is_newer or len(self._grants) >= GRANTS_MAX:
+            return False
+        self._grants[grant.grant_id] = (grant, ReadRule(grant.rule))
+        self._changed()
+        return True
+
     def end_session(self, session_id: str, connection: int = 0) -> None:
         """Forget what was remembered for a session that is over."""
         over = [

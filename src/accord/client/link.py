@@ -65,6 +65,10 @@ class Link:
 
     def __init__(self, transport: Transport, options: Options, handler: "LinkHandler") -> None:
         self.options = options
+        if options.traffic is not None:
+            from accord.client.overheard import Overheard
+
+            transport = Overheard(transport, options.traffic)
         self.transport = transport
         self._handler = handler
         self.connection = Connection(

@@ -128,6 +128,7 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "on_auth_status": (callable, "a function"),
     "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
+    "traffic": (callable, "a function that is told which way, and bytes"),
     "dialects": (
         lambda value: _serves(value, "recall", "remember", "forget"),
         "an object with recall, remember and forget",

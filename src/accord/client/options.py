@@ -17,6 +17,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from accord.client.draft_login import Credential, CredentialSource
     from accord.client.elicitation import Elicitations
+    from accord.client.overheard import Listener
     from accord.client.permissions import Permissions
     from accord.client.service_forms import ReadsFiles, RunsTerminals, WritesFiles
     from accord.client.unstable import AuthStatus
@@ -55,6 +56,8 @@ class ClientOptions(TypedDict, total=False):
     on_auth_status: Callable[["AuthStatus"], None]
     # What we understand beyond the protocol.
     extensions: Extensions
+    # Hears every byte, "sent" or "received", at once and in order; without bytes: it is over.
+    traffic: "Listener"
     # For agents of the 2026-02 draft: which dialect each agent spoke, from one start to the next;
     dialects: "DialectMemory"
     # how to log in where the agent wants a credential;
@@ -98,6 +101,7 @@ class Options:
     login_terminal: TerminalRunner | None = None
     on_auth_status: Callable[["AuthStatus"], None] | None = None
     extensions: Extensions = field(default_factory=Extensions)
+    traffic: "Listener | None" = None
     dialects: DialectMemory | None = None
     credential: Any = None
     ui: frozenset[str] = frozenset()
@@ -132,6 +136,7 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         login_terminal=login_terminal,
         on_auth_status=chosen.get("on_auth_status"),
         extensions=chosen.get("extensions") or Extensions(),
+        traffic=chosen.get("traffic"),
         dialects=chosen.get("dialects"),
         credential=chosen.get("credential"),
         ui=frozenset(chosen.get("ui") or ()),

@@ -6,7 +6,7 @@ It must not know how anything is decided.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ import anyio
 from accord.client.answers import Answer
 from accord.client.asking import PermissionRequest
 from accord.client.calls import ApprovedCalls
-from accord.client.grants import Grants
+from accord.client.grants import Grant, Grants, Place
 from accord.client.policy import Effect, ReadRule
 from accord.client.queueing import Queue
 
@@ -52,6 +52,39 @@ class Shared:
             return True
         rules = (*(read.rule for read in self.rules), *(grant.rule for grant in self.grants))
         return any(rule.effect == "allow" for rule in rules)
+
+    def holds(self, read: ReadRule) -> bool:
+        """Whether this very rule is still written or remembered."""
+        return any(read is one for one in self.rules) or any(
+            grants.holds(read) for grants in (self.session_grants, self.grants)
+        )
+
+    def grants_at(self, here: Place) -> list[ReadRule]:
+        """What is remembered for this place."""
+        return self.session_grants.rules_at(here) + self.grants.rules_at(here)
+
+    def line(self, connection: int, session_id: str) -> Hashable:
+        """The line in which requests of a session wait for the user."""
+        return (connection, session_id) if self.per_session else None
+
+    def waiting(self, connection: int, session_id: str | None) -> int:
+        """Requests in line behind those that the user is shown.
+
+        Where every session has a line of its own, of `session_id` only; without a connection, of
+        all sessions that have this id.
+        """
+        if not self.per_session:
+            return self.queue.waiting()
+        return sum(
+            self.queue.waiting(key)
+            for key in self.queue.keys
+            if isinstance(key, tuple) and connection in (0, key[0]) and session_id in (None, key[1])
+        )
+
+    def restore(self, grant: Grant) -> bool:
+        """Remember a revoked answer again; False where there is a newer answer about the same."""
+        kept = self.session_grants if grant.scope == "session" else self.grants
+        return kept.restore(grant)
 
 
 @dataclass(slots=True)

@@ -143,6 +143,14 @@ class Permissions:
         """Forget a remembered answer, in running sessions too; False when there is none."""
         return self._shared.session_grants.revoke(grant_id) or self._shared.grants.revoke(grant_id)
 
+    def restore(self, grant: Grant) -> bool:
+        """Take a `revoke` back; False where there is a newer answer about the same."""
+        return self._shared.restore(grant)
+
+    def waiting(self, session_id: str | None = None) -> int:
+        """Requests in line behind what the user is shown; see `Shared.waiting`."""
+        return self._shared.waiting(self._connection, session_id)
+
     # ---- what a client tells
 
     def for_connection(self, agent: str | None = None) -> Permissions:
@@ -206,11 +214,11 @@ class Permissions:
         if at is not None:
             target = PlacedPath(at, path if target is None else target.spelled)
             facts = replace(facts, paths=(target,))
-        calls = self._session(session_id).calls
+        calls, holds = self._session(session_id).calls, self._shared.holds
         return await self._unasked(
             request,
             facts,
-            lambda: target is not None and calls.cover_write(target.real, self._holds),
+            lambda: target is not None and calls.cover_write(target.real, holds),
         )
 
     async def may_run(
@@ -228,7 +236,8 @@ class Permissions:
         )
         facts = self._facts(request)
         calls = self._session(session_id).calls
-        return await self._unasked(request, facts, lambda: calls.cover_run(facts, self._holds))
+        holds = self._shared.holds
+        return await self._unasked(request, facts, lambda: calls.cover_run(facts, holds))
 
     def reads_freely(self, session_id: str) -> bool:
         """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
@@ -237,7 +246,7 @@ class Permissions:
     def _against_reading(self, session_id: str) -> list[ReadRule]:
         return [
             read
-            for read in (*self._shared.rules, *self._grants_at(self._place(session_id)))
+            for read in (*self._shared.rules, *self._shared.grants_at(self._place(session_id)))
             if read.rule.effect != "allow" and (read.rule.path or read.rule.kind == "read")
         ]
 
@@ -269,19 +278,10 @@ class Permissions:
     def _facts(self, request: PermissionRequest) -> Facts:
         return Facts.of(request, self._session(request.session_id).workspace)
 
-    def _grants_at(self, here: Place) -> list[ReadRule]:
-        return self._shared.session_grants.rules_at(here) + self._shared.grants.rules_at(here)
-
-    def _holds(self, read: ReadRule) -> bool:
-        shared = self._shared
-        return any(read is one for one in shared.rules) or any(
-            grants.holds(read) for grants in (shared.session_grants, shared.grants)
-        )
-
     def _judge(
         self, request: PermissionRequest, facts: Facts
     ) -> tuple[Effect, tuple[ReadRule, ...]]:
-        grants = self._grants_at(self._place(request.session_id))
+        grants = self._shared.grants_at(self._place(request.session_id))
         return judge(self._shared.rules, grants, facts, self._shared.otherwise)
 
     def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
@@ -312,7 +312,7 @@ class Permissions:
     async def _ask_user(self, request: PermissionRequest, facts: Facts) -> Decision:
         state = self._session(request.session_id)
         shared = self._shared
-        key = (self._connection, request.session_id) if shared.per_session else None
+        key = shared.line(self._connection, request.session_id)
         if shared.queue.waiting(key) >= WAITING_MAX:
             _log.error("more than %d permission requests wait; refused", WAITING_MAX)
             return refusal(request)

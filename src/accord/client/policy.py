@@ -351,7 +351,7 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
             return ()
         return (Rule(effect=effect, mcp_tool=facts.mcp_tool, exact=True),)
     if facts.command is not None:
-        if not facts.command.line:
+        if not facts.command.line.strip():
             return ()
         cwd = facts.cwd if bind_cwd else None
         return (Rule(effect=effect, command=facts.command.line, cwd=cwd, exact=True),)

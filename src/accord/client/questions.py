@@ -5,6 +5,7 @@ decides, a withdrawn request; all of these are answered `cancelled`.
 """
 
 import logging
+import posixpath
 import shlex
 from typing import Any
 
@@ -18,6 +19,8 @@ from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
 
 _log = logging.getLogger("accord.client")
+
+_FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
 
 CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 
@@ -90,7 +93,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         kind=kind,
         paths=_paths(call),
         command=command,
-        cwd=asked.cwd or session.cwd,
+        cwd=asked.cwd or _folder({} if command is None else given, session.cwd),
         mcp_tool=_mcp_tool(call, given),
         hosts=_hosts(given),
         origin="agent",
@@ -127,6 +130,15 @@ def _command(given: dict[str, Any], kind: str) -> str | None:
         # Quoted, or an argument such as `a; b` would read like two commands.
         return shlex.join(command)
     return command if isinstance(command, str) else None
+
+
+def _folder(given: dict[str, Any], cwd: str) -> str:
+    """Where it would run: as the input says, under any of the names that agents have for it."""
+    for name in _FOLDER_NAMES:
+        folder = given.get(name)
+        if isinstance(folder, str) and folder:
+            return posixpath.join(cwd, folder)
+    return cwd
 
 
 def _hosts(given: dict[str, Any]) -> tuple[str, ...]:

@@ -20,6 +20,11 @@ class Queue:
         # A key is here while somebody has the turn; the others wait behind.
         self._lines: dict[Hashable, deque[anyio.Event]] = {}
 
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """The lines in which somebody has the turn."""
+        return tuple(self._lines)
+
     def waiting(self, key: Hashable = None) -> int:
         """How many wait behind the one that has the turn."""
         return len(self._lines.get(key, ()))

@@ -1,4 +1,4 @@
-"""The configuration: agents, MCP servers, the model and the permissions that the user set up.
+"""The configuration: agents, MCP servers, the model, the permissions and the chat of the user.
 
 Must not know how any of them is used.
 
@@ -11,7 +11,7 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,10 @@ from accord.discovery.tables import Table, read_toml
 SERVER_TYPES = ("stdio", "http", "sse")
 PROVIDERS = ("openai", "anthropic", "google", "ollama")
 THINKING_LEVELS = ("auto", "off", "low", "medium", "high")
+THEMES = ("auto", "dark", "light", "contrast", "none")
+IMAGES = ("auto", "none", "kitty", "sixel")
+QUIET_SECONDS = 10
+"""After this long a working agent that says nothing is called quiet, if the user says nothing."""
 AUDIT_BYTES_MAX = 8 << 20
 """How large the audit log may grow before it is rotated, if the user says nothing."""
 
@@ -78,6 +82,27 @@ class PermissionSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings:
+    """How the terminal client looks and works, and what it hands to every agent.
+
+    `keys` has the keys of an action by its name; which names there are is the client's business.
+    """
+
+    theme: str = "auto"
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    follow: bool = False
+    side_by_side: bool = False
+    images: str = "auto"
+    bell: bool = False
+    editor: tuple[str, ...] | None = None
+    quiet_seconds: int = QUIET_SECONDS
+    # Folders beside the project's that agents may work in.
+    add_dirs: tuple[str, ...] = ()
+    # Names of `mcp_servers`.
+    mcp_servers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """All that the user set up."""
 
@@ -86,6 +111,9 @@ class Config:
     mcp_servers: Mapping[str, McpEntry] = field(default_factory=dict)
     model: ModelSettings = field(default_factory=ModelSettings)
     permissions: PermissionSettings = field(default_factory=PermissionSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    # Where it was read, for complaints about it; None where there is no file.
+    file: Path | None = field(default=None, compare=False)
     warnings: tuple[str, ...] = ()
 
 
@@ -107,12 +135,15 @@ def load_config(folder: Path | None = None) -> Config:
     servers = {name: mcp_entry(one) for name, one in table.tables("mcp_servers").items()}
     model = _model(table.table("model"))
     permissions = _permissions(table.table("permissions"), folder)
+    chat = _chat(table.table("chat"), servers)
     return Config(
         agent=chosen,
         agents=agents,
         mcp_servers=servers,
         model=model,
         permissions=permissions,
+        chat=chat,
+        file=folder / "config.toml",
         warnings=tuple(table.unknown()),
     )
 
@@ -173,12 +204,39 @@ def _permissions(table: Table, folder: Path) -> PermissionSettings:
     )
 
 
+def _chat(table: Table, servers: Collection[str]) -> ChatSettings:
+    names = table.texts("mcp_servers") or ()
+    for name in names:
+        if name not in servers:
+            known = ", ".join(sorted(servers)) or "none"
+            raise table.wrong("mcp_servers", f"must be names of mcp_servers ({known})")
+    folders = tuple(str(Path(one).expanduser()) for one in table.texts("add_dirs") or ())
+    if not all(Path(one).is_absolute() for one in folders):
+        raise table.wrong("add_dirs", "must be absolute paths, or begin with ~")
+    return ChatSettings(
+        theme=table.text("theme", among=THEMES) or "auto",
+        keys=table.text_lists("keys"),
+        follow=table.flag("follow", False),
+        side_by_side=table.flag("side_by_side", False),
+        images=table.text("images", among=IMAGES) or "auto",
+        bell=table.flag("bell", False),
+        editor=table.words("editor"),
+        quiet_seconds=table.whole("quiet_seconds") or QUIET_SECONDS,
+        add_dirs=folders,
+        mcp_servers=names,
+    )
+
+
 __all__ = [
     "AUDIT_BYTES_MAX",
+    "IMAGES",
     "PROVIDERS",
+    "QUIET_SECONDS",
     "SERVER_TYPES",
+    "THEMES",
     "THINKING_LEVELS",
     "AgentEntry",
+    "ChatSettings",
     "Config",
     "McpEntry",
     "ModelSettings",

@@ -136,6 +136,16 @@ class Table:
                 raise self.wrong(_joined(name, key), "must be text")
         return dict(value)
 
+    def text_lists(self, name: str) -> dict[str, tuple[str, ...]]:
+        """A table of texts and lists of texts; one text is a list of one."""
+        found: dict[str, tuple[str, ...]] = {}
+        for key, value in (self._take(name, dict) or {}).items():
+            texts = value if isinstance(value, list) else [value]
+            if not all(isinstance(one, str) for one in texts):
+                raise self.wrong(_joined(name, key), "must be text, or a list of texts")
+            found[key] = tuple(texts)
+        return found
+
     def table(self, name: str) -> Table:
         """A table within; empty where it is left out."""
         value = self._take(name, dict)

@@ -103,16 +103,17 @@ class Scribe:
             name = source.removeprefix("gap-")
             if name != "stderr":
                 self._streams[cast("Speaker", name)].lose()
-            self._line(gap_line(time, name, int(data), "the recorder could not keep up"))
+            self.gap(time, name, int(data), "the recorder could not keep up")
         else:
             speaker = cast("Speaker", source)
             for frame in self._streams[speaker].feed(data):
-                self._frame(time, speaker, frame)
+                self.frame(time, speaker, frame)
 
-    def _frame(self, time: float, speaker: Speaker, frame: bytes | int) -> None:
+    def frame(self, time: float, speaker: Speaker, frame: bytes | int) -> None:
+        """Write a frame, or how many bytes of one that was too long are missing."""
         if isinstance(frame, int):
             if frame:
-                self._line(gap_line(time, speaker, frame, "a frame was too long"))
+                self.gap(time, speaker, frame, "a frame was too long")
             return
         read = read_frame(frame)
         facts: dict[str, Any] = {"kind": read.kind}
@@ -125,6 +126,10 @@ class Scribe:
                 facts["method"] = asked.method
         raw = frame if self._redactor is None else self._redactor.frame(frame)
         self._line(frame_line(time, speaker, raw, facts=facts))
+
+    def gap(self, time: float, source: str, lost_bytes: int, why: str) -> None:
+        """Write that something is missing."""
+        self._line(gap_line(time, source, lost_bytes, why))
 
     def _take_stderr(self, time: float, data: bytes) -> None:
         *lines, self._stderr = (self._stderr + data).split(b"\n")
@@ -143,7 +148,7 @@ class Scribe:
     def _finish(self, time: float, how: str) -> None:
         for speaker, stream in self._streams.items():
             for frame in stream.finish():
-                self._frame(time, speaker, frame)
+                self.frame(time, speaker, frame)
         if self._stderr:
             self._stderr_line(time, self._stderr)
             self._stderr = b""

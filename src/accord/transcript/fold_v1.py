@@ -15,6 +15,7 @@ from accord.transcript import fold_v1_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
 from accord.transcript.plan import MAIN_PLAN_ID
+from accord.transcript.told_terminals import fold_told_terminals
 from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff, Location
 from accord.transcript.update import (
     MessageChanged,
@@ -78,6 +79,8 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.raw_output = raw_output.copy()
     if update.name is not UNSET or update.meta is not UNSET:
         call.patch(name=_given(update.name), meta=_given(update.meta))
+        if isinstance(update.meta, dict):
+            fold_told_terminals(view, call, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
         call.locations = [Location(place.path, place.line or None) for place in locations]

@@ -51,6 +51,8 @@ class Terminal:
         "cwd",
         "exit_status",
         "meta",
+        "received",
+        "replacements",
         "size",
         "terminal_id",
         "truncated",
@@ -67,6 +69,10 @@ class Terminal:
         # Whether the front of the output is missing.
         self.truncated = False
         self.meta: dict[str, Raw] = {}
+        # How often all was replaced, and the bytes that came since, dropped ones included: who
+        # shows the output as it grows reads on from there with `since`.
+        self.replacements = 0
+        self.received = 0
         self._bytes = bytearray()
         # Reads chunk after chunk, for `append`; `text` reads all that is kept.
         self._decoder: IncrementalDecoder = _utf8("replace")
@@ -87,15 +93,23 @@ class Terminal:
             self._text = _utf8("replace").decode(self._bytes, final=self.exit_status is not None)
         return self._text
 
+    def since(self, received: int) -> bytes:
+        """What came after so many bytes, as far as it is kept."""
+        new = self.received - received
+        return bytes(self._bytes[-new:]) if new > 0 else b""
+
     def append(self, data: bytes) -> str:
         """Take more output.  Returns the text that it completes."""
         self._bytes += data
+        self.received += len(data)
         self._bound()
         return self._decoder.decode(data)
 
     def replace(self, data: bytes) -> str:
         """Take a snapshot in place of everything before it.  Returns its text."""
         self._bytes = bytearray(data)
+        self.received = len(data)
+        self.replacements += 1
         self.truncated = False
         self._bound()
         self._decoder.reset()

@@ -7,7 +7,9 @@ slower and with the same order.
 import asyncio
 import os
 import stat
+import sys
 from collections.abc import Callable
+from contextvars import Context, copy_context
 
 import anyio
 from anyio.abc import TaskGroup
@@ -42,22 +44,28 @@ class Driver:
 
 
 class LoopDriver(Driver):
-    """asyncio's own readiness callbacks; regular files are always ready."""
+    """asyncio's own readiness callbacks; regular files are always ready.
+
+    Callbacks run outside of tasks, where anyio finds its backend by a context variable, if at all;
+    whoever began the loop by other means than anyio has not set it.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        # Copied for each use: one that is entered cannot be entered again.
+        self._context = _context_of_asyncio()
         self._files: dict[int, asyncio.Handle] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._hang_ups: set[int] = set()
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
         if _is_file(fd):
-            self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+            self._files[fd] = self._soon(self._read_file, fd, callback)
         else:
-            self._loop.add_reader(fd, callback)
+            self._context.copy().run(self._loop.add_reader, fd, callback)
 
     def _read_file(self, fd: int, callback: Callable[[], None]) -> None:
-        self._files[fd] = self._loop.call_soon(self._read_file, fd, callback)
+        self._files[fd] = self._soon(self._read_file, fd, callback)
         callback()
 
     def unwatch_read(self, fd: int) -> None:
@@ -68,7 +76,7 @@ class LoopDriver(Driver):
             self._loop.remove_reader(fd)
 
     def watch_write(self, fd: int, callback: Callable[[], None]) -> None:
-        self._loop.add_writer(fd, callback)
+        self._context.copy().run(self._loop.add_writer, fd, callback)
 
     def unwatch_write(self, fd: int) -> None:
         self._loop.remove_writer(fd)
@@ -76,7 +84,7 @@ class LoopDriver(Driver):
     def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None:
         # There is never anything to read where we write: it can only be that nobody reads it.
         self._hang_ups.add(fd)
-        self._loop.add_reader(fd, callback)
+        self._context.copy().run(self._loop.add_reader, fd, callback)
 
     def unwatch_hang_up(self, fd: int) -> None:
         if fd in self._hang_ups:
@@ -84,10 +92,13 @@ class LoopDriver(Driver):
             self._loop.remove_reader(fd)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._loop.call_soon(callback)
+        self._soon(callback)
+
+    def _soon(self, callback: Callable[..., None], *given: object) -> asyncio.Handle:
+        return self._loop.call_soon(callback, *given, context=self._context.copy())
 
     def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
-        self._timers[timer] = self._loop.call_later(seconds, callback)
+        self._timers[timer] = self._loop.call_later(seconds, callback, context=self._context.copy())
 
     def close(self) -> None:
         for timer in self._timers.values():
@@ -158,6 +169,14 @@ class TaskDriver(Driver):
     def close(self) -> None:
         for scope in self._scopes.values():
             scope.cancel()
+
+
+def _context_of_asyncio() -> Context:
+    context = copy_context()
+    sniffio = sys.modules.get("sniffio")
+    if sniffio is not None:
+        context.run(sniffio.current_async_library_cvar.set, "asyncio")
+    return context
 
 
 def driver_for(tasks: TaskGroup) -> Driver:

@@ -1,0 +1,73 @@
+"""Which session, mode or model is meant, among those that an agent has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.client.client import Client
+from accord.client.session import Session
+from accord.client.wire import SessionInfo
+from accord.errors import LocalProtocolError
+from accord.transcript import ConfigOption
+
+SESSIONS_SEEN_MAX = 10_000
+"""Sessions that are looked through."""
+
+
+async def sessions_of(client: Client, folder: str | None) -> list[SessionInfo]:
+    """The agent's sessions, of one folder or of all, the one that was used last first.
+
+    Raises:
+        LocalProtocolError: it does not list them.
+    """
+    if not client.capabilities.listing:
+        raise LocalProtocolError("the agent does not list its sessions; name one with --session")
+    found: list[SessionInfo] = []
+    async for info in client.list_sessions(cwd=folder):
+        found.append(info)
+        if len(found) >= SESSIONS_SEEN_MAX:
+            break
+    return sorted(found, key=lambda info: info.updated_at or "", reverse=True)
+
+
+async def last_session(client: Client, folder: str) -> str:
+    """The session of this folder that was used last.
+
+    Raises:
+        LocalProtocolError: there is none.
+    """
+    found = await sessions_of(client, folder)
+    if not found:
+        raise LocalProtocolError(f"there is no session to go on with in {folder}")
+    return found[0].session_id
+
+
+async def choose_model(session: Session, wanted: str) -> None:
+    """Set the model that is meant by its own word or by its name.
+
+    Raises:
+        LocalProtocolError: the agent has no such model.
+    """
+    option = option_of(session.transcript.config_options, "model")
+    if option is None:
+        raise LocalProtocolError("the agent offers no choice of models")
+    await session.set_option(option.option_id, _value(option, wanted))
+
+
+def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | None:
+    """The first option of a category."""
+    return next((one for one in options if one.category == category), None)
+
+
+def _value(option: ConfigOption, wanted: str) -> str:
+    values = [choice.value for choice in option.choices]
+    if wanted in values or option.type == "unknown":
+        # An agent of the 2026-02 draft does not say which values there are.
+        return wanted
+    named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
+    if len(named) != 1:
+        raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
+    return named[0]
+
+
+__all__ = ["choose_model", "last_session", "option_of", "sessions_of"]

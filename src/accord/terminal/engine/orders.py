@@ -1,0 +1,54 @@
+"""What the person wants to talk to, and where: one agent, one folder, perhaps one session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """How a chat begins.
+
+    `session` is the one to go on with; with `go_on` it is the last one of the folder.  What is in
+    `mcp_servers` and `add_dirs` the person named, so an agent that cannot take it is an error;
+    what is in `wished_dirs` and `wished_servers` stands in the configuration and may be left out.
+    """
+
+    command: tuple[str, ...]
+    name: str = ""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    agent_cwd: str | None = None
+    api_key_env: str | None = None
+    folder: str = "."
+    add_dirs: tuple[str, ...] = ()
+    mcp_servers: Sequence[Any] = field(default=(), repr=False)
+    wished_dirs: tuple[str, ...] = ()
+    wished_servers: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    mode: str | None = None
+    model: str | None = None
+    session: str | None = None
+    go_on: bool = False
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders that the person named."""
+        return (self.folder, *self.add_dirs)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """What is spoken: SSE, which somebody may still need, left the protocol with v2."""
+        from accord.client.handshake import VERSIONS
+        from accord.schema import v1
+
+        named_sse = any(isinstance(one, v1.McpServer) for one in self.mcp_servers)
+        return (1,) if named_sse else VERSIONS
+
+    @property
+    def label(self) -> str:
+        """A name for the agent before it has told its own."""
+        return self.name or self.command[0].rpartition("/")[2]
+
+
+__all__ = ["Order"]

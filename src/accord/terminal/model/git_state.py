@@ -1,0 +1,149 @@
+"""What git knew about the project before the agent came.
+
+These functions block: call them in a thread.  Only commands that change nothing are run, not even
+git's own index, and nothing that the project's configuration would have git start.
+
+What always holds
+    * No answer within `SECONDS_MAX`, no git, or no repository: there is None, and no error.
+    * What is read of the answer is bounded.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+GitMark: TypeAlias = Literal["clean", "dirty", "untracked", "ignored", "outside"]
+
+SECONDS_MAX = 5.0
+BYTES_MAX = 8 * 1024 * 1024
+
+_QUIETLY = (
+    "--no-optional-locks",
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """A repository at one moment.
+
+    `marks` has the paths that are not clean, from the top of the repository on; a folder ends in
+    a slash and stands for all beneath it.
+    """
+
+    top: str
+    branch: str | None = None
+    head: str | None = None
+    marks: Mapping[str, GitMark] = field(default_factory=dict)
+    # There were more than are known.
+    is_cut: bool = False
+
+    def mark(self, path: str) -> GitMark:
+        """What git knew of a file that was there then."""
+        if path == self.top or not path.startswith(f"{self.top}/"):
+            return "outside"
+        inner = path[len(self.top) + 1 :]
+        found = self.marks.get(inner)
+        while found is None and "/" in inner:
+            inner = inner.rpartition("/")[0]
+            found = self.marks.get(f"{inner}/")
+        return found or "clean"
+
+    @property
+    def label(self) -> str:
+        """For a line: the branch, or the commit."""
+        return self.branch or f"detached at {(self.head or '')[:8]}"
+
+
+def read_git_state(folder: str) -> GitState | None:
+    """The repository that a folder is in."""
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return None
+    told = _git(
+        folder,
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=normal",
+        "--ignored=traditional",
+    )
+    if told is None:
+        return None
+    return state_of(os.fsdecode(top[0].rstrip(b"\n")), *told)
+
+
+def state_of(top: str, told: bytes, is_cut: bool = False) -> GitState:
+    """Read what `git status --porcelain=v2 --branch -z` says."""
+    branch: str | None = None
+    head: str | None = None
+    marks: dict[str, GitMark] = {}
+    parts = iter(told.split(b"\0")[:-1])
+    for part in parts:
+        line = os.fsdecode(part)
+        kind, _, rest = line.partition(" ")
+        if line.startswith("# branch.head "):
+            name = line.removeprefix("# branch.head ")
+            branch = None if name == "(detached)" else name
+        elif line.startswith("# branch.oid "):
+            head = line.removeprefix("# branch.oid ")
+        elif kind == "?":
+            marks[rest] = "untracked"
+        elif kind == "!":
+            marks[rest] = "ignored"
+        elif kind == "1":
+            marks[rest.split(" ", 7)[-1]] = "dirty"
+        elif kind == "2":
+            marks[rest.split(" ", 8)[-1]] = "dirty"
+            # Where it was before has a part of its own.
+            next(parts, b"")
+        elif kind == "u":
+            marks[rest.split(" ", 9)[-1]] = "dirty"
+    return GitState(top, branch, head, marks, is_cut)
+
+
+def _git(folder: str, *words: str) -> tuple[bytes, bool] | None:
+    """What git says, and whether that is not all; None where it says nothing good."""
+    # Who started us from within git meant another repository by its variables.
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        process = subprocess.Popen(
+            ("git", *_QUIETLY, "-C", folder, *words),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    import threading
+
+    # Reading has no time limit of its own; the end of the process ends it.
+    limit = threading.Timer(SECONDS_MAX, process.kill)
+    limit.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout as answer:
+            data = answer.read(BYTES_MAX + 1)
+        is_cut = len(data) > BYTES_MAX
+        if is_cut:
+            process.kill()
+            data = data[: data.rfind(b"\0", 0, BYTES_MAX) + 1]
+        code = process.wait()
+    finally:
+        limit.cancel()
+    return (data, is_cut) if code == 0 or is_cut else None
+
+
+__all__ = ["GitMark", "GitState", "read_git_state", "state_of"]

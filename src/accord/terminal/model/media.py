@@ -1,0 +1,47 @@
+"""What kind of thing some bytes are: by how they begin, else by the name of their file."""
+
+from __future__ import annotations
+
+from mimetypes import guess_type
+
+HEAD_BYTES = 64
+
+_BEGINNINGS: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+    (b"ID3", "audio/mpeg"),
+    (b"OggS", "audio/ogg"),
+    (b"fLaC", "audio/flac"),
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"\x7fELF", "application/x-executable"),
+)
+# Of files in RIFF and ISO containers, by the letters that say what is in them.
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_ISO = {b"avif": "image/avif", b"heic": "image/heic", b"M4A ": "audio/mp4"}
+
+
+def media_type_of(name: str, head: bytes = b"") -> str:
+    """The media type of a file of this name that begins so; empty where nobody can tell."""
+    by_name = guess_type(name)[0] or ""
+    found = _by_beginning(head)
+    if found == "application/zip" and by_name:
+        # Many formats are zip files with a name of their own.
+        return by_name
+    return found or by_name
+
+
+def _by_beginning(head: bytes) -> str:
+    if head.startswith(b"RIFF"):
+        return _RIFF.get(head[8:12], "")
+    if head[4:8] == b"ftyp":
+        return _ISO.get(head[8:12], "")
+    return next((kind for start, kind in _BEGINNINGS if head.startswith(start)), "")
+
+
+__all__ = ["HEAD_BYTES", "media_type_of"]

@@ -1,0 +1,95 @@
+"""What waits for the person's answer: permissions, forms, pages to visit, logins.
+
+Must not know how anything is asked: a dialog or a line shows the first question and answers it.
+
+What always holds
+    * Questions are shown in the order in which they came, one at a time, and each is answered once.
+    * A question whose asker does not wait any more is gone at once, answered or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import anyio
+
+QuestionKind: TypeAlias = Literal["permission", "form", "url", "login", "credential", "servers"]
+
+
+class Question:
+    """One question, as long as it waits.
+
+    `request` is what is asked, by `kind`: a `PermissionRequest` (answered with a `Decision`), a
+    `FormRequest` (values, False to decline, None to close), a `UrlRequest` (True, False, None), a
+    tuple of `AuthMethod` (the id of one, or None), "credential" the reason as a string (the key,
+    or None), "servers" a `ProjectServer` of the folder's own file (True, False, None: not now).
+    """
+
+    def __init__(self, kind: QuestionKind, request: Any, asked_at: float, others: int = 0) -> None:
+        self.kind: QuestionKind = kind
+        self.request = request
+        # By the clock of the chat, for the guard against a key that was meant for something else.
+        self.asked_at = asked_at
+        # How many wait behind it where only the asker knows; see `Questions.waiting`.
+        self.others = others
+        self._answer: Any = None
+        self._answered = anyio.Event()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it is over."""
+        return self._answered.is_set()
+
+    def answer(self, value: Any) -> None:
+        """The person's answer; a second one changes nothing."""
+        if not self._answered.is_set():
+            self._answer = value
+            self._answered.set()
+
+    async def wait(self) -> Any:
+        """The answer."""
+        await self._answered.wait()
+        return self._answer
+
+
+class Questions:
+    """The line of questions of one chat.  Guards the order; tells whoever looks of each change."""
+
+    def __init__(self, clock: Callable[[], float], changed: Callable[[], None]) -> None:
+        self._clock = clock
+        self._changed = changed
+        self._waiting: list[Question] = []
+        # Of requests that wait in front of us and were not asked yet, set by who knows.
+        self.count_behind: Callable[[], int] = lambda: 0
+
+    @property
+    def first(self) -> Question | None:
+        """The one to show."""
+        return self._waiting[0] if self._waiting else None
+
+    @property
+    def all(self) -> Sequence[Question]:
+        """All of them, in order."""
+        return tuple(self._waiting)
+
+    @property
+    def waiting(self) -> int:
+        """How many there are, those included that the library keeps in line for us."""
+        return len(self._waiting) + self.count_behind()
+
+    async def ask(self, kind: QuestionKind, request: Any) -> Any:
+        """Show a question and wait for its answer; who stops waiting takes it back."""
+        question = Question(kind, request, self._clock())
+        self._waiting.append(question)
+        self._changed()
+        try:
+            return await question.wait()
+        finally:
+            self._waiting.remove(question)
+            # Whoever shows it looks at this.
+            question.answer(None)
+            self._changed()
+
+
+__all__ = ["Question", "QuestionKind", "Questions"]

@@ -1,0 +1,20 @@
+"""What the client itself has to say in a conversation: how a turn ended, what was denied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Tone: TypeAlias = Literal["info", "success", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remark:
+    """One line of ours between the entries of the agent; `detail` is folded beneath it."""
+
+    text: str
+    tone: Tone = "info"
+    detail: str = ""
+
+
+__all__ = ["Remark", "Tone"]

@@ -1,0 +1,138 @@
+"""How the person wants the terminal client, from the configuration and what the terminal says.
+
+Must not know any screen, and reads no file: the configuration has been read.
+
+What always holds
+    * There are settings without a configuration.
+    * A key that cannot be is a `ConfigError` that names the file, the key and what may be; what
+      only surprises (an action that is not known, or that has no key any more) is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from accord.discovery.config import QUIET_SECONDS, Config
+from accord.errors import ConfigError
+from accord.terminal.model.key_names import key_named, may_have
+from accord.terminal.model.keys import ACTIONS, Action, actions_with, clashes_of
+
+ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
+ImageSetting: TypeAlias = Literal["auto", "none", "kitty", "sixel"]
+
+THEMES: dict[str, ThemeName] = {
+    "dark": "accord-dark",
+    "light": "accord-light",
+    "contrast": "accord-contrast",
+    "none": "accord-none",
+}
+_IMAGES: dict[str, ImageSetting] = {
+    "auto": "auto",
+    "none": "none",
+    "kitty": "kitty",
+    "sixel": "sixel",
+}
+# Of the sixteen colours of terminals: those on which dark text is read.
+_LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What was chosen, complete and checked.  `actions` have the person's keys."""
+
+    theme: ThemeName = "accord-dark"
+    actions: tuple[Action, ...] = ACTIONS
+    follow: bool = False
+    side_by_side: bool = False
+    images: ImageSetting = "auto"
+    bell: bool = False
+    editor: tuple[str, ...] | None = None
+    quiet_seconds: int = QUIET_SECONDS
+    # Folders beside the project's, named by the person for every agent.
+    add_dirs: tuple[str, ...] = ()
+    # Names of MCP servers of the configuration, named by the person for every agent.
+    mcp_servers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    def keys_of(self, action: str) -> tuple[str, ...]:
+        """The keys of an action; none where there is no such."""
+        return next((one.keys for one in self.actions if one.name == action), ())
+
+
+def settings_of(config: Config, environ: Mapping[str, str]) -> Settings:
+    """The settings of a configuration in this terminal.
+
+    Raises:
+        ConfigError: a key that cannot be, or that two actions have.
+    """
+    chat = config.chat
+    file = str(config.file or "config.toml")
+    changes, warnings = _keys(chat.keys, file)
+    for clash in clashes_of(changes):
+        if clash.is_last:
+            warnings.append(
+                f"{file}: chat.keys.{clash.given_to}: {clash.key} was the key of"
+                f" {clash.taken_from}, which is in the palette only now"
+            )
+    return Settings(
+        theme=THEMES.get(chat.theme) or theme_for(environ),
+        actions=actions_with(changes),
+        follow=chat.follow,
+        side_by_side=chat.side_by_side,
+        images=_IMAGES[chat.images],
+        bell=chat.bell,
+        editor=chat.editor,
+        quiet_seconds=chat.quiet_seconds,
+        add_dirs=chat.add_dirs,
+        mcp_servers=chat.mcp_servers,
+        warnings=tuple(warnings),
+    )
+
+
+def _keys(
+    written: Mapping[str, tuple[str, ...]], file: str
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    known = {action.name for action in ACTIONS}
+    changes: dict[str, tuple[str, ...]] = {}
+    warnings: list[str] = []
+    owners: dict[str, str] = {}
+    for name, texts in written.items():
+        if name not in known:
+            warnings.append(f"{file}: chat.keys.{name} is not known and has no effect")
+            continue
+        # An empty text is how a key is taken away where a list looks odd.
+        keys = tuple(_key(name, text, file) for text in texts if text)
+        for key in keys:
+            if owners.setdefault(key, name) != name:
+                raise _wrong(name, f"{key} is the key of {owners[key]} already", file)
+        changes[name] = tuple(dict.fromkeys(keys))
+    return changes, warnings
+
+
+def _key(action: str, text: str, file: str) -> str:
+    key = key_named(text)
+    if key is None:
+        may_be = "a key is written like f2, ctrl+t, alt+left, shift+tab or escape"
+        raise _wrong(action, f"there is no such key; {may_be}", file)
+    if not may_have(action, key):
+        raise _wrong(action, f"{key} alone writes; put ctrl+ or alt+ before it", file)
+    return key
+
+
+def _wrong(action: str, reason: str, file: str) -> ConfigError:
+    key = f"chat.keys.{action}"
+    return ConfigError(f"{file}: {key}: {reason}", file=file, key=key)
+
+
+def theme_for(environ: Mapping[str, str]) -> ThemeName:
+    """The theme that fits the terminal, as far as its variables tell."""
+    if environ.get("NO_COLOR") or environ.get("TERM", "") in ("dumb", "unknown"):
+        return "accord-none"
+    # "foreground;background", sometimes with something between them.
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    return "accord-light" if background in _LIGHT_BACKGROUNDS else "accord-dark"
+
+
+__all__ = ["THEMES", "ImageSetting", "Settings", "ThemeName", "settings_of", "theme_for"]

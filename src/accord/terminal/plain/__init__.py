@@ -1,0 +1,1 @@
+"""The conversation line by line, without a full screen."""

@@ -1,0 +1,358 @@
+"""A conversation line by line: what a turn does, in colour where the terminal has it.
+
+For every command that shows a turn without taking over the screen.  It must not know the
+connection.  It shows what it is told, in the order in which it is told.
+
+What always holds
+    * No line is wider than the terminal; without Unicode there are marks of plain letters.
+    * A tool call that the user declined is shown as declined, whatever status it ends with.
+    * Nothing that an agent sends can move the cursor or colour the screen.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from difflib import unified_diff
+from typing import Protocol
+
+from accord import PermissionRequest, Update
+from accord.terminal.model.cleaning import columns, cut, harmless, one_line
+from accord.terminal.plain.markdown import Markdown
+from accord.terminal.plain.prose import Prose
+from accord.transcript import (
+    Compaction,
+    FileDiff,
+    Message,
+    Notice,
+    Plan,
+    PlanEntry,
+    Terminal,
+    ToolCall,
+)
+
+DIFF_LINES_MAX = 200
+"""Lines of one file's diff that are shown; the rest is counted."""
+
+LINE_CHARACTERS_MAX = 4096
+"""A line of a command's output that is longer is shown before its end has come."""
+
+REASON_LINES_MAX = 10
+"""Lines of what a failed call says."""
+
+WIDTH_MIN, WIDTH_MAX = 20, 100
+
+_MARKS = {
+    "pending": ("○", "-"),
+    "in_progress": ("◐", "~"),
+    "completed": ("●", "+"),
+    "failed": ("✕", "x"),
+    "cancelled": ("✕", "x"),
+    "call": ("▸", ">"),
+}
+_STYLES = {"dim": "2", "bold": "1", "green": "32", "red": "31", "cyan": "36", "yellow": "33"}
+_STYLES["code"] = _STYLES["cyan"]
+_ENDS = {"completed": "green", "failed": "red", "cancelled": "yellow"}
+
+
+class Out(Protocol):
+    """Where the lines go: a text stream, or something that is written out later."""
+
+    def write(self, text: str, /) -> object:
+        """Take text."""
+        ...
+
+    def flush(self) -> object:
+        """What was taken may be shown."""
+        ...
+
+    def isatty(self) -> bool:
+        """Whether a person sees it."""
+        ...
+
+    @property
+    def encoding(self) -> str:
+        """Which letters it has."""
+        ...
+
+
+class Printer:
+    """Writes turns to a stream.
+
+    Without `messages` the agent's words are left out, for whoever writes them elsewhere; without
+    `thoughts` what it thinks is.
+    """
+
+    def __init__(self, out: Out, *, messages: bool = True, thoughts: bool = True) -> None:
+        self._out = out
+        self._messages = messages
+        self._thoughts = thoughts
+        plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        self._colour = out.isatty() and not plain
+        self._unicode = _can_write(out, "".join(pair[0] for pair in _MARKS.values()))
+        self._speech: Markdown | None = None
+        self._speaker: Message | None = None
+        # The call whose lines are the last ones on the screen.
+        self._call: str | None = None
+        self._ended: set[str] = set()
+        self._declined: set[str] = set()
+        self._titles: dict[str, str] = {}
+        self._diffs: dict[str, int] = {}
+        # Lines of commands' output whose end has not come.
+        self._begun: dict[str, str] = {}
+        self._plan: tuple[PlanEntry, ...] = ()
+        self._plan_is_last = False
+
+    # ---- lines
+
+    @property
+    def width(self) -> int:
+        """How wide a line may be, now: people resize their windows."""
+        return min(max(shutil.get_terminal_size().columns, WIDTH_MIN), WIDTH_MAX)
+
+    def paint(self, text: str, style: str) -> str:
+        """The text in the styles that are named, if there are colours."""
+        codes = [_STYLES[one] for one in style.split()]
+        return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes and self._colour else text
+
+    def _mark(self, name: str) -> str:
+        return _MARKS.get(name, _MARKS["pending"])[0 if self._unicode else 1]
+
+    def _paragraph(self, first: str, text: str, style: str = "") -> None:
+        """Words, wrapped beneath where they began."""
+        rest = " " * columns(first)
+        prose = Prose(
+            self._out.write, self.paint, width=self.width, first=first, rest=rest, style=style
+        )
+        prose.feed(text)
+        prose.end()
+        self._out.flush()
+
+    def _verbatim(self, first: str, text: str, style: str = "") -> None:
+        """Code and output, line by line, cut where it is too wide."""
+        for line in harmless(text).splitlines():
+            for part in cut(line.rstrip(), self.width - columns(first)):
+                self._out.write(f"{first}{self.paint(part, style)}".rstrip() + "\n")
+        self._out.flush()
+
+    def _blank(self) -> None:
+        """End what was being said, and leave a line free."""
+        self._hush()
+        self._call = None
+        self._plan_is_last = False
+        self._out.write("\n")
+
+    def _hush(self) -> None:
+        if self._speech is not None:
+            self._speech.end()
+            self._speech = self._speaker = None
+            self._out.flush()
+
+    # ---- around the turn
+
+    def started(self, name: str, version: int, folder: str) -> None:
+        """The agent answers."""
+        self._paragraph("", f"{name} speaks ACP v{version}. Its project is in {folder}", "dim")
+
+    def note(self, text: str) -> None:
+        """Something to know."""
+        self._paragraph("", text, "dim")
+
+    def prompt(self, text: str) -> None:
+        """What the user asked."""
+        self._blank()
+        self._paragraph("> ", text, "bold")
+
+    def finished(self, stop_reason: str) -> None:
+        """The turn is over."""
+        self._blank()
+        text = "The agent is done." if stop_reason == "end_turn" else f"It ended: {stop_reason}."
+        self._paragraph("", text, "dim")
+
+    # ---- updates, by their kind
+
+    def show(self, update: Update) -> None:
+        """Show one change; kinds that a person need not see are passed over."""
+        item = update.item
+        if isinstance(item, Message):
+            shown = {"message": self._messages, "thought": self._thoughts}
+            if shown.get(update.kind) and update.text:
+                self._say(item, update.text)
+        elif isinstance(item, Plan):
+            self._show_plan(item)
+        elif isinstance(item, ToolCall):
+            self._show_call(item)
+        elif isinstance(item, Terminal):
+            self._show_output(item, update.text)
+        elif isinstance(item, Notice):
+            self._show_notice(item)
+        elif isinstance(item, Compaction):
+            self._show_compaction(item)
+
+    def pause(self) -> None:
+        """End the line that is being written: something else comes in between."""
+        self._hush()
+
+    def _say(self, message: Message, text: str) -> None:
+        """The agent's words and thoughts, as they stream."""
+        if message is not self._speaker or self._speech is None:
+            self._blank()
+            self._introduce(message)
+            style = "dim" if message.role == "thought" else ""
+            self._speaker = message
+            self._speech = Markdown(self._out.write, self.paint, width=self.width, style=style)
+        self._speech.feed(text)
+        self._out.flush()
+
+    def _introduce(self, message: Message) -> None:
+        """Say who speaks, where the words do not tell."""
+
+    def _show_plan(self, plan: Plan) -> None:
+        """All of it at first; then where it stands, when a step is begun or dropped."""
+        before, self._plan = self._plan, plan.entries
+        if [entry.content for entry in before] != [entry.content for entry in self._plan]:
+            self._blank()
+            for entry in self._plan:
+                self._paragraph(f"  {self._mark(entry.status)} ", entry.content, "cyan")
+            return
+        marks = "".join(self._mark(entry.status) for entry in self._plan)
+        for old, new in zip(before, self._plan, strict=True):
+            if new.status == old.status or new.status not in ("in_progress", "cancelled"):
+                continue
+            if not self._plan_is_last:
+                self._blank()
+            what = "" if new.status == "in_progress" else " (dropped)"
+            self._paragraph(f"  {marks} ", new.content + what, "cyan")
+            self._plan_is_last = True
+
+    def _show_call(self, call: ToolCall) -> None:
+        """A call when it is first seen, its diff once, and how it ended."""
+        if call.tool_call_id in self._ended:
+            return
+        self._turn_to(call)
+        shown = self._diffs.get(call.tool_call_id, 0)
+        for diff in call.diffs[shown:]:
+            self._show_diff(diff, named=len(call.diffs) > 1)
+        self._diffs[call.tool_call_id] = max(shown, len(call.diffs))
+        if call.is_final:
+            self._end_call(call)
+
+    def _end_call(self, call: ToolCall) -> None:
+        self._ended.add(call.tool_call_id)
+        declined = call.tool_call_id in self._declined
+        word = "declined" if declined else call.status
+        style = "yellow" if declined else _ENDS.get(call.status, "")
+        self._paragraph(f"    {self._mark(call.status)} ", word, style)
+        if call.status == "failed" and not declined:
+            lines = [line for line in call.text.splitlines() if line.strip()]
+            self._verbatim("      ", "\n".join(lines[:REASON_LINES_MAX]), "dim")
+
+    def _turn_to(self, call: ToolCall) -> None:
+        """What follows belongs to this call."""
+        title = call.title or call.name or call.kind
+        known = self._titles.get(call.tool_call_id)
+        if self._call == call.tool_call_id and known == title:
+            return
+        if self._call != call.tool_call_id:
+            self._blank()
+        self._hush()
+        self._call = call.tool_call_id
+        self._titles[call.tool_call_id] = title
+        self._paragraph(f"  {self._mark('call')} ", title, "bold")
+
+    def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
+        if named:
+            self._verbatim("      ", diff.path, "dim")
+        lines = list(_lines_of(diff))
+        for line in lines[:DIFF_LINES_MAX]:
+            style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+            self._verbatim("      ", line, style)
+        if len(lines) > DIFF_LINES_MAX:
+            more = f"({len(lines) - DIFF_LINES_MAX} lines more)"
+            self._verbatim("      ", more, "dim")
+
+    def _show_output(self, terminal: Terminal, more: str) -> None:
+        """What a command has printed since, line by line, and how it ended if that is news."""
+        text = self._begun.pop(terminal.terminal_id, "") + more
+        ended = terminal.exit_status
+        if ended is None and len(text) < LINE_CHARACTERS_MAX:
+            text, newline, rest = text.rpartition("\n")
+            text += newline
+            if rest:
+                self._begun[terminal.terminal_id] = rest
+        if text.strip():
+            self._hush()
+            self._verbatim("      ", text, "dim")
+        if ended is not None and (ended.exit_code or ended.signal):
+            how = f"exit code {ended.exit_code}" if ended.exit_code else f"ended by {ended.signal}"
+            self._verbatim("      ", f"({how})", "dim")
+
+    def _show_notice(self, notice: Notice) -> None:
+        self._blank()
+        text = one_line(notice.title)
+        if notice.description:
+            text = f"{text}: {notice.description}"
+        style = {"error": "red", "warning": "yellow"}.get(notice.severity, "dim")
+        self._paragraph("! ", text, style)
+
+    def _show_compaction(self, compaction: Compaction) -> None:
+        """That the agent shortens what it remembers, and how that ended; not each step."""
+        said = {
+            "in_progress": "The agent shortens what it remembers of the conversation.",
+            "completed": "It has shortened what it remembers.",
+            "failed": f"It could not shorten what it remembers: {compaction.error or 'no reason'}",
+        }.get(compaction.status)
+        if said is not None and said != self._titles.get(compaction.compaction_id):
+            self._titles[compaction.compaction_id] = said
+            self._blank()
+            self._paragraph("", said, "dim")
+
+    # ---- asking
+
+    def question(self, request: PermissionRequest) -> None:
+        """What the agent wants to do, before the user is asked."""
+        if request.tool_call is not None:
+            self._show_call(request.tool_call)
+        else:
+            self._blank()
+            self._paragraph(f"  {self._mark('call')} ", request.title, "bold")
+        if request.command is not None:
+            self._verbatim("      ", f"$ {request.command}", "dim")
+        if request.reason:
+            self._paragraph("      ", request.reason)
+
+    def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
+        """Put the question itself; the cursor stays behind it."""
+        if remark:
+            self._paragraph("    ", remark, "yellow")
+        self._out.write(f"    {self.paint(words, 'yellow')} ")
+        self._out.flush()
+
+    def answered(self, text: str) -> None:
+        """What was taken as the answer, where nobody typed it on this screen."""
+        self._out.write(f"{text}\n")
+        self._out.flush()
+
+    def declined(self, request: PermissionRequest) -> None:
+        """The user said no."""
+        if request.tool_call is not None:
+            self._declined.add(request.tool_call.tool_call_id)
+
+
+def _can_write(out: Out, text: str) -> bool:
+    try:
+        text.encode(out.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _lines_of(diff: FileDiff) -> Iterator[str]:
+    """The changed lines with a little around them, from the patch or from the two texts."""
+    if diff.patch is not None:
+        lines = diff.patch.splitlines()
+    else:
+        old, new = (diff.old_text or "").splitlines(), (diff.new_text or "").splitlines()
+        lines = list(unified_diff(old, new, lineterm=""))
+    for line in lines:
+        if not line.startswith(("diff ", "new file", "index ", "---", "+++")):
+            yield line

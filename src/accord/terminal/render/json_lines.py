@@ -1,0 +1,63 @@
+"""JSON that nobody knows a form for, as lines: indented where that is possible, bounded."""
+
+from __future__ import annotations
+
+import json
+
+from rich.style import Style
+from textual.strip import Strip
+
+from accord.schema.struct import Raw
+from accord.terminal.model.cards import plain_value
+from accord.terminal.model.cleaning import harmless
+from accord.terminal.render.block import indented
+from accord.terminal.render.code import Code
+from accord.terminal.render.diff import more_line
+from accord.terminal.render.look import Look
+from accord.terminal.render.spans import broken, strip_on
+
+PRETTY_BYTES_MAX = 200_000
+"""JSON text that is read and indented; what is longer is shown as it came."""
+CHARACTERS_MAX = 200_000
+LINES_MAX = 400
+
+
+def json_text(raw: Raw | bytes) -> str:
+    """JSON for a person: indented, letters as letters; as it came where it cannot be read."""
+    data = bytes(raw)
+    if len(data) <= PRETTY_BYTES_MAX:
+        value = plain_value(data)
+        if value is not None:
+            return json.dumps(value, indent=2, ensure_ascii=False)
+    return data[:CHARACTERS_MAX].decode("utf-8", "replace")
+
+
+def json_lines(
+    raw: Raw | bytes, look: Look, limit: int = LINES_MAX, indent: str = ""
+) -> list[Strip]:
+    """The JSON as lines, at most so many, and how many there are beside them."""
+    return verbatim_lines(json_text(raw), look, limit, indent, language="json")
+
+
+def verbatim_lines(
+    text: str, look: Look, limit: int = LINES_MAX, indent: str = "", *, language: str = ""
+) -> list[Strip]:
+    """Text as it is, line by line, broken where a line is too long."""
+    whole = harmless(text[:CHARACTERS_MAX]).rstrip("\n").split("\n")
+    lines = whole[:limit]
+    bar = f"{indent}{look.mark('│', '|')} "
+    width = max(look.width - len(bar), 4)
+    found: list[Strip] = []
+    for runs in Code(language, look.palette).runs(lines):
+        found += [strip_on(part, Style.null()) for part in broken(runs, width)]
+        if len(found) >= limit:
+            break
+    border = (bar, look.palette.border)
+    left_out = max(len(whole) - len(lines), 0) + max(len(found) - limit, 0)
+    found = indented(found[:limit], border, border)
+    if left_out or len(text) > CHARACTERS_MAX:
+        found.append(more_line(max(left_out, 1), look, indent))
+    return found
+
+
+__all__ = ["json_lines", "json_text", "verbatim_lines"]

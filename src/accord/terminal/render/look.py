@@ -1,0 +1,34 @@
+"""How a conversation is to look: how wide, in which colours, and what the terminal can draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from accord.terminal.render.palette import Palette
+
+# How pictures reach the terminal; "none" shows their type and size instead.
+ImageMode: TypeAlias = Literal["none", "kitty", "sixel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that the same entry can look different by.  A value: two that are equal look alike."""
+
+    width: int
+    palette: Palette
+    # Without it only ASCII marks are drawn; what the agent wrote stays as it is.
+    unicode: bool = True
+    side_by_side: bool = False
+    images: ImageMode = "none"
+
+    def mark(self, sign: str, plain: str) -> str:
+        """A sign of ours, or what stands for it where only ASCII can be shown."""
+        return sign if self.unicode else plain
+
+    def fold_mark(self, folded: bool) -> str:
+        """The sign before a line under which there is more."""
+        return self.mark("▸ ", "+ ") if folded else self.mark("▾ ", "- ")
+
+
+__all__ = ["ImageMode", "Look"]

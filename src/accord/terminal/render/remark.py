@@ -1,0 +1,65 @@
+"""What the client itself says between the entries: how a turn ended, what was refused or denied."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.remark import Remark
+from accord.terminal.render.block import (
+    Block,
+    CachedBlock,
+    cut,
+    indented,
+    lines_needed,
+    strip_of,
+    wrapped,
+)
+from accord.terminal.render.look import Look
+from accord.terminal.render.notices import tone_mark
+
+
+class RemarkBlock(CachedBlock[Remark]):
+    """A remark in the colour of its tone; its detail, where there is any, unfolds."""
+
+    __slots__ = ()
+
+    @property
+    def is_foldable(self) -> bool:  # type: ignore[override]
+        return bool(self.entry.detail)
+
+    def guess(self, look: Look) -> int:
+        folded = "" if self.folded else self.entry.detail
+        return lines_needed(self.entry.text, look.width) + folded.count("\n") + bool(folded)
+
+    def lines(self, look: Look, chat: Chat) -> list[Strip]:
+        del chat
+        palette, remark = look.palette, self.entry
+        mark, style = tone_mark(remark.tone, look)
+        room = max(look.width - len(mark), 2)
+        words = palette.dim if remark.tone == "info" else style
+        found = [strip_of((line, words)) for line in wrapped(harmless(remark.text), room)]
+        if remark.detail and self.folded:
+            more = f" {look.fold_mark(True)}more".rstrip()
+            last = found[-1]
+            if last.cell_length + len(more) <= room:
+                found[-1] = Strip([*last, *strip_of((more, palette.dim))])
+            else:
+                found.append(strip_of((cut(more.strip(), room), palette.dim)))
+        elif remark.detail:
+            detail = harmless(remark.detail).strip("\n")
+            found += [strip_of((line, palette.dim)) for line in wrapped(detail, room)]
+        return indented(found, (mark, style if remark.tone != "info" else palette.dim))
+
+    def text(self) -> str:
+        return harmless(f"{self.entry.text}\n{self.entry.detail}").strip()
+
+
+def remark_block(entry: Remark, chat: Chat) -> Block:
+    """The block of a remark."""
+    del chat
+    return RemarkBlock(entry, folded=True)
+
+
+__all__ = ["RemarkBlock", "remark_block"]

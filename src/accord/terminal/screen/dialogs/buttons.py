@@ -1,0 +1,47 @@
+"""Words on one line to press: by Enter, by Space, or by the mouse."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+
+class Button(Static, can_focus=True):
+    """One word of ours that does something."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Button { width: auto; height: 1; padding: 0 1; margin: 0 1 0 0; background: $panel; }
+    Button:focus { text-style: reverse bold; }
+    Button.-allow { color: $success; }
+    Button.-reject { color: $error; }
+    """
+
+    class Pressed(Message):
+        """It was pressed."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self, words: str, action: str, tone: str = "") -> None:
+        super().__init__(Content(words), markup=False, classes=f"-{tone}" if tone else "")
+        self._action = action
+
+    def on_key(self, event: events.Key) -> None:
+        """Enter and Space press it; the dialog decides whether that is too early."""
+        if event.key in ("enter", "space"):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pressed(self._action))
+
+    def on_click(self, event: events.Click) -> None:
+        """So does the mouse."""
+        event.stop()
+        self.post_message(self.Pressed(self._action))
+
+
+__all__ = ["Button"]

@@ -1,0 +1,209 @@
+"""A dialog that is answered by choosing one of a few lines: by its key, by arrows and Enter, or by
+the mouse.
+
+What always holds
+    * Enter chooses nothing before a line was gone to.
+    * A line that is not usable cannot be chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.strip import Strip
+
+from accord.terminal.model.cleaning import columns
+from accord.terminal.render.block import cut, strip_of
+from accord.terminal.render.look import Look
+from accord.terminal.screen.dialogs.frame import BODY_LINES_MIN, Dialog
+from accord.terminal.screen.dialogs.lines import Body, Lines
+
+Tone: TypeAlias = Literal["allow", "reject", "other"]
+
+ROWS_MAX = 9
+"""Lines to choose from that are shown at once; more of them scroll."""
+ROWS_MIN = 2
+_REMARK_COLUMNS_MIN = 3
+GAP_LINES_MIN = 14
+"""With so many lines one stays empty above the answers."""
+
+_MARKS: dict[Tone, tuple[str, str]] = {
+    "allow": ("✓", "+"),
+    "reject": ("✗", "x"),
+    "other": ("•", "*"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line to choose: clean words, the keys that choose it, and what kind of answer it is."""
+
+    words: str
+    keys: tuple[str, ...] = ()
+    tone: Tone = "other"
+    remark: str = ""
+    is_usable: bool = True
+
+
+class Rows(Lines, can_focus=False):
+    """The lines to choose from."""
+
+    class Clicked(Message):
+        """Somebody clicked on a line."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a line chooses it."""
+        event.stop()
+        self.post_message(self.Clicked(event.y + self.scroll_offset.y))
+
+
+class ChoiceDialog(Dialog):
+    """A question with a few answers, each on a line."""
+
+    def __init__(self, *asked: object) -> None:
+        super().__init__(*asked)  # type: ignore[arg-type]
+        # The line that Enter would choose.
+        self.focused_row: int | None = None
+
+    # ---- for the dialogs
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The lines to choose from."""
+        return ()
+
+    def body(self, look: Look) -> list[Strip]:
+        """What is to be known before choosing."""
+        del look
+        return []
+
+    def chosen(self, index: int) -> None:
+        """A usable line was chosen."""
+
+    def closed(self) -> None:
+        """Esc."""
+        self.answer(None)
+
+    def moved(self) -> None:
+        """Another line would be chosen by Enter."""
+
+    # ---- inside
+
+    def fit(self) -> None:
+        """Have what is said scroll first, then the answers; what is below them stays."""
+        super().fit()
+        body, rows = self.query_one(Body), self.query_one(Rows)
+        left = self.room - self.gutter.height
+        left -= sum(one.count for one in self.query_children(Lines) if one not in (body, rows))
+        gap = 1 if body.count + rows.count < left or left >= GAP_LINES_MIN else 0
+        rows_max = max(left - gap - min(body.count, BODY_LINES_MIN), ROWS_MIN)
+        rows_max = min(rows_max, ROWS_MAX)
+        rows.styles.margin = (gap, 0, 0, 0)
+        rows.styles.max_height = rows_max
+        body.styles.max_height = max(left - gap - min(rows.count, rows_max), 1)
+
+    def compose(self) -> ComposeResult:
+        """The words, and the lines."""
+        yield Body(lambda width: self.body(self.look(width)))
+        yield Rows(lambda width: self._lines(self.look(width)))
+
+    def redraw(self) -> None:
+        """What is said, or can be chosen, is different now."""
+        for lines in self.query_children(Lines).results():
+            lines.rebuild()
+        self.call_after_refresh(self.fit)
+
+    def pressed(self, event: events.Key) -> bool:
+        """Choose, go to a line, scroll, or close."""
+        key = event.key
+        for index, row in enumerate(self.rows):
+            if row.is_usable and (key in row.keys or event.character in row.keys):
+                self.choose(index)
+                return True
+        if key in ("down", "tab", "up", "shift+tab"):
+            self._go(1 if key in ("down", "tab") else -1)
+        elif key == "enter":
+            if self.focused_row is not None:
+                self.choose(self.focused_row)
+        elif key == "escape":
+            self.closed()
+        elif key in ("pageup", "pagedown", "home", "end"):
+            self._scroll(key)
+        else:
+            return False
+        return True
+
+    def choose(self, index: int) -> None:
+        """Take a line for the answer, if it can be one now."""
+        rows = self.rows
+        if not self.is_early and 0 <= index < len(rows) and rows[index].is_usable:
+            self.chosen(index)
+
+    def on_rows_clicked(self, event: Rows.Clicked) -> None:
+        """The mouse chooses like a key, and not earlier."""
+        event.stop()
+        self.choose(event.index)
+
+    def _go(self, step: int) -> None:
+        usable = [index for index, row in enumerate(self.rows) if row.is_usable]
+        if not usable:
+            return
+        if self.focused_row not in usable:
+            self.focused_row = usable[0 if step > 0 else -1]
+        else:
+            at = usable.index(self.focused_row) + step
+            self.focused_row = usable[at % len(usable)]
+        self.moved()
+        rows = self.query_one(Rows)
+        rows.rebuild()
+        top, height = rows.scroll_offset.y, rows.size.height
+        if not top <= self.focused_row < top + height:
+            rows.scroll_to(y=self.focused_row - height // 2, animate=False)
+
+    def _scroll(self, key: str) -> None:
+        body = self.query_one(Body)
+        page = max(body.size.height - 1, 1)
+        to = {"pageup": body.scroll_y - page, "pagedown": body.scroll_y + page, "home": 0}
+        body.scroll_to(y=to.get(key, body.max_scroll_y), animate=False)
+
+    def _lines(self, look: Look) -> list[Strip]:
+        rows = self.rows
+        wide = max((len(" ".join(row.keys)) for row in rows), default=0)
+        return [self._line(index, row, wide, look) for index, row in enumerate(rows)]
+
+    def _line(self, index: int, row: Row, wide: int, look: Look) -> Strip:
+        palette = look.palette
+        tones = {"allow": palette.success, "reject": palette.error, "other": palette.accent}
+        tone = tones[row.tone] if row.is_usable else palette.dim
+        here = index == self.focused_row
+        pointer = look.mark("▸ ", "> ") if here else "  "
+        mark = look.mark(*_MARKS[row.tone]) if row.is_usable else "-"
+        keys = " ".join(row.keys).ljust(wide)
+        words = f"{mark} {row.words}"
+        room = look.width - len(pointer) - wide - 2
+        remark = f"  {row.remark}" if row.remark else ""
+        # The mark of what lasts stays, the word for it gives way.
+        words = cut(words, max(room - min(columns(remark), _REMARK_COLUMNS_MIN), 8))
+        remark = cut(remark, room - columns(words), "")
+        # Without colours refusing is drawn in reverse; here that means: Enter chooses this.
+        over = Style(reverse=here)
+        line = strip_of(
+            (pointer, palette.strong),
+            (f"{keys}  ", palette.strong),
+            (words, tone + over),
+            (remark, palette.dim),
+        )
+        return line.crop(0, look.width)
+
+
+__all__ = ["ROWS_MAX", "ChoiceDialog", "Row", "Rows", "Tone"]

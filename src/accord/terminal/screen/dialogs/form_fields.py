@@ -1,0 +1,176 @@
+"""One field of a form on the screen: its name, what it is for, where it is filled in, its problem.
+
+What always holds
+    * A field of a type that we do not know has nothing to fill in.
+    * What is typed is read as the type says; what cannot be read so is kept as it is, for the
+      problem to be shown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from accord.client.forms import FormField
+from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.screen.dialogs.picker import Picker
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_YES_NO = (("yes", "Yes"), ("no", "No"))
+_TYPES = {"integer": "a whole number", "number": "a number", "array": "any number of these"}
+_FORMATS = {
+    "email": "an e-mail address",
+    "uri": "a full URL",
+    "date": "YYYY-MM-DD",
+    "date-time": "2026-01-31T12:00:00Z",
+}
+
+
+class FieldBox(Vertical):
+    """One field."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    FieldBox { height: auto; margin: 0 0 1 0; }
+    FieldBox > .-label { text-style: bold; }
+    FieldBox > .-description { color: $text-muted; }
+    FieldBox > .-problem { color: $error; display: none; }
+    FieldBox.-wrong > .-problem { display: block; }
+    FieldBox > Input { background: $panel; }
+    """
+
+    def __init__(self, field: FormField, value: object, problem: str | None) -> None:
+        super().__init__()
+        self.field = field
+        self._value = value
+        self._problem = problem
+
+    @property
+    def label(self) -> str:
+        """Its name for the person; clean."""
+        return one_line(self.field.title or "") or one_line(self.field.name)
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with what stands in it, as far as was looked at."""
+        return self._problem
+
+    def compose(self) -> ComposeResult:
+        """Name, purpose, where to fill it in, and what is wrong."""
+        field = self.field
+        must = " (required)" if field.required else ""
+        limits = _limits(field)
+        about = f" · {limits}" if limits else ""
+        label = Content.assemble(self.label, (must, "bold"), (about, "$text-muted not bold"))
+        yield Static(label, markup=False, classes="-label")
+        if field.description:
+            said = harmless(field.description).strip()
+            yield Static(Content(said), markup=False, classes="-description")
+        control = self._control()
+        if control is None:
+            said = f"(a field of the kind {one_line(field.type, 40)}: unknown here, not filled in)"
+            yield Static(Content(said), markup=False, classes="-description")
+        else:
+            yield control
+        yield Static("", markup=False, classes="-problem")
+
+    def on_mount(self) -> None:
+        """Show what was wrong the last time."""
+        self.show_problem(self._problem)
+
+    @property
+    def control(self) -> Widget | None:
+        """Where it is filled in."""
+        return next(iter(self.query("Input, Picker").results()), None)
+
+    def _control(self) -> Widget | None:
+        field, value = self.field, self._value
+        chosen: tuple[str, ...] = ()
+        if not field.is_known:
+            return None
+        if field.type == "boolean":
+            if isinstance(value, bool):
+                chosen = ("yes" if value else "no",)
+            return Picker(_YES_NO, chosen)
+        if field.type == "array" or field.choices:
+            listed = value if isinstance(value, list) else [value]
+            chosen = tuple(one for one in listed if isinstance(one, str))
+            choices = [(one.value, _words(one.title, one.description)) for one in field.choices]
+            return Picker(choices, chosen, many=field.type == "array")
+        if field.type not in ("string", "number", "integer"):
+            return None
+        text = "" if value is None else one_line(str(value))
+        hint = _FORMATS.get(field.format or "", "type here")
+        return Input(text, placeholder=hint, compact=True, select_on_focus=False)
+
+    @property
+    def value(self) -> object:
+        """What stands in it as the type says; None where it is empty."""
+        control = self.control
+        if isinstance(control, Picker):
+            chosen = control.chosen
+            if self.field.type == "array":
+                return chosen if chosen or self.field.required else None
+            if not chosen:
+                return None
+            return chosen[0] == "yes" if self.field.type == "boolean" else chosen[0]
+        if not isinstance(control, Input) or not control.value:
+            return None
+        return _read(control.value, self.field.type)
+
+    def show_problem(self, problem: str | None) -> None:
+        """Say what is wrong, or that nothing is."""
+        self._problem = problem
+        self.set_class(problem is not None, "-wrong")
+        said = "" if problem is None else f"✗ {one_line(problem)}"
+        self.query_one(".-problem", Static).update(Content(said))
+
+    def check(self) -> None:
+        """Look at what was filled in, as far as that can be told at once."""
+        value = self.value
+        self.show_problem(None if value is None else self.field.problem(value))
+
+
+def _words(title: str, description: str | None) -> str:
+    return f"{title}: {description}" if description else title
+
+
+def _read(text: str, wanted: str) -> object:
+    if wanted == "string":
+        return text
+    text = text.strip()
+    if _WHOLE.fullmatch(text):
+        return int(text) if len(text) < 400 else text
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _limits(field: FormField) -> str:
+    """What it may be, in few words."""
+    said = [_TYPES[field.type]] if field.is_known and field.type in _TYPES else []
+    if field.format and not field.choices:
+        said.append(_FORMATS.get(field.format, one_line(field.format, 30)))
+    said += _between(field.minimum, field.maximum, "")
+    said += _between(field.min_length, field.max_length, " characters")
+    said += _between(field.min_items, field.max_items, " chosen")
+    if field.pattern:
+        said.append(f"fits {one_line(field.pattern, 40)}")
+    return ", ".join(said)
+
+
+def _between(low: float | None, high: float | None, unit: str) -> list[str]:
+    if low is None and high is None:
+        return []
+    if high is None:
+        return [f"at least {low:g}{unit}"]
+    return [f"at most {high:g}{unit}"] if low is None else [f"{low:g} to {high:g}{unit}"]
+
+
+__all__ = ["FieldBox"]

@@ -1,0 +1,27 @@
+"""The guard against a key that was meant for something else.
+
+What always holds: as long as it is up nothing that is pressed answers anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+GUARD_SECONDS = 0.5
+"""How long a question must have been on the screen before a key can answer it."""
+
+
+class Guard:
+    """Up for a short time, by the clock of the chat."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float = GUARD_SECONDS) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it is too early to answer."""
+        return self._clock() < self._until
+
+
+__all__ = ["GUARD_SECONDS", "Guard"]

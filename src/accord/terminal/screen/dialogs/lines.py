@@ -1,0 +1,83 @@
+"""Lines that scroll: what a dialog has to say, as high as there is room for it.
+
+Must not know what the lines say; `build` makes them for a width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+Build = Callable[[int], list[Strip]]
+
+
+class Lines(ScrollView, can_focus=False):
+    """Ready lines.  They are built anew when the width changes, or by `rebuild`."""
+
+    DEFAULT_CSS = """
+    Lines {
+        height: auto;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size: 0 1;
+        background: transparent;
+    }
+    """
+
+    def __init__(self, build: Build) -> None:
+        super().__init__()
+        self._build = build
+        self._lines: list[Strip] = []
+        self._width = 0
+
+    @property
+    def shown(self) -> str:
+        """All of it as text, whether or not it is scrolled to."""
+        return "\n".join(line.text.rstrip() for line in self._lines)
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many as there are lines; Textual asks before it gives us a size."""
+        del container, viewport
+        self._make(width - self.scrollbar_size_vertical)
+        return len(self._lines)
+
+    def on_resize(self) -> None:
+        """The width may be another."""
+        self._make(self.scrollable_content_region.width)
+
+    def rebuild(self) -> None:
+        """What is said is different now."""
+        before, width = len(self._lines), self._width
+        self._width = 0
+        if width:
+            self._make(width)
+        self.refresh(layout=len(self._lines) != before)
+
+    def _make(self, width: int) -> None:
+        if width <= 0 or width == self._width:
+            return
+        self._width = width
+        self._lines = self._build(width)
+        self.virtual_size = Size(width, len(self._lines))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of what is seen."""
+        at, width = self.scroll_offset.y + y, self.size.width
+        line = self._lines[at] if 0 <= at < len(self._lines) else Strip.blank(0)
+        return line.apply_style(self.rich_style).adjust_cell_length(width, self.rich_style)
+
+
+class Body(Lines, can_focus=False):
+    """The part of a dialog that gives way when there is little room."""
+
+
+__all__ = ["Body", "Build", "Lines"]

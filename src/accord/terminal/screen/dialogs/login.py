@@ -1,0 +1,182 @@
+"""Logging in: which way, and with which key; and whether servers that a project brings are used.
+
+What always holds
+    * A key is shown to nobody, and is in no object here once it was handed over.
+    * A login that we do not know the kind of is shown with that word, and not as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.strip import Strip
+from textual.widgets import Input
+
+from accord.client.wire import AuthMethod
+from accord.mcp.project_file import ProjectServer
+from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.permission_words import exact
+from accord.terminal.render.block import fitted
+from accord.terminal.render.look import Look
+from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.frame import Dialog
+from accord.terminal.screen.dialogs.lines import Body
+from accord.terminal.screen.dialogs.permission_lines import text_lines
+
+_KINDS = {"agent": "", "terminal": "in this terminal"}
+
+
+class LoginDialog(ChoiceDialog):
+    """Asks which of the agent's ways to log in is taken."""
+
+    def __init__(self, *asked: object) -> None:
+        super().__init__(*asked)
+        self.methods: Sequence[AuthMethod] = self.question.request
+
+    @property
+    def heading(self) -> str:
+        """Who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} wants you to log in"
+
+    @property
+    def hint(self) -> str:
+        """The keys."""
+        return "Esc: not now · ↑↓ Enter"
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The ways that there are."""
+        found: list[Row] = []
+        for number, method in enumerate(self.methods, 1):
+            keys = (str(number),) if number <= 9 else ()
+            kind = _KINDS.get(method.kind, f"kind: {one_line(method.kind, 20)}")
+            words = one_line(method.name) or one_line(method.method_id)
+            found.append(Row(words, keys, "other", kind))
+        return found
+
+    def body(self, look: Look) -> list[Strip]:
+        """What the agent says about the ways."""
+        lines = text_lines("Which way do you want to log in?", look, look.palette.text)
+        for method in self.methods:
+            if method.description:
+                said = f"{one_line(method.name)}: {harmless(method.description).strip()}"
+                lines += text_lines(said, look, look.palette.dim)
+        return fitted(lines, look.width)
+
+    def chosen(self, index: int) -> None:
+        """That one."""
+        self.answer(self.methods[index].method_id)
+
+
+class ServersDialog(ChoiceDialog):
+    """Asks whether an MCP server of the project's own file is used."""
+
+    _ROWS: ClassVar[tuple[Row, ...]] = (
+        Row("Use it, now and later", ("1", "y"), "allow", "∞ always"),
+        Row("Do not use it", ("2", "n"), "reject", "∞ always"),
+    )
+
+    def __init__(self, *asked: object) -> None:
+        super().__init__(*asked)
+        self.server: ProjectServer = self.question.request
+
+    @property
+    def heading(self) -> str:
+        """Who asks."""
+        return "This project brings an MCP server"
+
+    @property
+    def hint(self) -> str:
+        """The keys."""
+        return "Esc: not now, ask me again · ↑↓ Enter"
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Yes or no."""
+        return self._ROWS
+
+    def body(self, look: Look) -> list[Strip]:
+        """What it would do, and where that is written."""
+        palette, server = look.palette, self.server
+        lines = text_lines(exact(server.name), look, palette.strong)
+        lines += text_lines(f"It {exact(server.described)}", look, palette.text)
+        lines += text_lines(f"From {exact(str(server.file))}", look, palette.dim)
+        if server.unset:
+            missing = ", ".join(exact(name) for name in server.unset)
+            lines += text_lines(f"It needs {missing}, not set here.", look, palette.warning)
+        said = "Whoever wrote the project wrote this. Only agree if you trust them."
+        lines += text_lines(said, look, palette.warning)
+        return fitted(lines, look.width)
+
+    def chosen(self, index: int) -> None:
+        """Yes or no."""
+        self.answer(index == 0)
+
+
+class CredentialDialog(Dialog):
+    """Asks for a key, and forgets it."""
+
+    DEFAULT_CSS = """
+    CredentialDialog Input { margin: 1 0 0 0; }
+    """
+
+    @property
+    def heading(self) -> str:
+        """Who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} wants a key"
+
+    @property
+    def hint(self) -> str:
+        """The keys."""
+        return "Enter: send it · Esc: not now"
+
+    def compose(self) -> ComposeResult:
+        """Why, and where to type it."""
+        yield Body(lambda width: self._why(self.look(width)))
+        yield Input(
+            placeholder="the key; it is not shown or kept",
+            password=True,
+            compact=True,
+            select_on_focus=False,
+        )
+
+    def _why(self, look: Look) -> list[Strip]:
+        said = harmless(str(self.question.request)).strip()
+        kept = "It goes to the agent and nowhere else."
+        lines = text_lines(said, look, look.palette.text) if said else []
+        return fitted([*lines, *text_lines(kept, look, look.palette.dim)], look.width)
+
+    def opened(self) -> None:
+        """Now it can be typed."""
+        if self.has_focus:
+            self.screen.set_focus(self.query_one(Input))
+
+    def pressed(self, event: events.Key) -> bool:
+        """Close, or go to the field."""
+        if event.key == "escape":
+            self._close(None)
+        elif self.has_focus and (event.is_printable or event.key in ("tab", "enter")):
+            field = self.query_one(Input)
+            self.screen.set_focus(field)
+            if event.is_printable and event.character:
+                field.insert_text_at_cursor(event.character)
+        else:
+            return False
+        return True
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Hand it over."""
+        event.stop()
+        if event.value and not self.is_early:
+            self._close(event.value)
+
+    def _close(self, key: str | None) -> None:
+        if not self.is_early:
+            self.answer(key)
+            self.query_one(Input).clear()
+
+
+__all__ = ["CredentialDialog", "LoginDialog", "ServersDialog"]

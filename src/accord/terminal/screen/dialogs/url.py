@@ -1,0 +1,137 @@
+"""May this page be opened?  The dialog of an elicitation by URL.
+
+What always holds
+    * The page is shown in full, with its host, before anything is done with it; nothing is fetched.
+    * It is opened once the person said yes, in their own browser; where that fails the address is
+      there to be copied, and the agent is told yes only when the person says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio.to_thread
+from rich.style import Style
+from textual.strip import Strip
+
+from accord.client.elicitation import UrlRequest
+from accord.terminal.model.cleaning import cut, harmless, one_line
+from accord.terminal.model.permission_words import exact
+from accord.terminal.render.block import fitted, strip_of
+from accord.terminal.render.look import Look
+from accord.terminal.screen.dialogs.browser import OpenPage, open_page
+from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.permission_lines import text_lines
+
+_YES = Row("Open it in my browser", ("1", "y"), "allow")
+_NO = Row("No, tell the agent that I decline", ("2", "n"), "reject")
+_COPY = Row("Copy the address", ("3", "c"), "other")
+_MYSELF = Row("I opened it myself, go on", ("1", "y"), "allow")
+
+
+class UrlDialog(ChoiceDialog):
+    """Asks whether to visit a page."""
+
+    # How pages are opened; tests put another in its place.
+    open_page: OpenPage = staticmethod(open_page)
+
+    def __init__(self, *asked: object) -> None:
+        super().__init__(*asked)
+        self.page: UrlRequest = self.question.request
+        # "asking", then "opening" while the system tries, or "failed".
+        self.state = "asking"
+
+    @property
+    def heading(self) -> str:
+        """Who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} wants you to visit a page"
+
+    @property
+    def hint(self) -> str:
+        """The keys."""
+        return "Opening it…" if self.state == "opening" else "Esc: not now · ↑↓ Enter"
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Yes, no, and the address to copy."""
+        if self.state == "opening":
+            return (_NO, _COPY)
+        return (_YES if self.state == "asking" else _MYSELF, _NO, _COPY)
+
+    def body(self, look: Look) -> list[Strip]:
+        """Why, the whole address with its host, and what is odd about it."""
+        palette, page = look.palette, self.page
+        lines: list[Strip] = []
+        if self.state == "failed":
+            said = "No browser could be opened here. Copy the address and open it yourself."
+            lines += text_lines(said, look, palette.warning)
+        lines += text_lines(harmless(page.message).strip(), look, palette.text)
+        lines.append(Strip.blank(0))
+        lines.append(strip_of(("Host  ", palette.dim), (exact(page.host), palette.strong)))
+        lines += address_lines(page, look)
+        mark = look.mark("⚠ ", "! ")
+        for warning in page.warnings:
+            lines += text_lines(mark + warning, look, palette.warning)
+        return fitted(lines, look.width)
+
+    # ---- answering
+
+    def chosen(self, index: int) -> None:
+        """Open, decline or copy."""
+        row = self.rows[index]
+        if row is _COPY:
+            self.app.copy_to_clipboard(self.page.url)
+            self.notify("The address is copied.", markup=False)
+        elif row is _NO:
+            self.answer(False)
+        elif row is _MYSELF:
+            self._went()
+        else:
+            self.state = "opening"
+            self.redraw()
+            self.run_worker(self._open(), exclusive=True)
+
+    async def _open(self) -> None:
+        worked = await anyio.to_thread.run_sync(
+            self.open_page, self.page.url, abandon_on_cancel=True
+        )
+        if worked:
+            self._went()
+        elif not self.question.is_answered:
+            self.state = "failed"
+            self.focused_row = None
+            self.redraw()
+            self.refresh_chat()
+
+    def _went(self) -> None:
+        if not self.question.is_answered and not self.is_early:
+            self.chat.page_opened(self.page)
+            self.answer(True)
+
+
+def address_lines(page: UrlRequest, look: Look) -> list[Strip]:
+    """The whole address, the host in it highlighted."""
+    palette = look.palette
+    url = exact(page.url)
+    at = _host_at(url, page.host)
+    marked = range(at, at + len(page.host)) if at >= 0 else range(0)
+    host = palette.strong + Style(reverse=True)
+    lines: list[Strip] = []
+    start = 0
+    for part in cut(url, max(look.width, 8)):
+        cells = [(one, host if start + n in marked else palette.text) for n, one in enumerate(part)]
+        lines.append(strip_of(*cells).simplify())
+        start += len(part)
+    return lines
+
+
+def _host_at(url: str, host: str) -> int:
+    """Where the host stands: behind the user name, which may look like one."""
+    begin = url.find("://") + 3
+    ends = [found for sign in "/?#" if (found := url.find(sign, begin)) >= 0]
+    netloc = url[begin : min(ends, default=len(url))]
+    begin += netloc.rfind("@") + 1
+    return url.lower().find(host.lower(), begin)
+
+
+__all__ = ["UrlDialog", "address_lines"]

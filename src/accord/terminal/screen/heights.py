@@ -1,0 +1,77 @@
+"""How many lines each of thousands of blocks has, and which block is at which line.
+
+Must not know blocks.  Changing one height, and finding a line, cost the logarithm of their number:
+a sum of heights is kept for every power of two (a Fenwick tree).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Heights:
+    """Numbers in a row.  Guards: `total` is their sum, and none is negative."""
+
+    def __init__(self, heights: Iterable[int] = ()) -> None:
+        self._heights: list[int] = []
+        self._sums: list[int] = [0]
+        self.total = 0
+        for height in heights:
+            self.append(height)
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def append(self, height: int) -> None:
+        """One more at the end."""
+        self._heights.append(height)
+        self.total += height
+        number = len(self._heights)
+        # The sum at a place covers as many as its lowest bit says.
+        at, begin, found = number - 1, number - (number & -number), height
+        while at > begin:
+            found += self._sums[at]
+            at -= at & -at
+        self._sums.append(found)
+
+    def set(self, index: int, height: int) -> None:
+        """Another height at a place."""
+        more = height - self._heights[index]
+        if not more:
+            return
+        self._heights[index] = height
+        self.total += more
+        at = index + 1
+        while at < len(self._sums):
+            self._sums[at] += more
+            at += at & -at
+
+    def before(self, index: int) -> int:
+        """The sum of all before a place."""
+        found = 0
+        while index > 0:
+            found += self._sums[index]
+            index -= index & -index
+        return found
+
+    def find(self, line: int) -> tuple[int, int]:
+        """Which one a line falls into, and how far; the last one where there are not so many."""
+        if not self._heights:
+            return 0, 0
+        at, left = 0, max(line, 0)
+        step = 1 << (len(self._heights).bit_length() - 1)
+        while step:
+            if at + step < len(self._sums) and self._sums[at + step] <= left:
+                at += step
+                left -= self._sums[at]
+            step >>= 1
+        if at >= len(self._heights):
+            last = len(self._heights) - 1
+            return last, max(self._heights[last] - 1, 0)
+        return at, left
+
+
+__all__ = ["Heights"]

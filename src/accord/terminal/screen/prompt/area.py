@@ -1,0 +1,124 @@
+"""The lines that are typed into: a text area that grows, and asks its owner about every key.
+
+Must not know commands, files, history or any chat.
+
+What always holds
+    * No control character gets into the text: it is drawn as it is.
+    * A key that the owner does not want, and that writes nothing, goes on to the screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Offset
+from textual.widgets import TextArea
+
+from accord.terminal.model.attaching import PASTE_CHARACTERS_MAX
+from accord.terminal.model.cleaning import columns, cut
+from accord.terminal.screen.prompt.key_codes import key_name, teach
+
+LINES_MAX = 10
+
+# What else would take keys that mean something to the whole screen.
+_NOT_OURS = frozenset({"cursor_page_up", "cursor_page_down", "select_line", "select_all"})
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
+
+
+def clean(text: str) -> str:
+    """A text as it may be typed: its line ends are ours, control characters are gone."""
+    return _CONTROL.sub("", _LINE_ENDS.sub("\n", text[:PASTE_CHARACTERS_MAX]))
+
+
+class PromptArea(TextArea, inherit_bindings=False):
+    """The text of the prompt."""
+
+    DEFAULT_CSS = f"""
+    PromptArea {{
+        height: auto; max-height: {LINES_MAX}; min-height: 1; width: 1fr;
+        border: none; padding: 0; background: $surface; scrollbar-size-vertical: 1;
+    }}
+    PromptArea:focus {{ border: none; }}
+    PromptArea .text-area--placeholder {{ color: $text-muted; }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            one
+            for one in TextArea.BINDINGS
+            if isinstance(one, Binding) and one.action not in _NOT_OURS
+        ),
+    ]
+
+    def __init__(self, on_key: Callable[[str], bool], on_paste: Callable[[str], None]) -> None:
+        # What could follow the text; asked already while the text area is made.
+        self.hint: Callable[[str], str] = lambda text: ""
+        super().__init__(
+            soft_wrap=True, tab_behavior="focus", compact=True, highlight_cursor_line=False
+        )
+        teach()
+        # A cursor that blinks draws all day.
+        self.cursor_blink = False
+        self._on_own_key = on_key
+        self._on_own_paste = on_paste
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Textual calls the handler of the text area itself after this one, unless prevented.
+        if self._on_own_key(key_name(event.key)):
+            event.stop()
+            event.prevent_default()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._on_own_paste(clean(event.text))
+
+    def action_paste(self) -> None:
+        """Ctrl-V: what the desktop has, which may be a picture; then what was copied here."""
+        self._on_own_paste("")
+
+    def update_suggestion(self) -> None:
+        """What may follow the command that was typed, dim behind the cursor."""
+        row, column = self.cursor_location
+        hint = self.hint(self.text) if (row, column) == self.document.end else ""
+        room = self.wrap_width - columns(self.document[row][:column])
+        self.suggestion = next(cut(hint, room)) if hint and room > 0 else ""
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Move; the hint behind the cursor is no text to be taken."""
+        self.suggestion = ""
+        super().action_cursor_right(select)
+        self.update_suggestion()
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor; an undo asks for that before the cursor is back in the text."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
+
+    def put(self, text: str) -> None:
+        """Write at the cursor, in the place of what is marked."""
+        result = self.replace(clean(text), *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+
+    def show_text(self, text: str) -> None:
+        """Have this text instead, the cursor behind it; `undo` brings the other back."""
+        self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(self.document.end)
+
+    @property
+    def is_on_first_line(self) -> bool:
+        """Whether there is no line above the cursor, as it is wrapped."""
+        return self.navigator.is_first_wrapped_line(self.cursor_location)
+
+    @property
+    def is_on_last_line(self) -> bool:
+        """Whether there is no line below the cursor, as it is wrapped."""
+        return self.navigator.is_last_wrapped_line(self.cursor_location)
+
+
+__all__ = ["LINES_MAX", "PromptArea", "clean"]

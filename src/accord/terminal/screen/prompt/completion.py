@@ -1,0 +1,174 @@
+"""The list of what could be meant, over the conversation, just above what is typed.
+
+Must not know what is completed.
+
+What always holds: it takes no room of its own, shows at most `ROWS_MAX` lines, and never has the
+focus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from accord.terminal.render.block import cut
+from accord.terminal.screen.themes import palette_for
+
+ROWS_MAX = 8
+CHOICES_MAX = 100
+_TITLE_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that could be meant.  All texts are clean; `marked` are letters of the title."""
+
+    key: str
+    title: str
+    note: str = ""
+    marked: tuple[int, ...] = ()
+
+
+class CompletionList(Widget, can_focus=False):
+    """What could be meant.  Guards: the cursor is on a choice as long as there is one."""
+
+    DEFAULT_CSS = """
+    CompletionList {
+        display: none; overlay: screen; constrain: none inside; width: 1fr; height: 1;
+        background: $panel;
+    }
+    CompletionList.-open { display: block; }
+    """
+
+    class Taken(Message):
+        """A choice was clicked."""
+
+        def __init__(self, choice: Choice) -> None:
+            super().__init__()
+            self.choice = choice
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._choices: tuple[Choice, ...] = ()
+        self._at = 0
+        self._empty = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is there to be chosen from, or says that there is nothing."""
+        return self.has_class("-open")
+
+    @property
+    def chosen(self) -> Choice | None:
+        """The choice that the cursor is on."""
+        return self._choices[self._at] if self.is_open and self._choices else None
+
+    def show(self, choices: Sequence[Choice], empty: str = "") -> None:
+        """Offer these, the first one chosen; where there is none, say why, or close."""
+        before = self.chosen
+        self._choices = tuple(choices[:CHOICES_MAX])
+        keys = [choice.key for choice in self._choices]
+        # Who went down the list stays on the choice that is still there.
+        stays = before is not None and self._at > 0 and before.key in keys
+        self._at = keys.index(before.key) if before is not None and stays else 0
+        self._empty = empty
+        lines = min(len(self._choices), ROWS_MAX) or bool(empty)
+        self.set_class(bool(lines), "-open")
+        self.styles.height = max(lines, 1)
+        self._place(max(lines, 1))
+        self.refresh()
+
+    def _place(self, lines: int) -> None:
+        """Above the frame of the editor, and as wide."""
+        owner = self.parent
+        if isinstance(owner, Widget):
+            frame = owner.gutter
+            self.styles.width = owner.outer_size.width
+            self.styles.offset = (-frame.left, -lines - frame.top)
+
+    def close(self) -> None:
+        """Offer nothing."""
+        self._choices = ()
+        self._empty = ""
+        self.set_class(False, "-open")
+
+    def move(self, step: int) -> None:
+        """The next choice, or the one before; around the ends."""
+        if self._choices:
+            self._at = (self._at + step) % len(self._choices)
+            self.refresh()
+
+    @property
+    def _first(self) -> int:
+        """The first choice that is seen."""
+        return max(0, min(self._at - ROWS_MAX + 2, len(self._choices) - ROWS_MAX))
+
+    def render_line(self, y: int) -> Strip:
+        """One choice."""
+        width = self.size.width
+        palette = palette_for(self.app.theme)
+        y += self._first
+        if y >= len(self._choices):
+            text = cut(self._empty, width - 2) if y == 0 else ""
+            strip = Strip([Segment("  " + text, palette.dim)])
+            return strip.crop_extend(0, width, None).apply_style(self.rich_style)
+        choice = self._choices[y]
+        is_meant = y == self._at
+        more = self._more(y)
+        room = width - 3 - cell_len(more)
+        title = cut(choice.title, int(room * _TITLE_SHARE) if choice.note else room)
+        style = palette.strong if is_meant else palette.text
+        pieces = [("❯ " if is_meant else "  ", palette.accent)]
+        pieces += _marked(title, choice.marked, style, style + palette.accent)
+        room -= cell_len(title) + 2
+        if choice.note and room > 6:
+            pieces.append(("  " + cut(choice.note, room), palette.dim))
+        if more:
+            taken = sum(cell_len(text) for text, _ in pieces)
+            pieces.append((" " * max(width - taken - cell_len(more) - 1, 0) + more, palette.dim))
+        strip = Strip([Segment(text, style) for text, style in pieces])
+        if is_meant:
+            strip = strip.extend_cell_length(width).apply_style(palette.selected)
+        return strip.crop_extend(0, width, None).apply_style(self.rich_style)
+
+    def _more(self, at: int) -> str:
+        """At the last line that is seen: how many come behind it."""
+        left = len(self._choices) - at - 1
+        return f" {left} more" if left and at == self._first + ROWS_MAX - 1 else ""
+
+    def on_click(self, event: events.Click) -> None:
+        """Take the one that was clicked."""
+        event.stop()
+        at = self._first + event.y
+        if at < len(self._choices):
+            self._at = at
+            self.post_message(self.Taken(self._choices[at]))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(-1)
+
+
+def _marked(text: str, marked: Sequence[int], style: Style, mark: Style) -> list[tuple[str, Style]]:
+    """The text with some of its letters in another style."""
+    if not marked:
+        return [(text, style)]
+    places = set(marked)
+    return [(letter, mark if at in places else style) for at, letter in enumerate(text)]
+
+
+__all__ = ["ROWS_MAX", "Choice", "CompletionList"]

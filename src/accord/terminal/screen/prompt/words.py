@@ -1,0 +1,25 @@
+"""What the empty prompt says."""
+
+from __future__ import annotations
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.cleaning import one_line
+
+
+def placeholder(chat: Chat) -> str:
+    """What can be written now, and what becomes of it."""
+    if chat.phase == "starting":
+        return "The agent starts; you can write already"
+    if chat.lacks_session:
+        return "There is no session yet; what you write stays here"
+    if chat.phase == "lost":
+        return "The agent is gone; what you write stays here"
+    if chat.is_busy:
+        return "Write what comes next; it waits until the turn is over"
+    if chat.suggestions:
+        return f"{one_line(chat.suggestions[0])}   (Enter says it)"
+    commands = ", / for commands" if chat.transcript.commands else ""
+    return f"What shall be done?  @ for files{commands}"
+
+
+__all__ = ["placeholder"]

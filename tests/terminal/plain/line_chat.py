@@ -1,0 +1,19 @@
+"""A program that talks in lines to the agent that its arguments start, for tests in a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import anyio
+
+from accord.client.permissions import Permissions
+from accord.terminal.engine.desk import Desk
+from accord.terminal.engine.orders import Order
+from accord.terminal.plain.line_terminal import line_terminal
+from accord.terminal.plain.running import run_plain
+
+if __name__ == "__main__":
+    order = Order(command=tuple(sys.argv[1:]), folder=os.getcwd())
+    with line_terminal(order.folder) as terminal:
+        sys.exit(anyio.run(run_plain, Desk(permissions=Permissions()), order, terminal))

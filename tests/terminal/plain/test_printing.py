@@ -1,0 +1,108 @@
+"""The printer: what a turn does, line by line."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from accord.schema import v2
+from accord.schema.codec import decode, encode
+from accord.terminal.plain.printing import DIFF_LINES_MAX, Printer
+from accord.transcript import Transcript
+
+
+class Screen(io.StringIO):
+    """A terminal that is none."""
+
+    encoding = "utf-8"
+
+
+class Shown:
+    """What a printer shows of updates in the words of v2."""
+
+    def __init__(self, **options: Any) -> None:
+        self._out = Screen()
+        self.printer = Printer(self._out, **options)
+        self._transcript = Transcript("v2")
+
+    def update(self, **fields: Any) -> None:
+        kind: Any = v2.SessionUpdate
+        update: Any = decode(kind, encode(fields))
+        change = self._transcript.apply(update)
+        assert change is not None
+        self.printer.show(change)
+
+    def call(self, call_id: str = "t", **fields: Any) -> None:
+        self.update(sessionUpdate="tool_call_update", toolCallId=call_id, **fields)
+
+    @property
+    def lines(self) -> list[str]:
+        self.printer.pause()
+        return [line for line in self._out.getvalue().splitlines() if line]
+
+
+def test_a_call_is_named_when_it_begins_and_again_when_its_name_changes() -> None:
+    """opencode: the first name is the tool's, the second says what it does."""
+    shown = Shown()
+    shown.call(title="bash", status="pending")
+    shown.call(title="echo hi", status="in_progress")
+    shown.call(status="in_progress")
+    shown.call(status="completed")
+    assert shown.lines == ["  ▸ bash", "  ▸ echo hi", "    ● completed"]
+
+
+def test_a_failed_call_says_why() -> None:
+    """Ours: a cross alone helps nobody."""
+    shown = Shown()
+    text = {"type": "content", "content": {"type": "text", "text": "no such file\n"}}
+    shown.call(title="Read x", status="failed", content=[text])
+    assert shown.lines == ["  ▸ Read x", "    ✕ failed", "      no such file"]
+
+
+def test_a_long_diff_is_cut_and_says_so() -> None:
+    """Ours: everything has a bound."""
+    shown = Shown()
+    patch = "@@ -0,0 +1 @@\n" + "".join(f"+{number}\n" for number in range(DIFF_LINES_MAX * 2))
+    diff = {
+        "type": "diff",
+        "patch": {"format": "git_patch", "text": patch},
+        "changes": [{"operation": "modify", "path": "/a"}],
+    }
+    shown.call(title="Edit", content=[diff])
+    shown.call(status="in_progress")
+    assert len(shown.lines) == DIFF_LINES_MAX + 2
+    assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} lines more)"
+
+
+def test_output_comes_in_whole_lines_and_a_bad_end_is_shown() -> None:
+    """Ours: chunks are cut anywhere."""
+    shown = Shown()
+    for text in ("one\ntw", "o\nthr", "ee"):
+        data = b64encode(text.encode()).decode()
+        shown.update(sessionUpdate="terminal_output_chunk", terminalId="t", data=data)
+    shown.update(sessionUpdate="terminal_update", terminalId="t", exitStatus={"exitCode": 3})
+    assert [line.strip() for line in shown.lines] == ["one", "two", "three", "(exit code 3)"]
+
+
+def test_notices_are_shown_without_what_a_terminal_would_act_on() -> None:
+    """codex: warnings about its model."""
+    shown = Shown()
+    shown.update(
+        sessionUpdate="notice", severity="warning", title="Careful \x1b[31m", description="of it"
+    )
+    assert shown.lines == ["! Careful: of it"]
+
+
+@pytest.mark.parametrize(("messages", "thoughts"), [(True, True), (False, True), (True, False)])
+def test_messages_and_thoughts_can_be_left_out(messages: bool, thoughts: bool) -> None:
+    """Ours: on a pipe the messages are written elsewhere."""
+    shown = Shown(messages=messages, thoughts=thoughts)
+    for kind, text in (("agent_message_chunk", "said"), ("agent_thought_chunk", "thought")):
+        content = {"type": "text", "text": text}
+        shown.update(sessionUpdate=kind, messageId=kind, content=content)
+    assert shown.lines == [
+        word for word, is_shown in (("said", messages), ("thought", thoughts)) if is_shown
+    ]

@@ -1,0 +1,202 @@
+"""What the prompt remembers: history and drafts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accord.discovery.places import state_folder
+from accord.errors import ConfigError
+from accord.terminal.model.drafting import Draft
+from accord.terminal.model.drafts import Drafts
+from accord.terminal.model.history import History, history_file
+from accord.terminal.screen.prompt import memory as memory_module
+from accord.terminal.screen.prompt.memory import Memory
+from tests.terminal.screen.prompt_stage import PromptStage, fresh_state, paste, typing, until
+from tests.terminal.screen.stage import NARROW, WIDE, hear, place_of
+
+
+@pytest.fixture(autouse=True)
+def _state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh_state(monkeypatch, tmp_path / "state")
+
+
+def _texts() -> list[str]:
+    history = History(history_file())
+    history.load()
+    return history.texts
+
+
+def _say_before(*texts: str) -> None:
+    for text in texts:
+        History(history_file()).add(text)
+
+
+async def test_up_and_down_walk_through_what_was_said(tmp_path: Path) -> None:
+    """Issue 6: like a shell, at the first and the last line; what is being typed is kept."""
+    _say_before("first", "second\nof two lines")
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: len(app.editor._memory.history.texts) == 2)
+        await typing(pilot, "now")
+        await pilot.press("up")
+        assert app.typed == "second\nof two lines"
+        # In the text the arrows move the cursor first.
+        await pilot.press("up")
+        assert app.typed == "second\nof two lines"
+        await pilot.press("up")
+        assert app.typed == "first"
+        await pilot.press("up", "down")
+        assert app.typed == "second\nof two lines"
+        await pilot.press("down")
+        assert app.typed == "now"
+        await pilot.press("down")
+        assert app.typed == "now"
+
+
+async def test_what_is_sent_is_in_the_history_at_once_and_on_the_disk(tmp_path: Path) -> None:
+    """Issue 6: history."""
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "hello")
+        await pilot.press("enter", "up")
+        assert app.typed == "hello"
+        await until(pilot, lambda: _texts() == ["hello"])
+
+
+async def test_long_pasted_text_is_in_the_history_as_a_whole(tmp_path: Path) -> None:
+    """Ours: its mark would mean nothing the next time."""
+    app = PromptStage(tmp_path)
+    long = "\n".join("x" * 40)
+    async with app.run_test(size=WIDE) as pilot:
+        await paste(pilot, long)
+        await pilot.press("enter")
+        await until(pilot, lambda: _texts() == [long])
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_history_is_searched_while_one_types(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """Issue 6: Ctrl-R; Ctrl-R again goes on to an older one."""
+    _say_before("fix the tests", "nope", "fix the 漢字\nplease", "fix nothing")
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: len(app.editor._memory.history.texts) == 4)
+        await typing(pilot, "typed")
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        await typing(pilot, "the fix")
+        await pilot.pause()
+        assert "2 lines" in app.line_with("fix the 漢字 please")
+        assert "nope" not in app.text
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.typed == "typed"
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        await typing(pilot, "the")
+        await pilot.pause()
+        await pilot.press("ctrl+r", "enter")
+        await pilot.pause()
+        assert app.typed == "fix the tests"
+        assert app.focused is app.area
+        await pilot.press("ctrl+z")
+        assert app.typed == "typed"
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        await pilot.click(offset=place_of(app, "nope"))
+        await pilot.pause()
+        assert app.typed == "nope"
+
+
+async def test_a_draft_survives_leaving(tmp_path: Path) -> None:
+    """Issue 6: drafts kept."""
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "half a thought")
+        await pilot.pause()
+    app = PromptStage(tmp_path, session_id="another")
+    app.chat.remark("The agent is here")
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: app.typed == "half a thought")
+        await pilot.press("enter")
+        await pilot.pause()
+    assert list((state_folder() / "drafts").iterdir()) == []
+
+
+async def test_a_draft_is_on_the_disk_soon_so_that_a_crash_does_not_take_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 6: drafts kept, whatever happens."""
+    from accord.terminal.screen.prompt import editor as module
+
+    monkeypatch.setattr(module, "SAVE_SECONDS", 0.01)
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "x")
+
+        def saved() -> bool:
+            drafts = Drafts(state_folder() / "drafts")
+            found = drafts.restore("other", str(tmp_path), "s1", is_new=False)
+            return found == Draft("x")
+
+        await until(pilot, saved)
+        app.editor.keep()
+
+
+async def test_the_draft_of_a_session_comes_when_that_is_known(tmp_path: Path) -> None:
+    """Ours: the agent takes its time; what is typed meanwhile is not written over."""
+    Drafts(state_folder() / "drafts").save("x", "/other", "s7", Draft("from before"))
+    app = PromptStage(tmp_path)
+    app.chat.session_id = None
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert app.typed == ""
+        app.chat.session_id = "s7"
+        hear(app.chat, sessionUpdate="agent_message_chunk", content={"type": "text", "text": "x"})
+        app.renew()
+        await until(pilot, lambda: app.typed == "from before")
+    Drafts(state_folder() / "drafts").save("x", "/other", "s8", Draft("from before"))
+    app = PromptStage(tmp_path)
+    app.chat.session_id = None
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "mine")
+        app.chat.session_id = "s8"
+        app.renew()
+        await pilot.pause()
+        await pilot.pause()
+        assert app.typed == "mine"
+
+
+async def test_a_chat_shown_again_has_what_was_typed(tmp_path: Path) -> None:
+    """Ours: `chat.draft` is what is written."""
+    app = PromptStage(tmp_path)
+    app.chat.draft = Draft("kept in the chat")
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert app.typed == "kept in the chat"
+
+
+async def test_without_a_place_for_it_nothing_is_kept_and_nothing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: also where the disk is full or read-only."""
+
+    def nowhere() -> Path:
+        raise ConfigError("no place")
+
+    monkeypatch.setattr(memory_module, "state_folder", nowhere)
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "a")
+        await pilot.press("enter", "up")
+        assert app.typed == "a"
+        app.editor.keep()
+    file = tmp_path / "file"
+    file.write_text("")
+    memory = Memory(file / "beneath a file")
+    await memory.said("a", "/x")
+    await memory.save(app.chat, lambda: Draft("x"))
+    assert await memory.restore(app.chat) == Draft("")
