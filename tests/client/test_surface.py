@@ -9,7 +9,8 @@ from accord.client import Client, PromptTurn, Session
 SEEN = {
     Client: "agent_info auth_methods authenticate call_extension capabilities close_session connect"
     " delete_session extensions fork_session list_page list_sessions load_session logout"
-    " new_session notify_extension protocol_version resume_session sessions spawn unstable",
+    " new_session notify_extension protocol_version resume_session sessions spawn unstable"
+    " wait_closed",
     Session: "ask cancel cancel_subagent cancel_terminal cancel_tool_call client close cwd delete"
     " fork id is_busy is_closed prompt roots set_mode set_option transcript updates",
     PromptTurn: "cancel error is_over reply stop_reason usage wait",
