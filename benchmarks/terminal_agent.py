@@ -66,8 +66,7 @@ def markdown(size: int) -> str:
 
 
 def past(count: int) -> Iterator[Any]:
-    """The updates of a long session, twenty at a time: a question, thoughts, an answer, an edit,
-    a command and a plan."""
+    """The updates of a long session, in rounds of 21, the last of which may be cut short."""
     words = markdown(4_000)
     said = 0
     number = 0
@@ -81,6 +80,8 @@ def past(count: int) -> Iterator[Any]:
 
 
 def round_of(number: int, words: str) -> Iterator[Any]:
+    """A question, thoughts, an answer, an edit with its diff, a command with its output, a plan."""
+
     def text(at: int) -> v2.TextContent:
         return v2.TextContent(text=words[at * 40 : at * 40 + 40])
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.screen.plan_panel import LINES_MAX, PlanPanel
+from accord.terminal.screen.plan_panel import LINES_MAX, ROOM_MIN, PlanPanel
 from accord.terminal.screen.themes import wear
 from tests.terminal.screen.stage import (
     CJK,
@@ -92,6 +92,31 @@ async def test_it_opens_by_a_click_and_shows_all_tasks(size: tuple[int, int]) ->
         panel.toggle()
         await pilot.pause()
         assert "Test" not in app.text
+
+
+async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> None:
+    """Issue 6: a plan panel that ticks; what the person chose holds."""
+    chat = a_chat()
+    _plan(chat, _task("Read", "in_progress"), _task("Mend", "pending"))
+    app, panel = _stage(chat)
+    async with app.run_test(size=(WIDE[0], ROOM_MIN)) as pilot:
+        assert not panel.is_open
+        chat.set_phase("working")
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "▶ Read" in app.text
+        _plan(chat, _task("Read", "completed"), _task("Mend", "in_progress"))
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "✓ Read" in app.text
+        assert "▶ Mend" in app.text
+        chat.set_phase("ready")
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "✓ Read" not in app.text
+        assert panel.toggle()
+        chat.set_phase("working")
+        assert not panel.toggle()
 
 
 async def test_a_long_plan_is_scrolled_to_what_is_done_now() -> None:

@@ -38,6 +38,10 @@ from accord.terminal.screen.tab_bar import TabBar
 from accord.terminal.screen.themes import palette_for, register_themes, wear
 
 DRAWS_PER_SECOND = 30
+DRAWING_SHARE_MAX = 0.25
+"""Of the time: what takes long to draw is drawn less often, so that keys are not kept waiting."""
+DRAWN_SECONDS_MAX = 0.25
+"""However long it takes, what comes is drawn so often."""
 LEAVING_SECONDS_MAX = 8.0
 """So long agents may take to end when we leave; they are killed before that."""
 
@@ -89,7 +93,7 @@ class AccordApp(ActingApp):
         self._panes: dict[int, ChatPane] = {}
         self._active: Chat | None = None
         self._is_due = False
-        self._drawn_at = 0.0
+        self._next_draw = 0.0
         self._seconds: Timer | None = None
         self._desk_is_over = anyio.Event()
         self._is_leaving = False
@@ -217,12 +221,12 @@ class AccordApp(ActingApp):
         if self._is_due:
             return
         self._is_due = True
-        wait = max(0.0, self._drawn_at + 1 / DRAWS_PER_SECOND - monotonic())
+        wait = max(0.0, self._next_draw - monotonic())
         asyncio.get_running_loop().call_later(wait, self.call_later, self._draw)
 
     def _draw(self) -> None:
         self._is_due = False
-        self._drawn_at = monotonic()
+        began = monotonic()
         pane = self.pane
         if pane is not None and pane.is_mounted:
             pane.refresh_chat()
@@ -234,6 +238,8 @@ class AccordApp(ActingApp):
             refresh()
         self._tell()
         self._pace()
+        rest = min((monotonic() - began) / DRAWING_SHARE_MAX, DRAWN_SECONDS_MAX)
+        self._next_draw = began + max(rest, 1 / DRAWS_PER_SECOND)
 
     def _tick(self) -> None:
         pane = self.pane

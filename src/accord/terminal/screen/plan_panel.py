@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
 
 LINES_MAX = 8
+ROOM_MIN = 28
+"""Lines of a screen that has room for all of a plan beside the conversation."""
 _TOGGLE = "toggle"
 _WORD_COLUMNS_MAX = 16
 
@@ -45,7 +47,10 @@ _PRIORITIES = {"high": "! ", "medium": "", "low": ""}
 
 
 class PlanPanel(Widget):
-    """The plans there are, folded to a line each until somebody wants to see them."""
+    """The plans there are: all of it while the agent works and there is room, else a line.
+
+    What the person chose holds from then on.
+    """
 
     DEFAULT_CSS = """
     PlanPanel { height: auto; layout: vertical; display: none; background: $surface; }
@@ -57,7 +62,16 @@ class PlanPanel(Widget):
         self._chat = chat
         self._desk = desk
         self._drawn: tuple[object, ...] = ()
-        self.is_open = False
+        self._wish: bool | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        if self._wish is not None:
+            return self._wish
+        # A question needs the room.
+        is_working = self._chat.is_busy and not self._chat.needs_answer
+        return is_working and self.app.size.height >= ROOM_MIN
 
     def compose(self) -> ComposeResult:
         """A line, and what is beneath it when it is open."""
@@ -70,7 +84,7 @@ class PlanPanel(Widget):
 
     def toggle(self) -> bool:
         """Show all of it, or the line only; whether all is shown now."""
-        self.is_open = not self.is_open
+        self._wish = not self.is_open
         self._drawn = ()
         self.refresh_chat()
         return self.is_open
@@ -79,13 +93,14 @@ class PlanPanel(Widget):
         """Show the plans as they were told last."""
         plans = self._chat.transcript.plans
         # A report replaces what a plan was, so that comparing its parts by identity is enough.
-        now = (*(_content(plan) for plan in plans), self.is_open)
+        is_open = self.is_open
+        now = (*(_content(plan) for plan in plans), is_open)
         if now == self._drawn:
             return
         self._drawn = now
         self.set_class(any(not _is_empty(plan) for plan in plans), "-shown")
         self.query_one(_PlanLine).renew()
-        self.query_one(_PlanBody).show(plans if self.is_open else ())
+        self.query_one(_PlanBody).show(plans if is_open else ())
 
 
 def _content(plan: Plan) -> object:

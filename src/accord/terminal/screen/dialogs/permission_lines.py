@@ -37,7 +37,9 @@ def body_of(
     request: PermissionRequest, chat: Chat, look: Look, limit: int = DIFF_LINES_MAX
 ) -> list[Strip]:
     """All that is known, the most important first; of a change so many lines."""
-    lines = text_lines(one_line(request.title), look, look.palette.strong)
+    # A question of ours about a command says nothing more than the command.
+    title = "" if request.origin == "terminal" else one_line(request.title)
+    lines = text_lines(title, look, look.palette.strong) if title else []
     facts = facts_of(request, chat.folder, chat.roots)
     lines += facts_lines(facts, look)
     call = request.tool_call
