@@ -69,7 +69,12 @@ async def test_sessions_are_listed_opened_renamed_forked_and_deleted(work: Path)
         stored = next(info for info in found if info.session_id == session_id)
         assert await desk.open_stored(other, stored) is chat
         await desk.close_chat(chat)
+        branch = await desk.fork_stored(other, stored)
+        assert said(branch) == ["you said first words"]
+        assert branch.session_id not in (session_id, other.session_id)
+        await desk.close_chat(branch)
         again = await desk.open_stored(other, stored)
+        assert again.title == stored.title
         await until(again, ready)
         assert said(again) == ["you said first words"]
         assert again.history_end == len(again.entries)

@@ -130,6 +130,10 @@ class DeskDouble:
         # An agent may make something else of it.
         return title.strip()[:10]
 
+    async def fork_stored(self, chat: Chat, info: SessionInfo) -> Chat:
+        self._note("fork_stored", info.session_id)
+        return a_chat("forked")
+
     async def fork(self, chat: Chat) -> Chat:
         self._note("fork", chat.session_id)
         return a_chat("forked")

@@ -11,15 +11,17 @@ What always holds
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from accord.errors import LocalProtocolError
+from accord.errors import AccordError, LocalProtocolError
 from accord.terminal.engine.desk_opening import OpeningDesk
 from accord.terminal.engine.seats import Seat
 from accord.terminal.model.chat import Chat
 
 if TYPE_CHECKING:
+    from accord.client.session import Session
     from accord.client.wire import SessionInfo
     from accord.terminal.engine.link import AgentLink
     from accord.terminal.engine.orders import Order
@@ -106,7 +108,13 @@ class Desk(OpeningDesk):
         for other in self.chats:
             if other.session_id == info.session_id:
                 return other
-        order = replace(
+        order = self._stored(chat, info)
+        opened = self._begin(order, self._link_like(chat, order))
+        opened.listed_title = info.title or ""
+        return opened
+
+    def _stored(self, chat: Chat, info: SessionInfo) -> Order:
+        return replace(
             self._seat(chat).order,
             session=info.session_id,
             go_on=False,
@@ -114,23 +122,38 @@ class Desk(OpeningDesk):
             mode=None,
             model=None,
         )
-        return self._begin(order, self._link_like(chat, order))
 
     async def fork(self, chat: Chat) -> Chat:
         """A chat that goes on from this one, which stays as it is."""
+        return await self._fork(chat, chat, self._session(chat))
+
+    async def fork_stored(self, chat: Chat, info: SessionInfo) -> Chat:
+        """A chat that goes on from a session of the agent that is not shown anywhere."""
+        from accord.terminal.engine.opening import open_known
+
+        order = replace(self._stored(chat, info), session=None)
+        before = Chat(order.folder, clock=self._clock)
+        session = await open_known(self._client(chat), before, order, info.session_id)
+        try:
+            return await self._fork(chat, before, session)
+        finally:
+            with suppress(AccordError):
+                await session.close()
+
+    async def _fork(self, chat: Chat, before: Chat, session: Session) -> Chat:
+        """A chat on a fork of a session, which `before` shows; with the agent of `chat`."""
         from accord.terminal.engine.opening import open_fork
         from accord.terminal.engine.turns import Turns
 
         seat, client = self._seat(chat), self._client(chat)
-        session = self._session(chat)
-        order = replace(seat.order, session=None, go_on=False)
+        order = replace(seat.order, session=None, go_on=False, folder=before.folder)
         other = Chat(order.folder, clock=self._clock)
         other.agent_name = chat.agent_name
         forked = await open_fork(client, other, session)
         self._take_in(other, order, seat.link, Turns(other, forked, client.capabilities))
         if not other.entries:
             # The agent tells nothing again, but it was all said here.
-            other.entries.extend(chat.entries)
+            other.entries.extend(before.entries)
         other.loaded()
         other.remark("This session goes on from another one.")
         return other

@@ -89,6 +89,8 @@ class Chat:
         self.agent_name = ""
         self.session_id: str | None = None
         self.own_title: str | None = None
+        # The title that the session has in the agent's list.
+        self.listed_title = ""
         # The stop reason of the last turn.
         self.stop_reason: str | None = None
         self.turn_began: float | None = None
@@ -117,8 +119,9 @@ class Chat:
     @property
     def title(self) -> str:
         """A name for the tab: the agent's title of the session, else the first words said."""
-        if self.own_title or self.transcript.info.title:
-            return self.own_title or self.transcript.info.title or ""
+        given = self.own_title or self.transcript.info.title or self.listed_title
+        if given:
+            return given
         for message in self.transcript.messages[:1]:
             return " ".join(message.text.split())
         return ""

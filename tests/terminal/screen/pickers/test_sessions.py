@@ -131,17 +131,18 @@ async def test_nothing_is_deleted_without_a_second_answer(size: tuple[int, int])
         assert "❯   untitled s3" in app.text
 
 
-async def test_an_open_session_is_forked() -> None:
+@pytest.mark.parametrize(
+    ("keys", "asked"),
+    [(["ctrl+f"], ("fork", "s1")), (["down", "ctrl+f"], ("fork_stored", "s2"))],
+)
+async def test_a_session_is_forked_open_or_not(keys: list[str], asked: tuple[str, str]) -> None:
     """Issue: fork."""
     listing = Listing(*STORED)
     async with listing.app.run_test(size=NARROW) as pilot:
         listing.push()
-        await pilot.press("down", "ctrl+f")
+        await pilot.press(*keys)
         await pilot.pause()
-        assert listing.said == ["Open the session first; then it can be forked."]
-        await pilot.press("up", "ctrl+f")
-        await pilot.pause()
-    assert listing.double.asked[-1] == ("fork", "s1")
+    assert listing.double.asked[-1] == asked
     [chat] = listing.results
     assert chat is not None
     assert chat.session_id == "forked"

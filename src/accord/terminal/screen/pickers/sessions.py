@@ -163,12 +163,12 @@ class SessionsScreen(Picker["Chat | None"]):
             self._refuse("This agent cannot fork sessions.")
             return
         chats = [one for one in self._desk.chats if one.session_id == info.session_id]
-        if not chats:
-            self._refuse("Open the session first; then it can be forked.")
-            return
 
         async def fork_it() -> None:
-            self.dismiss(await self._desk.fork(chats[0]))
+            if chats:
+                self.dismiss(await self._desk.fork(chats[0]))
+            else:
+                self.dismiss(await self._desk.fork_stored(self._chat, info))
 
         self._do(fork_it)
 
