@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rich.cells import chop_cells
 from textual.strip import Strip
 
 from accord.terminal.model.cleaning import harmless
+from accord.terminal.render import inline
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
 from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
@@ -215,3 +217,20 @@ def test_wide_letters_break_anywhere_but_before_a_closing_sign() -> None:
 def test_what_is_nested_too_deep_is_not_dropped(mark: str) -> None:
     """Required: nothing is dropped, however it is wrapped up."""
     assert "hello" in "".join(lines(mark * 60 + "hello"))
+
+
+def test_a_word_without_end_costs_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 6: quick with any agent.  Five megabytes in one word stopped every key for minutes."""
+    looked = 0
+
+    def chop(text: str, width: int) -> list[str]:
+        nonlocal looked
+        looked += len(text)
+        return chop_cells(text, width)
+
+    monkeypatch.setattr(inline, "chop_cells", chop)
+    word = "x" * 200_000
+    lines = MarkdownLines(Look(40, NONE)).set(word)
+    assert "".join(line.text for line in lines) == word
+    assert all(line.cell_length <= 40 for line in lines)
+    assert looked < 40 * len(word)

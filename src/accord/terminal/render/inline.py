@@ -33,6 +33,8 @@ _CLOSING = (
     r"\uff1b\uff1f\uff3d\uff5d"
 )
 # A break, blanks, one wide letter with the signs that may not be parted from it, or a word.
+_PIECE_MAX = 1024
+"""So much of a word is broken at once."""
 _PIECES = re.compile(
     rf"(?P<end>\n)|(?P<blank> +)|(?P<wide>[{_OPENING}]*[{_WIDE}][{_CLOSING}]*)|[^ \n{_WIDE}]+"
 )
@@ -158,7 +160,9 @@ class _Wrapper:
             self.put(gap[0], gap[1], gap_width)
         self.gap = None
         for text, style in self.word:
-            self._put_piece(text, style)
+            # A word of megabytes is no reason to measure all of it for each of its lines.
+            for begin in range(0, len(text), _PIECE_MAX):
+                self._put_piece(text[begin : begin + _PIECE_MAX], style)
         self.word, self.word_width = [], 0
 
     def _put_piece(self, text: str, style: Style) -> None:
