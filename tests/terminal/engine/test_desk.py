@@ -87,7 +87,9 @@ async def test_an_agent_that_does_not_stop_can_be_left(work: Path) -> None:
         desk.stop(chat)
         await until(chat, lambda chat: chat.phase == "stopping")
         desk.stop(chat)
+        await until(chat, lambda chat: chat.is_leaving)
         await until(chat, ready)
+        assert not chat.is_leaving
         assert "had not stopped" in remarks(chat)
 
 

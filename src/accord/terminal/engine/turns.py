@@ -112,6 +112,7 @@ class Turns:
         if chat.phase == "stopping":
             if self._scope is not None:
                 self._scope.cancel()
+                chat.leaving()
             return
         try:
             await self.session.cancel()

@@ -59,11 +59,11 @@ class StatusLine(PartsLine):
         return [*left, Part(" " * max(blank, 0), self.palette.text), *right]
 
     def _stop(self) -> list[Part]:
-        if not self._chat.is_busy:
+        if not self._chat.is_busy or self._chat.is_leaving:
             return []
         palette = self.palette
         keys = self._desk.settings.keys_of("stop")
-        words = "Stop" if self._chat.phase == "working" else "Stop now"
+        words = "Stop" if self._chat.phase == "working" else "Leave it"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
         # While a question is open its dialog has the key.
         if keys and not self._chat.needs_answer:
@@ -83,6 +83,9 @@ class StatusLine(PartsLine):
             return [Part("✗ There is no session", palette.error)]
         if chat.phase == "lost":
             return [Part("✗ The agent is not there", palette.error)]
+        if chat.is_leaving:
+            last = "◌ Leaving the turn; the agent has a last moment to stop"
+            return [Part(last, palette.warning, least=12)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
