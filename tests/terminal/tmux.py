@@ -18,6 +18,8 @@ from typing import Self
 import pytest
 
 SECONDS_MAX = 30.0
+QUIET_SECONDS = 0.05
+"""A program that has written nothing for so long has drawn its picture."""
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -109,6 +111,20 @@ class Tmux:
                 raise AssertionError(f"it did not come:\n{shown}")
             self.written += os.read(self._output, 1 << 20)
 
+    def settled(self, is_so: Callable[[str], object], seconds: float = SECONDS_MAX) -> str:
+        """Wait until the screen is so when the program has drawn all it had to draw.
+
+        For what is not on the screen: in the middle of a picture everything is missing.
+        """
+        end = monotonic() + seconds
+        while True:
+            self.until(is_so, max(end - monotonic(), 0.0))
+            while select.select([self._output], [], [], QUIET_SECONDS)[0]:
+                self.written += os.read(self._output, 1 << 20)
+            shown = self.screen()
+            if is_so(shown):
+                return shown
+
     def wait_for(self, *texts: str, seconds: float = SECONDS_MAX) -> str:
         """Wait until all of these are on the screen."""
         try:
@@ -118,7 +134,7 @@ class Tmux:
 
     def wait_gone(self, text: str, seconds: float = SECONDS_MAX) -> str:
         """Wait until this is not on the screen any more."""
-        return self.until(lambda shown: text not in shown, seconds)
+        return self.settled(lambda shown: text not in shown, seconds)
 
     @property
     def pid(self) -> int:

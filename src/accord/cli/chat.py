@@ -107,6 +107,9 @@ def on_screen(
 
     # Before all that is loaded now, in which there is no garbage.
     look_seldom()
+    # A size that was written down somewhere is not the terminal's after a change of it.
+    for stale in ("COLUMNS", "LINES"):
+        os.environ.pop(stale, None)
     from accord.terminal.screen.app import AccordApp
 
     app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 ACCORD = (sys.executable, "-m", "accord")
 AGENT = (sys.executable, str(HERE / "agent.py"))
 TOO_EARLY = "That was quick"
+HINT_SECONDS_MAX = 3.0
 READY = "Ready"
 # What an empty prompt says.
 EMPTY = "What shall be done?"
@@ -65,14 +66,26 @@ class ChatScreen(Tmux):
         self.press("Enter")
 
     def answer(self, key: str, while_shown: str) -> None:
-        """Answer the question that has these words, when its guard lets keys through."""
+        """Answer the question that has these words, when its guard lets keys through.
+
+        A key is pressed, and pressed again where it came too early: that holds the guard up, so
+        that it cannot answer the next question.
+        """
         self.wait_for(while_shown)
-        while True:
+        end = monotonic() + SECONDS_MAX
+        while monotonic() < end:
             self.press(key)
-            shown = self.until(lambda now: TOO_EARLY in now or while_shown not in now)
+            try:
+                shown = self.settled(
+                    lambda now: TOO_EARLY in now or while_shown not in now, HINT_SECONDS_MAX
+                )
+            except AssertionError:
+                # The hint came and went between two looks.
+                continue
             if while_shown not in shown:
                 return
-            self.until(lambda now: TOO_EARLY not in now or while_shown not in now)
+            self.settled(lambda now: TOO_EARLY not in now or while_shown not in now)
+        raise AssertionError(f"the question was not answered:\n{self.screen()}")
 
     def wait_unguarded(self) -> None:
         """Wait until the question that is shown can be answered: a row can be gone to then."""

@@ -86,8 +86,8 @@ def test_the_prompt_is_written_in_the_persons_editor(tmp_path: Path) -> None:
     """Issue 6: external editor, in a suspended screen."""
     script = tmp_path / "editor.sh"
     script.write_text(
-        "#!/bin/sh\nprintf 'The editor has %s\\n' \"$(cat \"$1\")\"\nread word\n"
-        "printf 'written outside: %s' \"$word\" > \"$1\"\n"
+        '#!/bin/sh\nprintf \'The editor has %s\\n\' "$(cat "$1")"\nread word\n'
+        'printf \'written outside: %s\' "$word" > "$1"\n'
     )
     script.chmod(0o755)
     with ChatScreen(tmp_path, "chat", *agent(), env={"EDITOR": str(script)}) as chat:

@@ -135,6 +135,25 @@ async def test_a_question_is_what_is_waited_for() -> None:
         tasks.cancel_scope.cancel()
 
 
+async def test_an_agent_that_works_by_itself_is_seen_and_can_be_stopped() -> None:
+    """Protocol (v2): work outside a turn, and behind everything."""
+    chat = a_chat()
+    chat.set_phase("ready")
+    app, line = _stage(chat)
+    async with app.run_test(size=WIDE) as pilot:
+        behind = [BackgroundItem("terminal", "t1")]
+        chat.transcript.state.report("running", background=behind)
+        line.refresh_chat()
+        await pilot.pause()
+        assert _line(app).startswith("● Working by itself · 1 task behind it")
+        await pilot.click(offset=place_of(app, "Stop"))
+        assert app.stopped == 1
+        chat.transcript.state.report("idle", background=behind)
+        line.refresh_chat()
+        await pilot.pause()
+        assert _line(app) == "Ready · 1 task behind it"
+
+
 async def test_stop_can_be_clicked() -> None:
     """Issue: a visible, clickable Stop."""
     chat = a_chat()

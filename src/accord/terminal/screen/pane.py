@@ -95,6 +95,9 @@ class ChatPane(Widget):
     def on_resize(self) -> None:
         """A narrow screen has the followed file beneath."""
         self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
+        if self._dialog is not None and self._dialog.is_mounted:
+            # Its own size may be as it was, but not the room that it may take.
+            self._dialog.call_after_refresh(self._dialog.fit)
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll what was said, up or down by a page."""
