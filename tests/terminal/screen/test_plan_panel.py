@@ -76,6 +76,7 @@ async def test_it_opens_by_a_click_and_shows_all_tasks(size: tuple[int, int]) ->
         _task("Mend", "in_progress"),
         _task("Test", "pending", "low"),
         _task("Wait", "blocked", "urgent"),
+        _task("Drop", "cancelled"),
     )
     app, panel = _stage(chat)
     async with app.run_test(size=size) as pilot:
@@ -83,9 +84,10 @@ async def test_it_opens_by_a_click_and_shows_all_tasks(size: tuple[int, int]) ->
         await pilot.click(offset=place_of(app, "Plan"))
         await pilot.pause()
         assert panel.is_open
-        said = [line.strip() for line in app.lines[:5]]
-        assert said[0] == "▾ Plan 1/4 · Mend"
-        assert said[1:] == ["✓ ! Read", "▶ Mend", "○ Test", "? (urgent) Wait (blocked)"]
+        said = [line.strip() for line in app.lines[:6]]
+        assert said[0] == "▾ Plan 1/5 · Mend"
+        assert said[1:5] == ["✓ ! Read", "▶ Mend", "○ Test", "? (urgent) Wait (blocked)"]
+        assert said[5] == "◌ Drop (cancelled)"
         wear(app, "accord-none")
         await pilot.pause()
         assert "▶ Mend" in app.text

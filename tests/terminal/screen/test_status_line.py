@@ -10,6 +10,7 @@ from textual.app import App
 
 from accord.terminal.model.chat import Chat, Problem
 from accord.terminal.screen.status_line import StatusLine
+from accord.transcript.state import BackgroundItem
 from tests.terminal.screen.stage import (
     CJK,
     HOSTILE,

@@ -20,6 +20,7 @@ from accord.terminal.model.drafting import Draft
 from accord.terminal.model.questions import Questions
 from accord.terminal.model.remark import Remark, Tone
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
+from accord.transcript.state import BUSY_STATES
 from accord.transcript.update import Entry as TranscriptEntry
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ class Chat:
     def is_busy(self) -> bool:
         """Whether a turn runs."""
         return self.phase in ("working", "stopping")
+
+    @property
+    def works_alone(self) -> bool:
+        """Whether the agent works, and not on a prompt of ours."""
+        return self.phase == "ready" and self.transcript.state.confirmed in BUSY_STATES
 
     @property
     def lacks_session(self) -> bool:

@@ -42,7 +42,7 @@ ROOM_MIN = 28
 _TOGGLE = "toggle"
 _WORD_COLUMNS_MAX = 16
 
-_MARKS = {"completed": "✓", "in_progress": "▶", "pending": "○"}
+_MARKS = {"completed": "✓", "in_progress": "▶", "pending": "○", "cancelled": "◌"}
 _PRIORITIES = {"high": "! ", "medium": "", "low": ""}
 
 
@@ -163,7 +163,7 @@ def _step(plan: Plan, folder: str) -> str:
     if plan.form == "items":
         entries = plan.entries
         now = [one for one in entries if one.status == "in_progress"]
-        rest = [one for one in entries if one.status != "completed"]
+        rest = [one for one in entries if one.status not in ("completed", "cancelled")]
         for entry in (*now[:1], *rest[:1]):
             return one_line(entry.content)
         return "done"
@@ -257,7 +257,9 @@ def _entry_lines(entry: PlanEntry, look: Look) -> list[Strip]:
     words = _PRIORITIES.get(entry.priority)
     if words is None:
         words = f"({one_line(entry.priority, _WORD_COLUMNS_MAX)}) "
-    end = "" if entry.status in _MARKS else f" ({one_line(entry.status, _WORD_COLUMNS_MAX)})"
+    # What was dropped is said in a word too: its mark alone says little.
+    is_plain = entry.status in _MARKS and entry.status != "cancelled"
+    end = "" if is_plain else f" ({one_line(entry.status, _WORD_COLUMNS_MAX)})"
     text = f"{words}{one_line(entry.content)}{end}"
     mark_style, style = _styles(entry, palette)
     found: list[Strip] = []
@@ -272,6 +274,8 @@ def _styles(entry: PlanEntry, palette: Palette) -> tuple[Style, Style]:
         return palette.success, palette.dim
     if entry.status == "in_progress":
         return palette.running, palette.strong
+    if entry.status == "cancelled":
+        return palette.dim, palette.dim
     return palette.dim, palette.dim if entry.priority == "low" else palette.text
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from accord.terminal.model.cards import stop_words
+from accord.terminal.model.cards import counted, stop_words
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.key_names import key_text
@@ -59,11 +59,12 @@ class StatusLine(PartsLine):
         return [*left, Part(" " * max(blank, 0), self.palette.text), *right]
 
     def _stop(self) -> list[Part]:
-        if not self._chat.is_busy or self._chat.is_leaving:
+        is_going_on = self._chat.is_busy or self._chat.works_alone
+        if not is_going_on or self._chat.is_leaving:
             return []
         palette = self.palette
         keys = self._desk.settings.keys_of("stop")
-        words = "Stop" if self._chat.phase == "working" else "Leave it"
+        words = "Leave it" if self._chat.phase == "stopping" else "Stop"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
         # While a question is open its dialog has the key.
         if keys and not self._chat.needs_answer:
@@ -90,7 +91,10 @@ class StatusLine(PartsLine):
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
             return self._working()
-        return self._after()
+        behind = self._behind()
+        if chat.works_alone:
+            return [Part("● Working by itself", palette.running), *behind]
+        return [*self._after(), *behind]
 
     def _working(self) -> list[Part]:
         chat, palette = self._chat, self.palette
@@ -112,6 +116,11 @@ class StatusLine(PartsLine):
         if elapsed is None or elapsed < 1:
             return []
         return [Part(f" · {span(elapsed)}", self.palette.dim, weight=1)]
+
+    def _behind(self) -> list[Part]:
+        """Work that goes on whatever the conversation does."""
+        count = len(self._chat.transcript.state.background or ())
+        return [Part(f" · {counted(count, 'task')} behind it", self.palette.dim)] if count else []
 
     def _after(self) -> list[Part]:
         chat, palette = self._chat, self.palette

@@ -78,7 +78,7 @@ class TabBar(PartsLine):
             return NEEDS
         if chat.problem is not None or chat.phase == "lost":
             return FAILED
-        if chat.is_busy:
+        if chat.is_busy or chat.works_alone:
             return WORKS
         is_seen = chat is self._front or len(chat.entries) <= self._seen.get(id(chat), 0)
         return CALM if is_seen else NEWS
