@@ -78,7 +78,7 @@ SCREENS = {
     "F7": "What agents may do",
     "F8": "High contrast",
     "C-p": "What do you want to do?",
-    "C-r": "Type to search",
+    "C-r": "What you said before",
 }
 
 

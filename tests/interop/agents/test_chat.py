@@ -1,0 +1,62 @@
+"""The real `accord chat` in tmux with agents that people use, and a model that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fake_llm import FakeLLM, serve
+from tests.interop.agents.peers import PEERS, Bench, Peer
+from tests.terminal.real.chatting import EMPTY, ChatScreen
+from tests.terminal.tmux import needs_tmux
+
+pytestmark = [needs_tmux, pytest.mark.slow, pytest.mark.timeout(240)]
+
+SECONDS = 60.0
+# Fast to start, and each with another SDK and version beneath.
+CHATTED = [peer for peer in PEERS if peer.name in ("codex-acp", "goose", "opencode")]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeLLM]:
+    """A model for all of them."""
+    with serve() as server:
+        yield server
+
+
+@pytest.mark.parametrize("peer", CHATTED, ids=lambda peer: peer.name)
+def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) -> None:
+    """Issue 6: words, a permission rejected and given, a stop; nothing stays behind."""
+    if peer.missing is not None:
+        pytest.skip(peer.missing)
+    (tmp_path / "bench").mkdir()
+    bench = Bench(peer, tmp_path / "bench", model.url)
+    ours = ("TERM", "NO_COLOR", "ACCORD_CONFIG_DIR", "ACCORD_STATE_DIR", "PATH")
+    env = {name: value for name, value in bench.env.items() if name not in ours}
+    command = [str(peer.program), *peer.args]
+    made = bench.project / "made.txt"
+    with ChatScreen(tmp_path, "chat", "--", *command, work=bench.project, env=env) as chat:
+        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        chat.say("[[say Hello from the model.]]")
+        chat.until(lambda shown: shown.count("Hello from the model.") == 2, SECONDS)
+        chat.wait_for(EMPTY)
+
+        chat.say(f"{peer.makes} [[say done]]")
+        chat.wait_for("asks for permission", seconds=SECONDS)
+        chat.answer("Escape", "asks for permission")
+        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        assert not made.exists()
+
+        chat.say(f"{peer.makes} [[say done]]")
+        chat.wait_for("asks for permission", seconds=SECONDS)
+        chat.answer("y", "asks for permission")
+        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        assert made.read_text().strip() == "hi"
+
+        chat.say("[[say Begun.]] [[slow 600 0.1 word]]")
+        chat.wait_for("word word", seconds=SECONDS)
+        chat.press("Escape")
+        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        chat.leave()
