@@ -8,7 +8,8 @@ import anyio
 import pytest
 from textual.app import App
 
-from accord.terminal.model.chat import Chat, Problem
+from accord.terminal.model.chat import Chat, Problem, ProblemKind
+from accord.terminal.screen.prompt.words import placeholder
 from accord.terminal.screen.status_line import StatusLine
 from accord.transcript.state import BackgroundItem
 from tests.terminal.screen.stage import (
@@ -153,6 +154,26 @@ async def test_an_agent_that_works_by_itself_is_seen_and_can_be_stopped() -> Non
         line.refresh_chat()
         await pilot.pause()
         assert _line(app) == "Ready · 1 task behind it"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "prompt"),
+    [
+        ("agent_lost", "✗ The agent is not there", "The agent is gone"),
+        ("session_lost", "✗ There is no session", "There is no session yet"),
+        ("login_needed", "✗ You are not logged in", "You are not logged in"),
+    ],
+)
+async def test_what_is_missing_is_said_as_it_is(kind: ProblemKind, words: str, prompt: str) -> None:
+    """Ours: an agent that wants a login, or has no such session, is not gone."""
+    chat = a_chat()
+    chat.set_phase("lost")
+    chat.set_problem(Problem(kind, "why"))
+    app, _ = _stage(chat)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert _line(app) == words
+        assert placeholder(chat).startswith(prompt)
 
 
 async def test_stop_can_be_clicked() -> None:

@@ -149,6 +149,15 @@ class Chat:
         )
 
     @property
+    def lacks_login(self) -> bool:
+        """Whether the agent is there and gives no session before a login."""
+        return (
+            self.phase == "lost"
+            and self.problem is not None
+            and self.problem.kind == "login_needed"
+        )
+
+    @property
     def needs_answer(self) -> bool:
         """Whether somebody waits for the person."""
         return self.questions.first is not None

@@ -82,6 +82,8 @@ class StatusLine(PartsLine):
             return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
         if chat.lacks_session:
             return [Part("✗ There is no session", palette.error)]
+        if chat.lacks_login:
+            return [Part("✗ You are not logged in", palette.error)]
         if chat.phase == "lost":
             return [Part("✗ The agent is not there", palette.error)]
         if chat.is_leaving:

@@ -12,6 +12,8 @@ def placeholder(chat: Chat) -> str:
         return "The agent starts; you can write already"
     if chat.lacks_session:
         return "There is no session yet; what you write stays here"
+    if chat.lacks_login:
+        return "You are not logged in; what you write stays here"
     if chat.phase == "lost":
         return "The agent is gone; what you write stays here"
     if chat.is_busy:
