@@ -26,6 +26,10 @@ def model() -> Iterator[FakeLLM]:
         yield server
 
 
+def _is_ready(shown: str) -> bool:
+    return "Ready" in shown and EMPTY in shown
+
+
 @pytest.mark.parametrize("peer", CHATTED, ids=lambda peer: peer.name)
 def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) -> None:
     """Issue 6: words, a permission rejected and given, a stop; nothing stays behind."""
@@ -38,7 +42,7 @@ def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) ->
     command = [str(peer.program), *peer.args]
     made = bench.project / "made.txt"
     with ChatScreen(tmp_path, "chat", "--", *command, work=bench.project, env=env) as chat:
-        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        chat.until(_is_ready, SECONDS)
         chat.say("[[say Hello from the model.]]")
         chat.until(lambda shown: shown.count("Hello from the model.") == 2, SECONDS)
         chat.wait_for(EMPTY)
@@ -46,17 +50,22 @@ def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) ->
         chat.say(f"{peer.makes} [[say done]]")
         chat.wait_for("asks for permission", seconds=SECONDS)
         chat.answer("Escape", "asks for permission")
-        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        chat.until(_is_ready, SECONDS)
         assert not made.exists()
 
         chat.say(f"{peer.makes} [[say done]]")
         chat.wait_for("asks for permission", seconds=SECONDS)
         chat.answer("y", "asks for permission")
-        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        # One that writes through us may be asked about the file itself, too.
+        again = "the agent writes without having asked"
+        shown = chat.settled(lambda now: again in now or _is_ready(now), SECONDS)
+        if again in shown:
+            chat.answer("y", again)
+        chat.until(_is_ready, SECONDS)
         assert made.read_text().strip() == "hi"
 
         chat.say("[[say Begun.]] [[slow 600 0.1 word]]")
-        chat.wait_for("word word", seconds=SECONDS)
+        chat.wait_for("word5", seconds=SECONDS)
         chat.press("Escape")
-        chat.until(lambda shown: "Ready" in shown and EMPTY in shown, SECONDS)
+        chat.until(_is_ready, SECONDS)
         chat.leave()
