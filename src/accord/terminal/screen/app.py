@@ -32,6 +32,7 @@ from accord.terminal.render.images import image_mode, transmissions
 from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
 from accord.terminal.screen.footer import Footer
+from accord.terminal.screen.hanging_up import when_gone
 from accord.terminal.screen.pane import ChatPane
 from accord.terminal.screen.settling import settle
 from accord.terminal.screen.tab_bar import TabBar
@@ -309,6 +310,7 @@ class AccordApp(ActingApp):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._ended_by, number)
+        when_gone(_INPUT, lambda: self._ended_by(signal.SIGHUP))
 
     def _ended_by(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP and not os.isatty(_INPUT):
