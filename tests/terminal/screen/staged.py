@@ -63,6 +63,7 @@ async def staged(
     size: tuple[int, int] = WIDE,
     *,
     settings: Settings | None = None,
+    notifications: bool = False,
     **more: Any,
 ) -> AsyncGenerator[tuple[AccordApp, Pilot[int], Chat]]:
     """The app with one chat that is ready."""
@@ -70,7 +71,7 @@ async def staged(
     order = Order(command=("agent",), folder="/home/me/project")
     app = AccordApp(desk, order, **more)
     with anyio.fail_after(SECONDS_MAX):
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=notifications) as pilot:
             await until(pilot, lambda: app.chat is not None and app.chat.phase == "ready")
             chat = app.chat
             assert chat is not None

@@ -58,6 +58,16 @@ async def test_a_question_mark_asks_for_the_keys_only_while_nothing_is_written()
         assert app.pane.prompt.draft.text == "why?"
 
 
+async def test_what_is_said_in_passing_does_not_cover_what_is_typed() -> None:
+    """Ours: a toast stands at the top; the prompt is at the bottom."""
+    async with staged(notifications=True) as (app, pilot, _):
+        app.notify("This agent takes no images.", markup=False)
+        await until(pilot, lambda: "takes no images" in text_of(app))
+        lines = text_of(app).splitlines()
+        (at,) = [number for number, line in enumerate(lines) if "takes no images" in line]
+        assert at < 5
+
+
 async def test_escape_stops_the_turn_and_nothing_else() -> None:
     """Issue 6: Esc cancels the turn."""
     async with staged() as (app, pilot, chat):

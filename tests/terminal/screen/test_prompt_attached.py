@@ -189,7 +189,7 @@ async def test_attachments_are_removed_by_key_and_by_mouse(
         for name in ("README.md", "src/main.py"):
             await paste(pilot, str(project / name))
             await until(pilot, lambda name=name: name in app.typed)  # type: ignore[misc]
-        await until(pilot, lambda: "src/main.py python" in app.text)
+        await until(pilot, lambda: "src/main.py python" in app.text or "+1 more" in app.text)
         app.query_one(Chips).focus()
         await pilot.press("right", "left", "delete")
         await pilot.pause()
@@ -210,9 +210,12 @@ async def test_many_attachments_are_seen_one_after_the_other(project: Path) -> N
         app.editor.take_draft(Draft(" ".join(marks), parts))
         await pilot.pause()
         assert "pasted 35 lines text" not in app.text
+        # None is cut off without a word.
+        assert "+5 more" in app.text
         app.query_one(Chips).focus()
         await pilot.press(*["right"] * 5)
         await pilot.pause()
         assert "pasted 35 lines text" in app.text
+        assert "more" not in app.text
         await pilot.press("enter")
         assert app.typed.endswith("[pasted 34 lines] x")

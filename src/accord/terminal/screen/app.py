@@ -64,6 +64,9 @@ class AccordApp(ActingApp):
     Screen { layers: base overlay; }
     #panes { height: 1fr; }
     TabBar.-alone { display: none; }
+    /* At the top: beneath is what the person types. */
+    ToastRack { dock: top; align: right top; margin-bottom: 0; }
+    Toast { padding: 0 1; }
     """
 
     def __init__(

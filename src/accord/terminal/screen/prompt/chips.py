@@ -67,16 +67,22 @@ class Chips(PartsLine, can_focus=False):
 
     def parts(self, width: int) -> list[Part]:
         """`a.py python 1.2 kB ×`, one behind the other; the chosen one is always seen."""
-        found = self._parts(self._attachments)
         first = 0
         # From the left chips go until the chosen one is in.
         while first < self._at and _width(self._parts(self._attachments[first : self._at + 1])) > (
             width
         ):
             first += 1
-        if first:
-            found = self._parts(self._attachments[first:], first)
-        return found
+        last = len(self._attachments)
+        while last > max(first, self._at) + 1 and _width(self._some(first, last)) > width:
+            last -= 1
+        return self._some(first, last)
+
+    def _some(self, first: int, last: int) -> list[Part]:
+        """Some of them, and how many more there are."""
+        found = self._parts(self._attachments[first:last], first)
+        more = len(self._attachments) - last
+        return [*found, Part(f"+{more} more", self.palette.dim)] if more else found
 
     def _parts(self, attachments: Sequence[Attachment], first: int = 0) -> list[Part]:
         palette = self.palette
@@ -129,7 +135,9 @@ class Chips(PartsLine, can_focus=False):
 
 
 def _width(parts: Sequence[Part]) -> int:
-    return sum(part.cells for part in parts)
+    # What is blank at the end may be cut off.
+    blank = parts[-1].cells if parts and not parts[-1].text.strip() else 0
+    return sum(part.cells for part in parts) - blank
 
 
 __all__ = ["Chips"]
