@@ -32,7 +32,8 @@ STOP_MS_MAX = 200.0
 PIECES = 5_000
 RATE = 500
 UPDATES = 20_000
-SHORT_UPDATES = 400
+SHORT_UPDATES = 2_000
+JUMPS = 5
 # Letters that are in no text, each of which is typed once.
 LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюяАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ"
 PAGE_UP, PAGE_DOWN, HOME, LAST = "\x1b[5~", "\x1b[6~", "\x1b[1~", "\x1b[4~"
@@ -74,68 +75,63 @@ class Chat(Program):
 
 def start(folder: Path) -> Figures:
     """Until there is something to type into, and until the built-in agent is ready."""
-    chat = Chat(folder)
-    painted = chat.wait(PROMPT)
-    paint_cpu = chat.cpu
-    ready = chat.wait(READY)
-    figures = {
-        "paint_cpu": paint_cpu,
-        "paint": painted - chat.began,
-        "ready_cpu": chat.cpu,
-        "ready": ready - chat.began,
-        "agent_cpu": sum(map(cpu_seconds, children(chat.pid))),
-    }
-    chat.drain(0.5)
-    figures["calm_cpu"] = chat.cpu
-    figures["resident_mb"] = resident_mb(chat.pid)
-    chat.end()
+    with Chat(folder) as chat:
+        painted = chat.wait(PROMPT)
+        paint_cpu = chat.cpu
+        ready = chat.wait(READY)
+        figures = {
+            "paint_cpu": paint_cpu,
+            "paint": painted - chat.began,
+            "ready_cpu": chat.cpu,
+            "ready": ready - chat.began,
+            "agent_cpu": sum(map(cpu_seconds, children(chat.pid))),
+        }
+        chat.drain(0.5)
+        figures["calm_cpu"] = chat.cpu
+        figures["resident_mb"] = resident_mb(chat.pid)
     return figures
 
 
 def flat_out(folder: Path) -> Figures:
     """A long answer, as quickly as the agent can send it."""
-    chat = Chat(folder, "--", *AGENT)
-    chat.wait(READY)
-    chat.drain(0.5)
-    before, drawn = chat.cpu, chat.drawn_bytes
-    began = chat.say(f"stream {PIECES} 0")
-    done = chat.wait(END, READY)
-    chat.drain()
-    figures = {
-        "cpu": chat.cpu - before,
-        "wall": done - began,
-        "drawn_kb": (chat.drawn_bytes - drawn) / 1e3,
-    }
-    chat.end()
-    return figures
+    with Chat(folder, "--", *AGENT) as chat:
+        chat.wait(READY)
+        chat.drain(0.5)
+        before, drawn = chat.cpu, chat.drawn_bytes
+        began = chat.say(f"stream {PIECES} 0")
+        done = chat.wait(END, READY)
+        chat.drain()
+        return {
+            "cpu": chat.cpu - before,
+            "wall": done - began,
+            "drawn_kb": (chat.drawn_bytes - drawn) / 1e3,
+        }
 
 
 def keys(folder: Path) -> tuple[list[float], float]:
     """How long each key takes until it is drawn while an answer comes; CPU in a second of it."""
-    chat = Chat(folder, "--", *AGENT)
-    chat.wait(READY)
-    chat.drain(0.5)
-    began = chat.say(f"stream {PIECES} {RATE}")
-    chat.wait("Working")
-    before = chat.cpu
-    times: list[float] = []
-    for letter in LETTERS:
-        if perf_counter() - began > PIECES / RATE - 0.5:
-            # On a slow machine the answer is nearly over.
-            break
-        pressed = chat.press(letter)
-        wanted = letter.encode()
-        while wanted not in chat.drawn:
-            chat.read(0.2)
-            if perf_counter() - pressed > 5:
-                raise SystemExit(f"{letter} was never drawn, but {chat.shown!r}")
-        times.append(perf_counter() - pressed)
-        # Not in step with what is drawn.
-        pause = perf_counter() + 0.08 + 0.0013 * len(times)
-        while perf_counter() < pause:
-            chat.read(pause - perf_counter())
-    spent = (chat.cpu - before) / (perf_counter() - began)
-    chat.end()
+    with Chat(folder, "--", *AGENT) as chat:
+        chat.wait(READY)
+        chat.drain(0.5)
+        began = chat.say(f"stream {PIECES} {RATE}")
+        before, since = chat.cpu, chat.wait("Working")
+        times: list[float] = []
+        for letter in LETTERS:
+            if perf_counter() - began > PIECES / RATE - 0.5:
+                # On a slow machine the answer is nearly over.
+                break
+            pressed = chat.press(letter)
+            wanted = letter.encode()
+            while wanted not in chat.drawn:
+                chat.read(0.2)
+                if perf_counter() - pressed > 5:
+                    raise SystemExit(f"{letter} was never drawn, but {chat.shown!r}")
+            times.append(perf_counter() - pressed)
+            # Not in step with what is drawn.
+            pause = perf_counter() + 0.08 + 0.0013 * len(times)
+            while perf_counter() < pause:
+                chat.read(pause - perf_counter())
+        spent = (chat.cpu - before) / (perf_counter() - since)
     return times, spent
 
 
@@ -143,59 +139,69 @@ def opened(folder: Path, updates: int, pages: int) -> Figures:
     """A session that the agent has is opened, then looked through."""
     told = folder / f"began-{updates}"
     env = {"BENCH_UPDATES": str(updates), "BENCH_BEGAN": str(told)}
-    chat = Chat(folder, "--session", "long", "--", *AGENT, env=env)
-    done = chat.wait(END, READY)
-    began = json.loads(told.read_text())
-    assert began["client"] == chat.pid, "somebody stands between the client and the agent"
-    last = chat.drain()
-    figures = {
-        "wall": done - began["clock"],
-        "settled": last - began["clock"],
-        "cpu": chat.cpu - began["cpu"],
-        "whole_cpu": chat.cpu,
-        "resident_mb": resident_mb(chat.pid),
-    }
-    for name, key in (("up", PAGE_UP), ("down", PAGE_DOWN)):
-        times: list[float] = []
-        before = chat.cpu
-        for _ in range(pages):
-            pressed = chat.press(key)
-            chat.read(2)
-            times.append(chat.drain(0.04) - pressed)
-        figures[f"{name}_cpu_ms"] = (chat.cpu - before) / pages * 1e3
-        figures[f"{name}_ms"] = median(times) * 1e3
-    # The prompt has these keys while it has the cursor.
-    chat.press(TAB)
-    chat.drain()
-    times, before = [], chat.cpu
-    for _ in range(5):
-        for key in (HOME, LAST):
-            pressed = chat.press(key)
-            chat.read(2)
-            times.append(chat.drain(0.04) - pressed)
-    figures["jump_cpu_ms"] = (chat.cpu - before) / 10 * 1e3
-    figures["jump_ms"] = median(times) * 1e3
-    figures["left_mb"] = resident_mb(chat.pid)
-    chat.end()
+    with Chat(folder, "--session", "long", "--", *AGENT, env=env) as chat:
+        done = chat.wait(END, READY)
+        began = json.loads(told.read_text())
+        assert began["client"] == chat.pid, "somebody stands between the client and the agent"
+        last = chat.drain()
+        figures = {
+            "wall": done - began["clock"],
+            "settled": last - began["clock"],
+            "cpu": chat.cpu - began["cpu"],
+            "whole_cpu": chat.cpu,
+            "resident_mb": resident_mb(chat.pid),
+        }
+        for name, key in (("up", PAGE_UP), ("down", PAGE_DOWN)):
+            figures |= turned(chat, name, key, pages)
+        # The prompt has these keys while it has the cursor.
+        chat.press(TAB)
+        chat.drain()
+        figures |= jumped(chat)
+        figures["left_mb"] = resident_mb(chat.pid)
     return figures
+
+
+def turned(chat: Chat, name: str, key: str, pages: int) -> Figures:
+    """So many pages, or as many as there are: the time and the CPU of each."""
+    times: list[float] = []
+    before = chat.cpu
+    for _ in range(pages):
+        pressed = chat.press(key)
+        if not chat.read(1):
+            break
+        times.append(chat.drain(0.04) - pressed)
+    cpu = (chat.cpu - before) / len(times)
+    return {f"{name}_cpu_ms": cpu * 1e3, f"{name}_ms": median(times) * 1e3}
+
+
+def jumped(chat: Chat) -> Figures:
+    """To the first entry and to the last one."""
+    times: list[float] = []
+    before = chat.cpu
+    for _ in range(JUMPS):
+        for key, seen in ((HOME, "part_1.py"), (LAST, END)):
+            pressed = chat.press(key)
+            times.append(chat.wait(seen) - pressed)
+            chat.drain(0.04)
+    cpu = (chat.cpu - before) / len(times)
+    return {"jump_cpu_ms": cpu * 1e3, "jump_ms": median(times) * 1e3}
 
 
 def stopped(folder: Path) -> Figures:
     """The built-in agent runs `sleep 60` and is stopped by a key."""
-    chat = Chat(folder)
-    chat.wait(READY)
-    chat.drain(0.5)
-    chat.say("$ sleep 60")
-    chat.wait("asks for permission", "Always reject")
-    # Keys that come too soon answer nothing.
-    chat.drain(1)
-    chat.press("1")
-    chat.wait("running")
-    chat.drain(0.3)
-    pressed = chat.press(ESCAPE)
-    marked = chat.wait("cancelled")
-    done = chat.wait(STOPPED)
-    chat.end()
+    with Chat(folder) as chat:
+        chat.wait(READY)
+        chat.drain(0.5)
+        chat.say("$ sleep 60")
+        chat.wait("asks for permission", "Always reject")
+        # Keys that come too soon answer nothing.
+        chat.drain(1)
+        chat.press("1")
+        chat.wait("running")
+        chat.drain(0.3)
+        pressed = chat.press(ESCAPE)
+        marked = chat.wait("cancelled")
+        done = chat.wait(STOPPED)
     return {"marked": (marked - pressed) * 1e3, "stopped": (done - pressed) * 1e3}
 
 

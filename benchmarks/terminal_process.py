@@ -17,6 +17,7 @@ import termios
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Self
 
 COLUMNS, ROWS = 120, 40
 SEEN_SECONDS_MAX = 60.0
@@ -113,6 +114,12 @@ class Program:
         while self.read(quiet):
             last = perf_counter()
         return last
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def end(self) -> None:
         """End it, and what it started."""
