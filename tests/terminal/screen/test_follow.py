@@ -68,6 +68,19 @@ async def test_the_file_is_shown_at_its_line_with_the_call(
         assert "60 a_60 = 60" in marked
 
 
+async def test_a_panel_that_is_opened_after_the_turn_shows_where_it_was(
+    following: Following,
+) -> None:
+    """Issue 6: the file the agent works on.  Nothing has to happen before it is seen."""
+    following.desk.chat.set_phase("ready")
+    following.work_on("a.py", 60, status="completed")
+    async with following.app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        await following.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "a.py:60" in picture(following.app)[0]
+
+
 @pytest.mark.rule("D26-16")
 async def test_what_a_diff_changed_is_highlighted(following: Following) -> None:
     """D26-16: the changed lines."""

@@ -126,8 +126,8 @@ class FollowPanel(Widget, can_focus=False):
         yield LineList(self._touched, id="touched")
 
     def on_mount(self) -> None:
-        """Begin as the chat is."""
-        self.refresh_chat()
+        """Begin as the chat is, also where nothing happens any more; mounted it is a bit later."""
+        self.call_later(self.refresh_chat)
 
     # ---- what is shown
 
