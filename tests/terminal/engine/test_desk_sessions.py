@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from accord.errors import LocalProtocolError
+from accord.errors import ConnectionLost, LocalProtocolError, RequestFailed
 from accord.terminal.engine.orders import Order
+from accord.terminal.engine.turns import start_problem
 from accord.terminal.model.drafting import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.talking import desk_of, opened, ready, remarks, said, until
@@ -120,6 +121,16 @@ async def test_a_wish_that_cannot_be_is_no_dead_end(work: Path, wish: dict[str, 
         desk.retry(chat)
         await until(chat, lambda chat: ready(chat) and said(chat))
         assert said(chat) == ["you said kept"]
+
+
+def test_an_agent_that_gives_no_session_is_not_said_to_be_gone() -> None:
+    """Ours: it runs, and other tabs may have sessions with it."""
+    refused = RequestFailed("session/new", -32603, "no more today", None)
+    problem = start_problem(refused, is_there=True)
+    assert (problem.kind, problem.remedies) == ("session_lost", ("new_session", "restart"))
+    assert "no more today" in problem.text
+    assert start_problem(refused).kind == "start_failed"
+    assert start_problem(ConnectionLost("it ended"), is_there=True).kind == "start_failed"
 
 
 async def test_what_the_agent_cannot_do_is_said_before_anything_else(work: Path) -> None:

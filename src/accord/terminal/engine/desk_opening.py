@@ -203,7 +203,8 @@ class OpeningDesk(Seats):
             seat.journal.watch()
         except AccordError as error:
             chat.set_phase("lost")
-            chat.set_problem(start_problem(error, is_wish=_is_wish(link, seat.order)))
+            is_there, is_wish = link.client is not None, _has_wish(seat.order)
+            chat.set_problem(start_problem(error, is_there=is_there, is_wish=is_wish))
             return
         finally:
             link.asking = None
@@ -267,10 +268,10 @@ class OpeningDesk(Seats):
         return await self.run_in_terminal(command, env)
 
 
-def _is_wish(link: AgentLink, order: Order) -> bool:
-    """Whether the agent is there, and was asked for more than a session."""
+def _has_wish(order: Order) -> bool:
+    """Whether the agent was asked for more than a session."""
     wishes = (order.session, order.go_on or None, order.mode, order.model)
-    return link.client is not None and any(wish is not None for wish in wishes)
+    return any(wish is not None for wish in wishes)
 
 
 def _shown(client: Client, order: Order) -> str:

@@ -24,7 +24,7 @@ from accord.errors import (
 )
 from accord.terminal.model.attachments import blocks_of
 from accord.terminal.model.cards import stop_words
-from accord.terminal.model.chat import Chat, Problem
+from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.drafting import Draft
 
 RETRY_SECONDS = 30.0
@@ -55,6 +55,8 @@ class Turns:
         chat.set_problem(None)
         chat.last_sent = draft
         chat.stop_reason = None
+        # What was not allowed before is not what Retry means from now on.
+        chat.denied_request = None
         chat.set_phase("working")
         problem: Problem | None = None
         left = False
@@ -154,7 +156,9 @@ def lost_problem(error: AccordError) -> Problem:
         return Problem("agent_lost", f"The agent is gone: {error}", "", ("restart",))
     said = error.stderr_tail.strip()
     detail = f"Its last words:\n{said}" if said else ""
-    return Problem("agent_lost", f"The agent is gone: {_how(error)}", detail, ("restart",))
+    # The status is enough: which agent it was, the person knows.
+    how = error.exit_status or error.message
+    return Problem("agent_lost", f"The agent is gone: {how}", detail, ("restart",))
 
 
 def _how(error: ConnectionLost) -> str:
@@ -163,20 +167,22 @@ def _how(error: ConnectionLost) -> str:
     return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
-def start_problem(error: AccordError, *, is_wish: bool = False) -> Problem:
-    """The agent could not be started, or gave no session.
+def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool = False) -> Problem:
+    """The agent could not be started, or, where `is_there`, gave no session.
 
-    With `is_wish` it runs, and could not do what was asked for at the start: going on with a
-    session, a mode, a model.  Asked again it cannot either; without that it mostly can.
+    With `is_wish` it could not do what was asked for at the start: going on with a session, a
+    mode, a model.  Asked again it cannot either; without that it mostly can.
     """
     if isinstance(error, AuthenticationRequired):
         text = f"The agent wants a login first: {error.message}"
         return Problem("login_needed", text, "", ("log_in", "restart"))
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
-    if is_wish and not isinstance(error, ConnectionLost):
+    if is_there and not isinstance(error, ConnectionLost):
+        # Other tabs may have sessions with it: it is not said to be gone.
+        remedies: tuple[Remedy, ...] = ("new_session",) if is_wish else ("new_session", "restart")
         detail = "\n".join(words)
-        return Problem("session_lost", f"It did not begin: {text}", detail, ("new_session",))
+        return Problem("session_lost", f"It did not begin: {text}", detail, remedies)
     if isinstance(error, ConnectionLost):
         text = _how(error)
         said = error.stderr_tail.strip()
