@@ -122,6 +122,28 @@ def test_huge_changes_are_bounded_and_counted() -> None:
     assert len(long.lines[0].text) < 3000
 
 
+def test_a_few_changes_of_a_long_file_are_shown_as_few() -> None:
+    """Issue 6: per-file summary; two changes that are far apart are no change of all between."""
+    lines = [f"line {number}" for number in range(20_000)]
+    other = ["first", *lines[:7_000], "new", *lines[7_001:15_000], *lines[15_003:]]
+    change = change_of(FileDiff("f", "modify", None, "\n".join(lines), "\n".join(other)))
+    assert (change.added, change.removed) == (2, 4)
+    removed = [(line.old, line.text) for line in change.lines if line.kind == "removed"]
+    assert removed[0] == (7_001, "line 7000")
+    assert removed[1:] == [(at + 1, f"line {at}") for at in range(15_000, 15_003)]
+    assert [line.new for line in change.lines if line.kind == "added"] == [1, 7_002]
+
+
+def test_lines_that_moved_in_a_long_file_end_and_are_right() -> None:
+    """Ours: whatever the texts are, the work is bounded and the lines lead from one to the other."""
+    old = [f"{number * 7919 % 4001}" for number in range(6_000)]
+    new = [f"{number * 104_729 % 4001}" for number in range(5_000)]
+    change = change_of(FileDiff("f", "modify", None, "\n".join(old), "\n".join(new)))
+    kept = {line.old: line.new for line in change.lines if line.kind == "same" and line.old}
+    assert all(old[a - 1] == new[b - 1] for a, b in kept.items() if b)
+    assert len(old) - change.removed == len(new) - change.added
+
+
 def test_words_that_differ_are_told() -> None:
     """Issue 6: word-level highlights."""
     assert word_changes("return a - b", "return a + b") == ([(9, 10)], [(9, 10)])

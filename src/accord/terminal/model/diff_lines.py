@@ -5,13 +5,15 @@ Must not know screens.  `hunks.py` is about changing texts; this is about seeing
 What always holds
     * Lines are clean and have no line ends.
     * The work is bounded whatever the texts are: where finding the smallest difference would take
-      too long, all lines between the first and the last difference are shown as replaced.
+      too long, all lines between two places that are surely the same are shown as replaced.
     * A patch that cannot be read is shown as it came.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -23,6 +25,10 @@ from accord.transcript import FileDiff
 CONTEXT = 3
 COMPARED_LINES_MAX = 3000
 """Lines of both texts that differ; more are not compared with each other."""
+ANCHORED_LINES_MAX = 100_000
+"""Of longer texts the lines that both have once divide them into parts, which are compared."""
+COMPARED_IN_ALL_MAX = 2 * COMPARED_LINES_MAX
+"""Lines of all parts that are compared."""
 LINES_MAX = 20_000
 """Lines of one change that are held; the rest is counted."""
 LINE_CHARACTERS_MAX = 2000
@@ -30,6 +36,7 @@ LINE_CHARACTERS_MAX = 2000
 WORDS_COMPARED_MAX = 300
 PATCH_CHARACTERS_MAX = 8_000_000
 
+Block: TypeAlias = tuple[int, int, int, int]
 Kind: TypeAlias = Literal["same", "added", "removed", "hunk", "note"]
 
 
@@ -107,30 +114,85 @@ def _of_texts(before: str, after: str) -> Iterator[DiffLine]:
         yield DiffLine("note", f"the file {how} a line end")
 
 
-def _blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
+def _blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     """The places that differ: from and to in the old lines, from and to in the new ones."""
-    start, shorter = 0, min(len(old), len(new))
-    while start < shorter and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    a, b = old[start : len(old) - end], new[start : len(new) - end]
-    if not a and not b:
+    whole = _trimmed(old, new, (0, len(old), 0, len(new)))
+    if _size(whole) <= COMPARED_LINES_MAX or _size(whole) > ANCHORED_LINES_MAX:
+        return _compared(old, new, whole)
+    found: list[Block] = []
+    left = COMPARED_IN_ALL_MAX
+    for gap in _gaps(old, new, whole):
+        part = _trimmed(old, new, gap)
+        left -= _size(part)
+        found += _compared(old, new, part) if left >= 0 else [part]
+    return [one for one in found if _size(one)]
+
+
+def _size(block: Block) -> int:
+    return block[1] - block[0] + block[3] - block[2]
+
+
+def _trimmed(old: Sequence[str], new: Sequence[str], block: Block) -> Block:
+    """Without what is the same at its beginning and its end."""
+    i1, i2, j1, j2 = block
+    while i1 < i2 and j1 < j2 and old[i1] == new[j1]:
+        i1, j1 = i1 + 1, j1 + 1
+    while i1 < i2 and j1 < j2 and old[i2 - 1] == new[j2 - 1]:
+        i2, j2 = i2 - 1, j2 - 1
+    return i1, i2, j1, j2
+
+
+def _compared(old: Sequence[str], new: Sequence[str], block: Block) -> list[Block]:
+    """What differs within a place, as finely as there is time for."""
+    i1, i2, j1, j2 = block
+    if i1 == i2 and j1 == j2:
         return []
-    if not a or not b or len(a) + len(b) > COMPARED_LINES_MAX:
-        return [(start, start + len(a), start, start + len(b))]
-    matcher = SequenceMatcher(None, a, b)
+    if i1 == i2 or j1 == j2 or _size(block) > COMPARED_LINES_MAX:
+        return [block]
+    matcher = SequenceMatcher(None, old[i1:i2], new[j1:j2])
     return [
-        (start + i1, start + i2, start + j1, start + j2)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        (i1 + a1, i1 + a2, j1 + b1, j1 + b2)
+        for tag, a1, a2, b1, b2 in matcher.get_opcodes()
         if tag != "equal"
     ]
 
 
-def _shown(
-    old: Sequence[str], new: Sequence[str], blocks: Sequence[tuple[int, int, int, int]]
-) -> Iterator[DiffLine]:
+def _gaps(old: Sequence[str], new: Sequence[str], block: Block) -> Iterator[Block]:
+    """What stands between the lines that both texts have once, in the same order."""
+    i1, i2, j1, j2 = block
+    here, there = _once(old, i1, i2), _once(new, j1, j2)
+    pairs = [(at, there[line]) for line, at in here.items() if line in there]
+    for at, other in _rising(pairs):
+        yield i1, at, j1, other
+        i1, j1 = at + 1, other + 1
+    yield i1, i2, j1, j2
+
+
+def _once(lines: Sequence[str], begin: int, end: int) -> dict[str, int]:
+    """The lines that there is one of, with their places, in order."""
+    counts = Counter(lines[begin:end])
+    return {lines[at]: at for at in range(begin, end) if counts[lines[at]] == 1}
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The most of these pairs whose second numbers rise as the first do."""
+    ends: list[int] = []
+    at_end: list[int] = []
+    before: list[int] = []
+    for number, (_, other) in enumerate(pairs):
+        length = bisect_left(ends, other)
+        before.append(at_end[length - 1] if length else -1)
+        ends[length : length + 1] = [other]
+        at_end[length : length + 1] = [number]
+    found: list[tuple[int, int]] = []
+    number = at_end[-1] if at_end else -1
+    while number >= 0:
+        found.append(pairs[number])
+        number = before[number]
+    return found[::-1]
+
+
+def _shown(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[DiffLine]:
     """The blocks with what stands around them; a line between those that are far apart."""
     shown = 0
     for number, (i1, i2, j1, j2) in enumerate(blocks):
