@@ -135,7 +135,7 @@ def test_a_few_changes_of_a_long_file_are_shown_as_few() -> None:
 
 
 def test_lines_that_moved_in_a_long_file_end_and_are_right() -> None:
-    """Ours: whatever the texts are, the work is bounded and the lines lead from one to the other."""
+    """Ours: whatever the texts are, the lines lead from one to the other, in bounded time."""
     old = [f"{number * 7919 % 4001}" for number in range(6_000)]
     new = [f"{number * 104_729 % 4001}" for number in range(5_000)]
     change = change_of(FileDiff("f", "modify", None, "\n".join(old), "\n".join(new)))
