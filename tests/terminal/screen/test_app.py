@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
+from accord.client.wire import AuthMethod
 from accord.terminal.model.chat import Problem
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.settings import Settings
@@ -105,6 +106,11 @@ async def test_ctrl_c_stops_then_empties_then_leaves() -> None:
         assert app.return_code == 0
 
 
+def is_asked(app: AccordApp) -> bool:
+    """Whether the keys go to a question."""
+    return app.focused is not None and "Dialog" in str(app.focused.ancestors_with_self)
+
+
 def a_request() -> PermissionRequest:
     return PermissionRequest(
         session_id="s1",
@@ -129,9 +135,7 @@ async def test_a_question_takes_the_place_of_the_prompt_and_gives_it_back() -> N
             tasks.start_soon(ask)
             await until(pilot, lambda: "because" in text_of(app))
             assert not app.query_one(PromptEditor).display
-            await until(
-                pilot, lambda: app.focused and "Dialog" in str(app.focused.ancestors_with_self)
-            )
+            await until(pilot, lambda: is_asked(app))
             # Too early: it was meant for the prompt, where it goes; it answers nothing.
             await pilot.press("y")
             assert not answers
@@ -329,3 +333,29 @@ async def test_without_an_order_the_person_chooses_an_agent() -> None:
             assert app.chat is not None
             assert app.desk.order(app.chat).name == "codex"
             await app.leave()
+
+
+@pytest.mark.rule("V1-AUTH-09")
+async def test_a_login_that_is_needed_is_said_and_offered() -> None:
+    """D1 authentication#active-sessions: no crash, login offered."""
+    async with staged() as (app, pilot, chat):
+        text = "The agent wants a login first: expired"
+        chat.set_problem(Problem("login_needed", text, "", ("log_in", "dismiss")))
+        await until(pilot, lambda: "expired" in text_of(app) and "Log in" in text_of(app))
+        await pilot.press("alt+r")
+        assert asked(app) == [("retry",)]
+        methods = (AuthMethod("key", "An API key", description="from the settings page"),)
+        answers: list[object] = []
+
+        async def ask() -> None:
+            answers.append(await chat.questions.ask("login", methods))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await until(pilot, lambda: "An API key" in text_of(app))
+            assert "from the settings page" in text_of(app)
+            await until(pilot, lambda: is_asked(app))
+            chat.clock.now += 5  # type: ignore[attr-defined]
+            await pilot.press("1")
+            await until(pilot, lambda: answers)
+        assert answers == ["key"]
