@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.terminal.real.chatting import EMPTY, ChatScreen, agent
+from tests.terminal.real.chatting import EMPTY, HERE, ChatScreen, agent
 from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux
@@ -95,6 +95,17 @@ def test_one_can_leave_while_an_agent_does_not_answer(tmp_path: Path) -> None:
         chat.wait_for("Starting", "you can write already")
         chat.type("kept")
         chat.wait_for("❯ kept")
+        chat.leave()
+
+
+def test_an_agent_that_never_answers_is_given_up_and_can_be_restarted(tmp_path: Path) -> None:
+    """Issue 6: it never answers initialize: the same as a death, after the time limit."""
+    program = (sys.executable, str(HERE / "impatient.py"))
+    silent = (sys.executable, "-c", SILENT)
+    with ChatScreen(tmp_path, *silent, program=program) as chat:
+        chat.wait_for("It did not start", "Restart the agent", "The agent is not there")
+        chat.press("M-r")
+        chat.wait_for("It did not start", "Restart the agent")
         chat.leave()
 
 

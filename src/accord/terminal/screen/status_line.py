@@ -129,12 +129,21 @@ class StatusLine(PartsLine):
         if chat.problem is not None:
             return [Part("✗ See above", palette.error)]
         if chat.stop_reason in (None, "end_turn"):
-            return [Part("Ready", palette.dim)]
+            return [Part("Ready", palette.dim), *self._asks_again()]
         ended = stop_words(chat.stop_reason)
         # The conversation has all of it.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning
-        return [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
+        found = [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
+        return [*found, *self._asks_again()]
+
+    def _asks_again(self) -> list[Part]:
+        """How to have the agent try what was not allowed."""
+        keys = self._desk.settings.keys_of("retry")
+        if self._chat.denied_request is None or not keys:
+            return []
+        words = f" · {key_text(keys[0])} asks again for what was not allowed"
+        return [Part(words, self.palette.dim, weight=2, least=_LAST_LEAST)]
 
     def pressed(self, target: str) -> None:
         """Stop was clicked."""

@@ -1,0 +1,17 @@
+"""The full screen with an agent that has only a moment to answer `initialize`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from accord.cli.chat import on_screen
+from accord.client.permissions import Permissions
+from accord.connection.limits import Limits
+from accord.terminal.engine.desk import Desk
+from accord.terminal.engine.orders import Order
+
+if __name__ == "__main__":
+    desk = Desk(permissions=Permissions(), limits=Limits(initialize_seconds=0.2))
+    order = Order(command=tuple(sys.argv[1:]), folder=os.getcwd())
+    sys.exit(on_screen(desk, order, {}))
