@@ -34,6 +34,23 @@ def test_what_we_said_is_shown_as_it_was_typed() -> None:
     assert scene.shown() == "❯ see __init__\n│ * a\n│ * b"
 
 
+def test_what_a_message_brings_along_can_be_looked_at() -> None:
+    """Issue 6: embedded resources, links and content that is not known; nothing is dropped."""
+    scene = Scene()
+    resource = {"uri": "file:///home/me/project/a.py", "text": "x = 1\ny = 2\n"}
+    link = {"type": "resource_link", "name": "n", "uri": "file:///n", "description": "About it"}
+    for block in ({"type": "resource", "resource": resource}, link, {"type": "smell", "of": 7}):
+        scene.update(sessionUpdate="agent_message_chunk", content=block)
+    folded = scene.shown()
+    assert "a.py" in folded
+    assert "smell" in folded
+    assert "x = 1" not in folded
+    assert scene.block().is_foldable
+    unfolded = scene.unfolded()
+    for words in ("x = 1", "y = 2", "About it", '"of": 7'):
+        assert words in unfolded
+
+
 def test_what_was_said_elsewhere_is_marked() -> None:
     """Required: own and others' messages are told apart, and history is nobody's."""
     scene = Scene()

@@ -21,7 +21,7 @@ from accord.terminal.render.block import (
     strip_of,
 )
 from accord.terminal.render.look import Look
-from accord.terminal.render.prose import Prose, beginning_folded, is_for_user, marked
+from accord.terminal.render.prose import Prose, beginning_folded, marked, unfolds
 from accord.transcript import Message
 
 USER_LINES_MAX = 14
@@ -69,13 +69,12 @@ class AgentBlock(MessageBlock):
     __slots__ = ()
 
     def __init__(self, entry: Message) -> None:
-        # Folded is: without what is not meant for the user.
+        # Folded is: without what is not meant for the user, and of the rest what it is.
         super().__init__(entry, folded=True)
 
     @property
     def is_foldable(self) -> bool:  # type: ignore[override]
-        blocks = self.entry.blocks
-        return bool(beginning_folded(self.entry.text)) or not all(map(is_for_user, blocks))
+        return bool(beginning_folded(self.entry.text)) or any(map(unfolds, self.entry.blocks))
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         del chat
@@ -100,7 +99,7 @@ class UserBlock(MessageBlock):
 
     @property
     def is_foldable(self) -> bool:  # type: ignore[override]
-        return self._is_long or not all(map(is_for_user, self.entry.blocks))
+        return self._is_long or any(map(unfolds, self.entry.blocks))
 
     def guess(self, look: Look) -> int:
         found = super().guess(look)

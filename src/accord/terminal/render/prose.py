@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.schema.struct import UNSET
+from accord.schema.struct import UNSET, UnknownVariant
 from accord.terminal.model.cleaning import harmless
 from accord.terminal.render.block import cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
@@ -32,6 +32,14 @@ def is_for_user(block: Any) -> bool:
     if audience is None or audience is UNSET or not audience:
         return True
     return "user" in audience
+
+
+def unfolds(block: Any) -> bool:
+    """Whether there is more of a content block than is shown folded."""
+    if isinstance(block, UnknownVariant) or not is_for_user(block):
+        return True
+    embedded = getattr(getattr(block, "resource", None), "text", None)
+    return isinstance(embedded, str) or isinstance(getattr(block, "description", None), str)
 
 
 def beginning_folded(text: str) -> int:
@@ -60,12 +68,12 @@ class Prose:
         self._texts: list[MarkdownLines] = []
 
     def lines(self, blocks: Sequence[Any], *, show_all: bool = False) -> list[Strip]:
-        """The blocks; with `show_all` also those that are not meant for the user."""
+        """The blocks; with `show_all` all of them, also what is not meant for the user."""
         found: list[Strip] = []
         count = 0
         for for_user, text, block in _grouped(blocks):
             if text is None:
-                part = _content(block, self._look, show_all=for_user or show_all)
+                part = _content(block, self._look, is_shown=for_user, unfolded=show_all)
             elif not for_user and not show_all:
                 part = [_left_out(self._look, f"text, {len(text)} characters")]
             else:
@@ -118,13 +126,13 @@ def _left_out(look: Look, what: str) -> Strip:
     return strip_of((cut(said, look.width), look.palette.dim))
 
 
-def _content(block: Any, look: Look, *, show_all: bool) -> list[Strip]:
+def _content(block: Any, look: Look, *, is_shown: bool, unfolded: bool) -> list[Strip]:
     # Pictures, resources and links are another file's matter, and so is what we do not know.
     from accord.terminal.render.content import content_lines
 
-    if not show_all:
+    if not is_shown and not unfolded:
         return [_left_out(look, str(getattr(block, "type", "") or type(block).__name__))]
-    return content_lines(block, look)
+    return content_lines(block, look, unfolded=unfolded)
 
 
 def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
@@ -132,4 +140,4 @@ def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
     return indented(strips, (mark, style), (mark, style))
 
 
-__all__ = ["Prose", "beginning_folded", "is_for_user", "marked"]
+__all__ = ["Prose", "beginning_folded", "is_for_user", "marked", "unfolds"]
