@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.schema import v1
-from accord.terminal.render.block import Fold
+from accord.terminal.render.block import Fold, OpenFile, OpenLink
 from accord.terminal.render.message import USER_LINES_MAX
 from accord.terminal.render.palette import NONE
 from tests.terminal.render.scene import PALETTES, Scene, a_look, check, text_of
@@ -49,6 +49,20 @@ def test_what_a_message_brings_along_can_be_looked_at() -> None:
     unfolded = scene.unfolded()
     for words in ("x = 1", "y = 2", "About it", '"of": 7'):
         assert words in unfolded
+
+
+def test_a_link_in_a_message_opens_what_it_names() -> None:
+    """Issue 6: resource links; addresses of the agent are only ever told."""
+    scene = Scene()
+    said(scene, "See:")
+    for uri in ("file:///home/me/project/a.py", "https://example.org/x"):
+        link = {"type": "resource_link", "name": "n", "uri": uri}
+        scene.update(sessionUpdate="agent_message_chunk", content=link)
+    block = scene.block()
+    block.render(a_look(), scene.chat)
+    assert block.target_at(0) is None
+    assert block.target_at(2) == OpenFile("/home/me/project/a.py")
+    assert block.target_at(4) == OpenLink("https://example.org/x")
 
 
 def test_what_was_said_elsewhere_is_marked() -> None:

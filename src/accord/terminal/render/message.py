@@ -15,6 +15,7 @@ from accord.terminal.render.block import (
     Block,
     CachedBlock,
     Fold,
+    Target,
     cut,
     indented,
     lines_needed,
@@ -59,6 +60,10 @@ class MessageBlock(CachedBlock[Message]):
             return lines_needed(text, look.width)
         return sum(not hasattr(block, "text") for block in self.entry.blocks)
 
+    def opened_by(self, line: int) -> Target | None:
+        """The file or the address of what stands in this line."""
+        return None if self._prose is None else self._prose.targets.get(line)
+
     def text(self) -> str:
         return harmless(self.entry.text)
 
@@ -80,7 +85,10 @@ class AgentBlock(MessageBlock):
         del chat
         return self.prose(look).lines(self.entry.blocks, show_all=not self.folded)
 
-    def target_at(self, line: int) -> Fold | None:
+    def target_at(self, line: int) -> Target | None:
+        opened = self.opened_by(line)
+        if opened is not None:
+            return opened
         # A line of what the agent says is there to be read; what is folded says so itself.
         mark = "▸ "
         lines = self._lines or []
@@ -123,8 +131,8 @@ class UserBlock(MessageBlock):
             lines = [*lines, strip_of((said, palette.dim))]
         return indented(lines, (mark, style), (look.mark("│ ", "  "), style)) if lines else []
 
-    def target_at(self, line: int) -> Fold | None:
-        return Fold() if line in self.targets else None
+    def target_at(self, line: int) -> Target | None:
+        return self.targets.get(line) or self.opened_by(line)
 
     def _is_elsewhere(self, chat: Chat) -> bool:
         """Whether somebody else said it in this session while we were there."""

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from accord.schema.struct import UNSET, UnknownVariant
 from accord.terminal.model.cleaning import harmless
-from accord.terminal.render.block import cut, indented, strip_of, wrapped
+from accord.terminal.render.block import Target, cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
 
@@ -57,7 +57,7 @@ def beginning_folded(text: str) -> int:
 class Prose:
     """Content blocks as lines.  Guards: text that only grew is not laid out from its head."""
 
-    __slots__ = ("_base", "_is_literal", "_look", "_texts")
+    __slots__ = ("_base", "_is_literal", "_look", "_texts", "targets")
 
     def __init__(self, look: Look, base: Style | None = None, *, is_literal: bool = False) -> None:
         self._look = look
@@ -66,11 +66,14 @@ class Prose:
         self._is_literal = is_literal
         # One per run of text, in order.
         self._texts: list[MarkdownLines] = []
+        # What the lines that were given last open: by their number.
+        self.targets: dict[int, Target] = {}
 
     def lines(self, blocks: Sequence[Any], *, show_all: bool = False) -> list[Strip]:
         """The blocks; with `show_all` all of them, also what is not meant for the user."""
         found: list[Strip] = []
         count = 0
+        self.targets = {}
         for for_user, text, block in _grouped(blocks):
             if text is None:
                 part = _content(block, self._look, is_shown=for_user, unfolded=show_all)
@@ -82,6 +85,9 @@ class Prose:
                 count += 1
             if found and part:
                 found.append(Strip([]))
+            target = _target(block) if text is None and (for_user or show_all) else None
+            if target is not None:
+                self.targets[len(found)] = target
             found += part
         return found
 
@@ -133,6 +139,12 @@ def _content(block: Any, look: Look, *, is_shown: bool, unfolded: bool) -> list[
     if not is_shown and not unfolded:
         return [_left_out(look, str(getattr(block, "type", "") or type(block).__name__))]
     return content_lines(block, look, unfolded=unfolded)
+
+
+def _target(block: Any) -> Target | None:
+    from accord.terminal.render.content import content_target
+
+    return content_target(block)
 
 
 def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
