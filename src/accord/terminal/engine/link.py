@@ -74,24 +74,16 @@ class AgentLink:
             self._decided,
             surroundings.refresh_grants,
         )
+        self._starting = anyio.CancelScope()
         self._closing = anyio.Event()
         self._ready = anyio.Event()
         self._gone = anyio.Event()
 
     async def run(self) -> None:
         """Start it and live until `aclose`, or until it ends by itself."""
-        order = self.order
         try:
-            async with Client.spawn(
-                *order.command,
-                cwd=order.agent_cwd,
-                env=order.env,
-                login_terminal=self._surroundings.run_in_terminal or False,
-                **self._options(),
-            ) as client:
-                self.client = client
-                self._ready.set()
-                await self._until_the_end(client)
+            with self._starting:
+                await self._live()
         except AccordError as error:
             self.error = error
         finally:
@@ -100,6 +92,19 @@ class AgentLink:
             self._gone.set()
         if was_ready and not self._closing.is_set():
             self.on_lost(self)
+
+    async def _live(self) -> None:
+        order = self.order
+        async with Client.spawn(
+            *order.command,
+            cwd=order.agent_cwd,
+            env=order.env,
+            login_terminal=self._surroundings.run_in_terminal or False,
+            **self._options(),
+        ) as client:
+            self.client = client
+            self._ready.set()
+            await self._until_the_end(client)
 
     async def _until_the_end(self, client: Client) -> None:
         async with anyio.create_task_group() as tasks:
@@ -134,12 +139,14 @@ class AgentLink:
 
     async def aclose(self) -> None:
         """End the program and wait until it is gone."""
-        self._closing.set()
+        self.stop()
         await self._gone.wait()
 
     def stop(self) -> None:
-        """End the program, soon."""
+        """End the program, soon; one that has not answered yet is not waited for."""
         self._closing.set()
+        if self.client is None:
+            self._starting.cancel()
 
     # ---- what the agent may ask
 
