@@ -45,6 +45,22 @@ async def test_what_is_written_is_said_and_enter_alone_says_what_is_suggested() 
         assert asked(app) == [("send", "hello"), ("send", "hi")]
 
 
+async def test_who_says_something_sees_the_end_of_the_conversation() -> None:
+    """Ours: what was said and its answer are in sight, wherever one was reading before."""
+    async with staged() as (app, pilot, chat):
+        text = "\n\n".join(f"paragraph {number}" for number in range(60))
+        hear(
+            chat,
+            sessionUpdate="agent_message_chunk",
+            content={"type": "text", "text": text},
+        )
+        await until(pilot, lambda: "paragraph 59" in text_of(app))
+        await pilot.press("pageup", "pageup")
+        await until(pilot, lambda: "paragraph 59" not in text_of(app))
+        await pilot.press(*"hi", "enter")
+        await until(pilot, lambda: "paragraph 59" in text_of(app))
+
+
 async def test_a_question_mark_asks_for_the_keys_only_while_nothing_is_written() -> None:
     """Issue 6: keys listed by `?`."""
     async with staged() as (app, pilot, _):

@@ -42,9 +42,15 @@ class ActingApp(TargetsApp):
             if chat.problem is not None:
                 self.action_retry()
             elif chat.suggestions and not chat.is_busy:
-                self.desk.send(chat, Draft(chat.suggestions[0]))
+                self._say(chat, Draft(chat.suggestions[0]))
             return
-        self.desk.send(chat, event.draft)
+        self._say(chat, event.draft)
+
+    def _say(self, chat: Chat, draft: Draft) -> None:
+        if self.pane is not None and not chat.is_busy:
+            # Who says something wants to see the answer.
+            self.pane.conversation.action_scroll_end()
+        self.desk.send(chat, draft)
 
     def action_stop(self) -> None:
         """Stop the turn; where nothing runs, put away what went wrong."""
