@@ -99,6 +99,7 @@ def test_every_control_and_format_character_of_python_is_known() -> None:
         ("half \ud83d", "half "),
         ("שלום 漢字 é", "שלום 漢字 é"),
         ("\U0010eeee", ""),
+        ("\x1bca reset, \x1b7\x1b8\x1b=\x1b>modes, \x1bwords", "a reset, modes, words"),
     ],
 )
 def test_what_is_left_is_what_was_written(text: str, clean: str) -> None:

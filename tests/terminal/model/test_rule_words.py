@@ -28,7 +28,12 @@ from accord.transcript.tool_call import KINDS_OF_TOOL
         (Rule(effect="allow", mcp_tool="s/t"), "the tool t of the MCP server s"),
         (Rule(effect="allow", mcp_tool="s/*"), "every tool of the MCP server s"),
         (Rule(effect="allow", kind="fetch", host="a.example"), "fetching what is on a.example"),
-        (Rule(effect="allow", title="A \x1b[1mb"), "what is called “A b”"),
+        # Nothing is left out of what will be allowed for longer.
+        (Rule(effect="allow", title="A \x1b[1mb"), r"what is called “A \x1b[1mb”"),
+        (
+            Rule(effect="allow", command="rm \u202e-rf\nx\xa0y", exact=True),
+            r"running exactly `rm \u202e-rf\nx\xa0y`",
+        ),
     ],
 )
 def test_a_rule_is_said_in_words(rule: Rule, words: str) -> None:

@@ -9,6 +9,7 @@ What always holds
       emoji, skin tones, variation selectors), the parts that join are gone: every letter that is
       left has the same width everywhere, so that a line is as wide as we think.
     * `sgr_only` leaves the same, and colours.
+    * `exact` leaves the same, and nothing of the text out: what is not drawn is written out.
     * Cleaning what is clean changes nothing, and cleaning costs the length of the text.
 """
 
@@ -44,7 +45,12 @@ _TOO_MANY_ACCENTS = re.compile(f"({_ACCENT}{{{MARKS_MAX}}}){_ACCENT}+")
 _COMMANDS = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]+[0-~]"
+    r"|\x1b[ -/]+[0-~]|\x1b[78=>DEHMNOZclmno|}~]"
+)
+# Blanks that are no space, so that two words of a command could be one.
+_ODD_BLANKS = "\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+_WRITTEN_OUT = re.compile(
+    f"[{_UNSEEN}{_ODD_BLANKS}\u2028\u2029]|(?<={_ACCENT * MARKS_MAX}){_ACCENT}"
 )
 _LINE_ENDS = re.compile(r"\r*\n|[\u2028\u2029]")
 _BREAKS = re.compile(r"\s*\n\s*")
@@ -83,6 +89,21 @@ def one_line(text: str, width: int | None = None) -> str:
     head = next(cut(text, width - 1)) if width > 1 else ""
     # A letter of two columns does not fit into one.
     return (head if columns(head) < width else "") + "…"[:width]
+
+
+def exact(text: str) -> str:
+    """The text with what a terminal would not draw written out; line ends stay."""
+    return _WRITTEN_OUT.sub(_code, text)
+
+
+def exact_line(text: str) -> str:
+    """The exact text as one line: its line ends are written out too."""
+    return exact(text).replace("\n", "\\n")
+
+
+def _code(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def sgr_only(text: str) -> str:
@@ -130,6 +151,8 @@ __all__ = [
     "TAB_COLUMNS",
     "columns",
     "cut",
+    "exact",
+    "exact_line",
     "few_accents",
     "harmless",
     "one_line",

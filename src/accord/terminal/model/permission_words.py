@@ -29,7 +29,7 @@ from accord.client.asking import (
 from accord.client.patterns import beneath, place
 from accord.client.policy import Facts, rules_of
 from accord.schema.codec import Invalid, to_python
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.cleaning import exact, harmless, one_line
 from accord.terminal.model.drafting import Draft
 from accord.terminal.model.rule_words import SCOPE_WORDS, rule_words
 
@@ -147,18 +147,6 @@ def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
         return exact(shown)
     really = "" if placed.real == placed.spelled else f", really {exact(placed.real)}"
     return f"{exact(shown)} ({OUTSIDE}{really})"
-
-
-def exact(text: str) -> str:
-    """The text with what a terminal would not draw written out; line ends stay."""
-    if harmless(text) == text:
-        return text
-    return "".join(one if one == "\n" or harmless(one) == one else _code(one) for one in text)
-
-
-def _code(character: str) -> str:
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def described(

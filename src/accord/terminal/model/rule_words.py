@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from accord.client.asking import Scope
 from accord.client.grants import Grant
 from accord.client.policy import Effect, Rule
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.cleaning import exact_line
 
 SCOPES: tuple[Scope, ...] = ("once", "session", "workspace", "always")
 SCOPE_WORDS: dict[Scope, str] = {
@@ -56,22 +56,22 @@ def rule_words(rule: Rule, folder: str | None = None) -> str:
     if rule.path is not None:
         if rule.path == "**" and not rule.exact:
             return f"{doing} all files of the project"
-        what = one_line(_near(rule.path, folder))
+        what = exact_line(_near(rule.path, folder))
         wild = not rule.exact and any(sign in rule.path for sign in "*?[")
         return f"{doing} files like {what}" if wild else f"{doing} {what}"
     if rule.command is not None:
         how = "exactly" if rule.exact else "commands that begin with"
-        where = "" if rule.cwd is None else f" in {one_line(rule.cwd)}"
-        return f"running {how} `{one_line(rule.command)}`{where}"
+        where = "" if rule.cwd is None else f" in {exact_line(rule.cwd)}"
+        return f"running {how} `{exact_line(rule.command)}`{where}"
     if rule.mcp_tool is not None:
         server, _, tool = rule.mcp_tool.partition("/")
         every = tool == "*" and not rule.exact
-        which = "every tool" if every else f"the tool {one_line(tool)}"
-        return f"{which} of the MCP server {one_line(server)}"
+        which = "every tool" if every else f"the tool {exact_line(tool)}"
+        return f"{which} of the MCP server {exact_line(server)}"
     if rule.host is not None:
-        return f"{doing} what is on {one_line(rule.host)}"
+        return f"{doing} what is on {exact_line(rule.host)}"
     if rule.title is not None:
-        return f"what is called “{one_line(rule.title)}”"
+        return f"what is called “{exact_line(rule.title)}”"
     return "everything" if rule.kind is None else _ALL_OF.get(rule.kind, rule.kind)
 
 
@@ -107,11 +107,11 @@ def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
     """A remembered answer."""
     place = {
         "session": "until its session ends",
-        "workspace": f"in {one_line(grant.workspace or '')}",
+        "workspace": f"in {exact_line(grant.workspace or '')}",
         "always": "everywhere",
     }[grant.scope]
     if grant.agent:
-        place += f", for {one_line(grant.agent)}"
+        place += f", for {exact_line(grant.agent)}"
     rule = grant.rule
     if rule.cwd is not None and rule.cwd == grant.workspace:
         # It is said already.
