@@ -71,14 +71,16 @@ class ChatScreen(Tmux):
         A key is pressed, and pressed again where it came too early: that holds the guard up, so
         that it cannot answer the next question.
         """
+
+        def is_seen(now: str) -> bool:
+            return TOO_EARLY in now or while_shown not in now
+
         self.wait_for(while_shown)
         end = monotonic() + SECONDS_MAX
         while monotonic() < end:
             self.press(key)
             try:
-                shown = self.settled(
-                    lambda now: TOO_EARLY in now or while_shown not in now, HINT_SECONDS_MAX
-                )
+                shown = self.settled(is_seen, HINT_SECONDS_MAX)
             except AssertionError:
                 # The hint came and went between two looks.
                 continue

@@ -92,14 +92,14 @@ def test_a_screen_that_changes_its_size_while_words_come_is_never_garbled(tmp_pa
             chat.resize(*size)
             chat.until(lambda _: True)
         chat.wait_for("The end of the stream.", "Ready", EMPTY)
-        seen = fits(chat, (120, 30), "The end of the stream.")
+        seen = fits(chat, (120, 30), "The end of the stream.", EMPTY, "? keys")
         coloured = chat.screen(colours=True)
         # A program that comes to the front draws everything anew.
         chat.press("F6")
         chat.wait_for("Traffic with")
         chat.press("Escape")
-        chat.wait_for(EMPTY, "The end of the stream.")
-        assert chat.settled(lambda now: "The end of the stream." in now) == seen
+        chat.wait_gone("Traffic with")
+        assert fits(chat, (120, 30), "The end of the stream.", EMPTY, "? keys") == seen
         assert chat.screen(colours=True) == coloured
         chat.leave()
 
@@ -112,7 +112,7 @@ def test_a_question_fits_whatever_the_size_becomes(tmp_path: Path) -> None:
         answers = ("1 y  ✓ Allow", "3 n  ✗ Reject")
         for size in ((100, 30), (60, 20), (120, 16), (60, 30)):
             chat.resize(*size)
-            fits(chat, size, "│ Create a.txt", *answers)
+            fits(chat, size, "│ Create a.txt", *answers, "? keys")
         chat.answer("y", answers[0])
         chat.wait_for("It is written.")
         chat.leave()
