@@ -19,6 +19,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
+from accord.terminal.engine.log import logging_in_chats
 from accord.terminal.engine.seats import Seat, Seats
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.settings import Settings
@@ -73,6 +74,10 @@ class OpeningDesk(Seats):
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Serve until `leave`; then every agent is ended."""
+        with logging_in_chats():
+            await self._serve(task_status)
+
+    async def _serve(self, task_status: TaskStatus[None]) -> None:
         async with anyio.create_task_group() as self._tasks:
             task_status.started()
             await self._leaving.wait()
@@ -96,9 +101,9 @@ class OpeningDesk(Seats):
                 await work()
             except AccordError as error:
                 self._tell(chat, str(error))
-            except Exception:  # noqa: BLE001 - a mistake of ours must not end all other chats
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not end all other chats
                 _log.exception("something in a chat failed")
-                self._tell(chat, "Something went wrong inside Accord; the log has more.")
+                self._tell(chat, f"Something went wrong inside Accord: {error!r}")
 
         self._tasks.start_soon(safely)
 

@@ -29,6 +29,7 @@ from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
 from accord.terminal.engine.deciding import ChatPermissions, why_denied
+from accord.terminal.engine.log import hears_mistakes
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permission_words import subject_words
@@ -81,6 +82,7 @@ class AgentLink:
 
     async def run(self) -> None:
         """Start it and live until `aclose`, or until it ends by itself."""
+        hears_mistakes.set(self._mistake)
         try:
             with self._starting:
                 await self._live()
@@ -92,6 +94,11 @@ class AgentLink:
             self._gone.set()
         if was_ready and not self._closing.is_set():
             self.on_lost(self)
+
+    def _mistake(self, words: str) -> None:
+        chat = self.chat_of(None)
+        if chat is not None:
+            chat.remark(words, "warning")
 
     async def _live(self) -> None:
         order = self.order
