@@ -290,9 +290,9 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
     ("given", "where"),
     [
         ({"cwd": "/elsewhere"}, "/elsewhere"),
-        ({"workdir": "sub"}, "/work/sub"),
-        ({"directory": ""}, "/work"),
-        ({"cwd": 5}, "/work"),
+        ({"workdir": "sub"}, "/home/me/sub"),
+        ({"directory": ""}, "/home/me"),
+        ({"cwd": 5}, "/home/me"),
     ],
 )
 async def test_where_a_command_would_run_is_what_its_input_says(given: Json, where: str) -> None:
@@ -309,7 +309,7 @@ async def test_where_a_command_would_run_is_what_its_input_says(given: Json, whe
 
     decider = Decider(lambda request: None)
     async with connected(script, 1, permissions=decider) as (client, _):
-        session = await client.new_session("/work")
+        session = await client.new_session("/home/me")
         await session.ask("go")
     assert decider.asked[0].cwd == where
 

@@ -42,6 +42,14 @@ async def test_a_command_is_shown_in_full_with_its_folder() -> None:
         assert "In       sub" in scene.text
 
 
+@pytest.mark.parametrize("title", ["make all", "Run make all", "`make all`"])
+async def test_a_command_that_is_the_title_too_is_shown_once(title: str) -> None:
+    """Ours: a long command twice hides what matters."""
+    request = a_request(title=title, kind="execute", paths=(), command="make all")
+    async with asked("permission", request) as scene:
+        assert scene.text.count("make all") == 1
+
+
 async def test_what_is_outside_of_the_project_is_marked() -> None:
     """Brief: paths relative to the folder, marked when outside of the roots."""
     async with asked("permission", a_request(paths=("/etc/passwd", "a.txt"))) as scene:

@@ -37,9 +37,7 @@ def body_of(
     request: PermissionRequest, chat: Chat, look: Look, limit: int = DIFF_LINES_MAX
 ) -> list[Strip]:
     """All that is known, the most important first; of a change so many lines."""
-    # A question of ours about a command says nothing more than the command.
-    title = "" if request.origin == "terminal" else one_line(request.title)
-    lines = text_lines(title, look, look.palette.strong) if title else []
+    lines = text_lines(_title(request), look, look.palette.strong) if _title(request) else []
     facts = facts_of(request, chat.folder, chat.roots)
     lines += facts_lines(facts, look)
     call = request.tool_call
@@ -54,6 +52,13 @@ def body_of(
         if call.text and call.text.strip() != (request.reason or "").strip():
             lines += [Strip.blank(0), *_said(call.text, look)]
     return fitted(lines, look.width)
+
+
+def _title(request: PermissionRequest) -> str:
+    """The title, where it says more than the command that stands beneath it."""
+    title = one_line(request.title)
+    command = None if request.command is None else one_line(request.command)
+    return "" if title.removeprefix("Run ").strip("`") == command else title
 
 
 def is_quick(request: PermissionRequest) -> bool:
