@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -290,12 +291,14 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
     ("given", "where"),
     [
         ({"cwd": "/elsewhere"}, "/elsewhere"),
-        ({"workdir": "sub"}, "/home/me/sub"),
-        ({"directory": ""}, "/home/me"),
-        ({"cwd": 5}, "/home/me"),
+        ({"workdir": "sub"}, "{work}/sub"),
+        ({"directory": ""}, "{work}"),
+        ({"cwd": 5}, "{work}"),
     ],
 )
-async def test_where_a_command_would_run_is_what_its_input_says(given: Json, where: str) -> None:
+async def test_where_a_command_would_run_is_what_its_input_says(
+    given: Json, where: str, tmp_path: Path
+) -> None:
     """Issue 6: the exact command and folder; v1 has no field for it."""
 
     async def script(agent: ScriptedAgent) -> None:
@@ -309,9 +312,9 @@ async def test_where_a_command_would_run_is_what_its_input_says(given: Json, whe
 
     decider = Decider(lambda request: None)
     async with connected(script, 1, permissions=decider) as (client, _):
-        session = await client.new_session("/home/me")
+        session = await client.new_session(tmp_path)
         await session.ask("go")
-    assert decider.asked[0].cwd == where
+    assert decider.asked[0].cwd == where.format(work=tmp_path)
 
 
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:
