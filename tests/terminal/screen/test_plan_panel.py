@@ -121,6 +121,24 @@ async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> 
         assert not panel.toggle()
 
 
+@pytest.mark.parametrize(
+    ("statuses", "words"),
+    [
+        (("completed", "completed"), "▸ Plan 2/2 · done"),
+        (("completed", "cancelled"), "▸ Plan 1/2 · the rest is dropped"),
+        (("cancelled", "cancelled"), "▸ Plan 0/2 · dropped"),
+    ],
+)
+async def test_how_a_plan_ended_is_said(statuses: tuple[str, str], words: str) -> None:
+    """Ours: a plan that was given up is not done."""
+    chat = a_chat()
+    _plan(chat, *(_task("step", status) for status in statuses))
+    app, _ = _stage(chat)
+    async with app.run_test(size=NARROW) as pilot:
+        await pilot.pause()
+        assert app.lines[0].strip() == words
+
+
 async def test_a_long_plan_is_scrolled_to_what_is_done_now() -> None:
     """Contract: it never takes more than its lines."""
     chat = a_chat()

@@ -166,7 +166,10 @@ def _step(plan: Plan, folder: str) -> str:
         rest = [one for one in entries if one.status not in ("completed", "cancelled")]
         for entry in (*now[:1], *rest[:1]):
             return one_line(entry.content)
-        return "done"
+        dropped = sum(one.status == "cancelled" for one in entries)
+        if not dropped:
+            return "done"
+        return "dropped" if dropped == len(entries) else "the rest is dropped"
     if plan.form == "markdown":
         lines = (line.strip("#*- \t") for line in (plan.markdown or "").splitlines())
         return one_line(next((line for line in lines if line), ""))
