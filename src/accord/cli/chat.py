@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -101,8 +101,9 @@ def on_screen(
     *,
     suggestions: Sequence[str] = (),
     welcome: str = "",
+    on_hang_up: Callable[[], None] | None = None,
 ) -> int:
-    """The full screen, until the person leaves."""
+    """The full screen, until the person leaves; `on_hang_up` is for when the terminal goes."""
     from accord.terminal.engine.memory import look_seldom
 
     # Before all that is loaded now, in which there is no garbage.
@@ -113,6 +114,7 @@ def on_screen(
     from accord.terminal.screen.app import AccordApp
 
     app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)
+    app.on_hang_up = on_hang_up
     app.run()
     return app.return_code or 0
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import anyio
@@ -100,7 +101,14 @@ def _talk(folder: str, arguments: Namespace) -> int:
     order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
     if is_full_screen(wanted=not in_lines):
-        return on_screen(desk, order, {}, suggestions=FIRST_MINUTE, welcome=WELCOME)
+        return on_screen(
+            desk,
+            order,
+            {},
+            suggestions=FIRST_MINUTE,
+            welcome=WELCOME,
+            on_hang_up=lambda: rmtree(Path(folder).parent, ignore_errors=True),
+        )
     return _in_lines(desk, order, arguments)
 
 

@@ -85,3 +85,16 @@ def test_a_terminal_that_is_closed_ends_everything(tmp_path: Path) -> None:
         everybody = chat.processes()
         chat.tmux("kill-pane")
         chat.wait_processes_gone(everybody)
+
+
+def test_the_demo_leaves_no_folder_behind_when_its_window_is_closed(tmp_path: Path) -> None:
+    """Issue 2: the project is a copy that is thrown away, however it ends."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with ChatScreen(tmp_path, "demo", env={"TMPDIR": str(scratch)}) as chat:
+        chat.wait_for("Ready", "Enter says it")
+        assert list(scratch.glob("accord-demo-*"))
+        everybody = chat.processes()
+        chat.tmux("kill-pane")
+        chat.wait_processes_gone(everybody)
+    assert not list(scratch.glob("accord-demo-*"))

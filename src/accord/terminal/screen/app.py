@@ -14,7 +14,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import ClassVar
 
@@ -88,6 +88,8 @@ class AccordApp(ActingApp):
         self._order = order
         self._choices = choices or {}
         self._suggestions = suggestions
+        # What is to be done where the terminal goes and nothing after us is done any more.
+        self.on_hang_up: Callable[[], None] | None = None
         self._welcome = welcome
         self._attention = Attention(bell=desk.settings.bell)
         # Held, not looked for: a screen in front of them hides them from a search.
@@ -324,6 +326,8 @@ class AccordApp(ActingApp):
 
     async def _leave_without_terminal(self) -> None:
         await self._end_agents()
+        if self.on_hang_up is not None:
+            self.on_hang_up()
         os._exit(128 + signal.SIGHUP)
 
     async def _end_agents(self) -> None:

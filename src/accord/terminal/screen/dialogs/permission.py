@@ -167,7 +167,7 @@ class PermissionDialog(ChoiceDialog):
         if not (option.allows or option.rejects):
             remarks.append(f"unknown kind: {one_line(option.kind, 20)}")
         if choice.is_lasting:
-            remarks.append("∞ always" if option.scope in (None, "always") else f"∞ {option.scope}")
+            remarks.append("∞" if "always" in words.lower() else f"∞ {option.scope or 'always'}")
         if not choice.is_usable:
             remarks.append("offered twice, cannot be chosen")
         return Row(words, choice.keys, tone, " · ".join(remarks), choice.is_usable)
