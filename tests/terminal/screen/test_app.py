@@ -191,6 +191,23 @@ async def test_a_tab_that_needs_an_answer_is_marked_and_the_one_in_front_stays()
         assert app.desk.chats == [second]
 
 
+async def test_what_changed_in_a_tab_behind_is_seen_when_it_comes_to_the_front() -> None:
+    """Issue 6: several sessions in tabs; each says how it stands."""
+    async with staged() as (app, pilot, first):
+        first.set_phase("working")
+        await until(pilot, lambda: "Working" in text_of(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.chat is not first)
+        await until(pilot, lambda: "Ready" in text_of(app))
+        first.stop_reason = "max_tokens"
+        first.set_phase("ready")
+        await pilot.pause()
+        await pilot.press("ctrl+pageup")
+        await until(pilot, lambda: app.chat is first)
+        await pilot.pause()
+        await until(pilot, lambda: "limit of tokens" in text_of(app))
+
+
 async def test_a_problem_says_what_happened_and_is_mended_by_one_key() -> None:
     """Issue 6: a failed turn says why and offers retry by one key."""
     async with staged() as (app, pilot, chat):

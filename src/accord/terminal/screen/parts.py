@@ -97,7 +97,9 @@ class PartsLine(Widget):
     def renew(self) -> None:
         """Draw the line again if it says something else now."""
         width = self.content_size.width
-        if width and tuple(self.parts(width)) != self._shown:
+        # What is not on the screen has no width; when it comes back, what it said is drawn by
+        # nobody's order, so that it must not be kept.
+        if not width or tuple(self.parts(width)) != self._shown:
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
