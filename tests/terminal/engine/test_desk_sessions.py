@@ -115,7 +115,7 @@ async def test_a_wish_that_cannot_be_is_no_dead_end(work: Path, wish: dict[str, 
     async with desk_of() as desk:
         chat = await opened(desk, work, **wish)
         assert chat.problem is not None
-        assert chat.problem.remedies == ("new_session",)
+        assert chat.problem.remedies[0] == "new_session"
         assert chat.lacks_session
         desk.send(chat, Draft("kept"))
         desk.retry(chat)
@@ -131,6 +131,15 @@ def test_an_agent_that_gives_no_session_is_not_said_to_be_gone() -> None:
     assert "no more today" in problem.text
     assert start_problem(refused).kind == "start_failed"
     assert start_problem(ConnectionLost("it ended"), is_there=True).kind == "start_failed"
+
+
+def test_what_the_agent_refuses_at_the_start_can_be_tried_again() -> None:
+    """Ours: a session that is open elsewhere is there when that is closed."""
+    refused = RequestFailed("session/load", -32056, "open in another process")
+    again = start_problem(refused, is_there=True, is_wish=True)
+    assert again.remedies == ("new_session", "restart")
+    none = LocalProtocolError("there is no session to go on with")
+    assert start_problem(none, is_there=True, is_wish=True).remedies == ("new_session",)
 
 
 async def test_what_the_agent_cannot_do_is_said_before_anything_else(work: Path) -> None:

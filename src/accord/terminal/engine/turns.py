@@ -180,7 +180,10 @@ def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool =
     text = str(error)
     if is_there and not isinstance(error, ConnectionLost):
         # Other tabs may have sessions with it: it is not said to be gone.
-        remedies: tuple[Remedy, ...] = ("new_session",) if is_wish else ("new_session", "restart")
+        # What it refused it may allow later, such as a session that is open elsewhere.
+        is_hopeless = is_wish and not isinstance(error, RequestFailed)
+        again: tuple[Remedy, ...] = () if is_hopeless else ("restart",)
+        remedies: tuple[Remedy, ...] = ("new_session", *again)
         detail = "\n".join(words)
         return Problem("session_lost", f"It did not begin: {text}", detail, remedies)
     if isinstance(error, ConnectionLost):
