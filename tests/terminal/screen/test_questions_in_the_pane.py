@@ -16,7 +16,8 @@ from accord.terminal.render.look import Look
 from accord.terminal.render.palette import DARK
 from accord.terminal.screen.dialogs import Dialog
 from accord.terminal.screen.pane import ChatPane
-from tests.terminal.screen.asking import a_request
+from accord.transcript.tool_call import FileDiff
+from tests.terminal.screen.asking import a_call, a_request
 from tests.terminal.screen.stage import DeskDouble, Stage, a_chat, pass_time
 
 DEADLINE = 10
@@ -69,6 +70,25 @@ async def test_what_is_typed_when_a_question_comes_goes_on_in_the_prompt() -> No
         await until(pilot, lambda: isinstance(app.focused, TextArea))
         assert len(answers) == 2
         assert pane.query_one(TextArea).text == "sayn"
+
+
+async def test_on_a_usual_screen_a_small_change_is_seen_before_it_is_allowed() -> None:
+    """Issue 6: the dialog shows what will happen, the diff.  In 80 by 24 nobody has to scroll."""
+    chat = a_chat()
+    pane = ChatPane(chat, DeskDouble(chat).desk, Look(80, DARK), follow=False)
+    chat.on_change = pane.refresh_chat
+    app = Stage(pane)
+    old = "".join(f"line {number}\n" for number in range(1, 12))
+    diff = FileDiff("src/app.py", old_text=old, new_text=old.replace("line 6\n", "other\n"))
+    request = a_request(tool_call=a_call(diff), reason="Because of this.")
+    async with app.run_test(size=(80, 24)) as pilot, anyio.create_task_group() as tasks:
+        tasks.start_soon(chat.questions.ask, "permission", request)
+        await until(pilot, lambda: "other" in app.text)
+        assert "- line 6" in app.text
+        assert "+ other" in app.text
+        for key in ("1 y", "2 a", "3 n", "4 v", "Remember:"):
+            assert key in app.text
+        tasks.cancel_scope.cancel()
 
 
 @pytest.mark.rule("V1-ELIC-26")

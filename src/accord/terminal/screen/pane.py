@@ -48,7 +48,7 @@ class ChatPane(Widget):
     ChatPane FollowPanel { display: none; }
     ChatPane.-following FollowPanel { display: block; height: 45%; width: 1fr; }
     ChatPane.-following.-beside FollowPanel { height: 1fr; width: 45%; }
-    ChatPane #asking { height: auto; max-height: 75%; display: none; }
+    ChatPane #asking { height: auto; max-height: 80%; display: none; }
     ChatPane.-asking #asking { display: block; }
     ChatPane.-asking PromptEditor { display: none; }
     """

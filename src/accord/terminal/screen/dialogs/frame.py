@@ -27,6 +27,10 @@ from accord.terminal.screen.themes import palette_for
 
 HEIGHT_SHARE = 0.66
 """Of the height of the screen."""
+LOW_ROWS = 18
+"""On a low screen so much, if the conversation, the status and the footer keep `ROWS_LEFT`: in 80
+by 24 a small change is seen before it is allowed."""
+ROWS_LEFT = 6
 
 BODY_LINES_MIN = 3
 
@@ -171,7 +175,9 @@ class Dialog(Vertical, can_focus=True):
     @property
     def room(self) -> int:
         """Rows that the dialog may take, its frame included."""
-        return max(int(self.screen.size.height * HEIGHT_SHARE), BODY_LINES_MIN + 3)
+        height = self.screen.size.height
+        low = min(height - ROWS_LEFT, LOW_ROWS)
+        return max(int(height * HEIGHT_SHARE), low, BODY_LINES_MIN + 3)
 
     def on_key(self, event: events.Key) -> None:
         """Swallow what comes too early; the rest is for `pressed`."""

@@ -6,6 +6,7 @@ Must not know the dialog; every text of the agent is cleaned here or in the word
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.style import Style
 from textual.strip import Strip
@@ -13,7 +14,7 @@ from textual.strip import Strip
 from accord.client.asking import PermissionRequest
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.diff_lines import change_of
+from accord.terminal.model.diff_lines import FileChange, change_of
 from accord.terminal.model.permission_words import Fact, facts_of
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
@@ -70,10 +71,19 @@ def is_quick(request: PermissionRequest) -> bool:
 
 def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> list[Strip]:
     """What would change in one file."""
-    change = change_of(diff)
+    change = _begun(change_of(diff))
     lines, _, left_out = diff_lines(change, look, limit)
     head = summary_line(change, look, chat.folder)
     return [head, *lines, *([more_line(left_out, look)] if left_out else [])]
+
+
+def _begun(change: FileChange) -> FileChange:
+    """The change with one line before it: what is asked about comes before what is around it."""
+    lines = change.lines
+    first = next((at for at, line in enumerate(lines) if line.kind in ("added", "removed")), 0)
+    begin = max(first - 1, 0)
+    told = tuple(line for line in lines[:begin] if line.kind != "same")
+    return replace(change, lines=told + lines[begin:])
 
 
 def _said(text: str, look: Look) -> list[Strip]:
