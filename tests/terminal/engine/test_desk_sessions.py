@@ -142,6 +142,21 @@ def test_what_the_agent_refuses_at_the_start_can_be_tried_again() -> None:
     assert start_problem(none, is_there=True, is_wish=True).remedies == ("new_session",)
 
 
+async def test_the_beginning_of_an_id_is_enough(work: Path) -> None:
+    """Ours: `accord sessions list` shows no more of it."""
+    async with desk_of() as desk:
+        chat = await opened(desk, work)
+        desk.send(chat, Draft("before"))
+        await until(chat, ready)
+        session_id = chat.session_id or ""
+    async with desk_of() as desk:
+        chat = await opened(desk, work, session=session_id[:8])
+        assert chat.session_id == session_id
+        assert said(chat) == ["you said before"]
+        other = await opened(desk, work, session=session_id[:2])
+        assert other.lacks_session
+
+
 async def test_what_the_agent_cannot_do_is_said_before_anything_else(work: Path) -> None:
     """Ours: a mode and a model that are not there."""
     async with desk_of() as desk:

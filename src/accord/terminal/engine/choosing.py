@@ -12,6 +12,8 @@ from accord.transcript import ConfigOption
 
 SESSIONS_SEEN_MAX = 10_000
 """Sessions that are looked through."""
+ID_CHARACTERS_MIN = 4
+"""Of an id, to find the session by; fewer are a slip of the hand."""
 
 
 async def sessions_of(client: Client, folder: str | None) -> list[SessionInfo]:
@@ -42,6 +44,15 @@ async def last_session(client: Client, folder: str) -> str:
     return found[0].session_id
 
 
+async def whole_id(client: Client, beginning: str) -> str | None:
+    """The id of the one session whose id begins so; None where there is none, or another."""
+    if len(beginning) < ID_CHARACTERS_MIN or not client.capabilities.listing:
+        return None
+    found = await sessions_of(client, None)
+    fitting = [one.session_id for one in found if one.session_id.startswith(beginning)]
+    return fitting[0] if len(fitting) == 1 and fitting[0] != beginning else None
+
+
 async def choose_model(session: Session, wanted: str) -> None:
     """Set the model that is meant by its own word or by its name.
 
@@ -70,4 +81,4 @@ def _value(option: ConfigOption, wanted: str) -> str:
     return named[0]
 
 
-__all__ = ["choose_model", "last_session", "option_of", "sessions_of"]
+__all__ = ["choose_model", "last_session", "option_of", "sessions_of", "whole_id"]

@@ -23,7 +23,7 @@ from accord.discovery.places import state_folder
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.handing_on import HandedOn, hand_on
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
-from accord.terminal.engine.choosing import choose_model, last_session
+from accord.terminal.engine.choosing import choose_model, last_session, whole_id
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
@@ -53,7 +53,7 @@ async def open_new(client: Client, chat: Chat, order: Order) -> Session:
     if order.go_on:
         session_id = await last_session(client, order.folder)
     if session_id is not None:
-        return await open_known(client, chat, order, session_id)
+        return await _open_named(client, chat, order, session_id)
     handed = await _handed_on(client, chat, order)
     hears = Listener(chat)
     session = await client.new_session(
@@ -66,6 +66,18 @@ async def open_new(client: Client, chat: Chat, order: Order) -> Session:
     # What stands there stays: a word of ours, or what was said in a session that is lost.
     _show(chat, session, hears, keep=True)
     return session
+
+
+async def _open_named(client: Client, chat: Chat, order: Order, named: str) -> Session:
+    """The session with this id, or the only one whose id begins so: lists show no more of it."""
+    try:
+        return await open_known(client, chat, order, named)
+    except LocalProtocolError as error:
+        is_missing = isinstance(error.__cause__, NotFound)
+        whole = await whole_id(client, named) if is_missing else None
+        if whole is None:
+            raise
+    return await open_known(client, chat, order, whole)
 
 
 async def open_known(
