@@ -108,6 +108,7 @@ def test_blanks_that_are_no_space_and_piles_of_accents_are_told() -> None:
     """Ours: `rm -rf a` with another blank is another command; accents cover the lines around."""
     assert exact("rm -rf\xa0/ \u3000x\u2003y") == r"rm -rf\xa0/ \u3000x\u2003y"
     assert exact("e" + "\u0301" * 10) == "e" + "\u0301" * 8 + r"\u0301\u0301"
+    assert exact("a\U0001f3fdb\U000e0041") == r"a\U0001f3fdb\U000e0041"
     assert exact("plain é 日本語 text\nand more") == "plain é 日本語 text\nand more"
 
 

@@ -103,6 +103,8 @@ def exact_line(text: str) -> str:
 
 def _code(found: re.Match[str]) -> str:
     number = ord(found[0])
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
