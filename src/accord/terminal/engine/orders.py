@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+# Programs that are named only because another one needs them, and what may follow them.
+_STARTERS = re.compile(r"python[\d.]*|node|npx|bunx?|deno|uvx?|pipx|env")
+_VERBS = frozenset({"", "run", "tool", "exec", "x"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,16 @@ class Order:
     @property
     def label(self) -> str:
         """A name for the agent before it has told its own."""
-        return self.name or self.command[0].rpartition("/")[2]
+        return self.name or _program(self.command)
+
+
+def _program(command: tuple[str, ...]) -> str:
+    """The program that is meant: behind what only starts others, the first word of its own."""
+    first, *rest = (word.rpartition("/")[2] for word in command)
+    if _STARTERS.fullmatch(first):
+        own = (word for word in rest if word not in _VERBS and not word.startswith("-"))
+        return next(own, first)
+    return first
 
 
 __all__ = ["Order"]
