@@ -233,3 +233,16 @@ def test_without_a_screen_nothing_is_opened_in_this_terminal(tmp_path: Path) -> 
     assert opener({**path, "WAYLAND_DISPLAY": "w"}, "linux") == str(tmp_path / "xdg-open")
     assert opener({**path, "WSL_DISTRO_NAME": "u"}, "linux") == str(tmp_path / "wslview")
     assert opener(path, "darwin") in (None, "/usr/bin/open")
+
+
+def test_the_browser_that_the_person_named_comes_first(tmp_path: Path) -> None:
+    """Ours: far away from the desktop it is the only one; one for terminals is none."""
+    for name in ("my-browser", "lynx", "xdg-open"):
+        a_program(tmp_path, name, "exit 0")
+    path = {"PATH": str(tmp_path)}
+    mine = str(tmp_path / "my-browser")
+    assert opener({**path, "BROWSER": "my-browser"}, "linux") == mine
+    assert opener({**path, "BROWSER": mine, "DISPLAY": ":0"}, "linux") == mine
+    assert opener({**path, "BROWSER": "lynx"}, "linux") is None
+    given = {**path, "BROWSER": "gone", "DISPLAY": ":0"}
+    assert opener(given, "linux") == str(tmp_path / "xdg-open")

@@ -21,15 +21,24 @@ START_SECONDS = 4.0
 
 OpenPage = Callable[[str], bool]
 
+_IN_TERMINALS = frozenset({"lynx", "w3m", "links", "links2", "elinks", "browsh", "www-browser"})
+
 
 def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
-    """The program that opens pages here; None where there is no screen to open them on."""
+    """The program that opens pages here; None where there is no screen to open them on.
+
+    What `BROWSER` names comes first: on a machine far away it is often all that there is.
+    """
+    path = environ.get("PATH")
+    wanted = environ.get("BROWSER", "")
+    named = shutil.which(wanted, path=path) if wanted else None
+    if named is not None and os.path.basename(named) not in _IN_TERMINALS:
+        return named
     if platform == "darwin":
         return shutil.which("open")
     has_screen = bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
     names: tuple[str, ...] = ("wslview",) if environ.get("WSL_DISTRO_NAME") else ()
     names += ("xdg-open",) if has_screen else ()
-    path = environ.get("PATH")
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
