@@ -366,3 +366,10 @@ async def test_a_revoke_that_is_taken_back_decides_again() -> None:
     assert user.restore(grant)
     await user.decide(one)
     assert len(asked) == 1
+
+
+async def test_who_is_asked_about_a_write_learns_what_would_be_written() -> None:
+    """Issue 6: what will happen, before it is allowed."""
+    user, asked = answering(Decision("reject_once"))
+    assert not await user.may_write("s", "/nowhere/a", content="new words\n")
+    assert [one.new_text for one in asked] == ["new words\n"]

@@ -69,6 +69,8 @@ class PermissionRequest:
     mcp_tool: str | None = None
     hosts: tuple[str, ...] = ()
     origin: Origin = "agent"
+    # What would be written, where we ask because of a write.
+    new_text: str | None = None
 
     @property
     def usable_options(self) -> tuple[PermissionOption, ...]:
@@ -125,6 +127,7 @@ def own_request(
     paths: tuple[str, ...] = (),
     command: str | None = None,
     cwd: str | None = None,
+    new_text: str | None = None,
 ) -> PermissionRequest:
     """A question of ours, about something that the agent did not ask for."""
     return PermissionRequest(
@@ -136,6 +139,7 @@ def own_request(
         command=command,
         cwd=cwd,
         origin=origin,
+        new_text=new_text,
     )
 
 

@@ -94,7 +94,7 @@ class FileRequests:
 
         async def work() -> bytes:
             try:
-                at = await self._permitted(session.id, path)
+                at = await self._permitted(session.id, path, wanted.content)
                 stored = await self._stored(session.id, path, wanted, encoding, at)
             except RequestError as error:
                 raise _of_resource(error) from None
@@ -104,7 +104,7 @@ class FileRequests:
 
         return work
 
-    async def _permitted(self, session_id: str, path: str) -> str | None:
+    async def _permitted(self, session_id: str, path: str, content: str) -> str | None:
         """Where it may be written.
 
         First the roots: nobody is asked about what cannot be.  What is asked about is where the
@@ -114,6 +114,8 @@ class FileRequests:
         locate = getattr(files, "locate", None)
         at: str | None = None if locate is None else await result_of(locate(session_id, path))
         there = {} if at is None or not takes(permissions.may_write, "at") else {"at": at}
+        if takes(permissions.may_write, "content"):
+            there["content"] = content
         if not await permissions.may_write(session_id, path, **there):
             raise RequestError.permission_denied(f"writing {path} is not allowed")
         return at

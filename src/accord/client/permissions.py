@@ -203,12 +203,12 @@ class Permissions:
         settled = self._settle(request, facts)
         return await self._ask_user(request, facts) if settled is None else settled
 
-    async def may_write(self, session_id: str, path: str, *, at: str | None = None) -> bool:
-        """Whether a file may be written that the agent did not ask for, or whose call it did.
-
-        `at` is where the path really leads, for a writer that holds on to that.
-        """
-        request = own_request(session_id, f"Write {path}", "edit", "write", paths=(path,))
+    async def may_write(
+        self, session_id: str, path: str, *, at: str | None = None, content: str | None = None
+    ) -> bool:
+        """Whether a file may be written, at where the path really leads if that is known."""
+        title, paths = f"Write {path}", (path,)
+        request = own_request(session_id, title, "edit", "write", paths=paths, new_text=content)
         facts = self._facts(request)
         target = facts.paths[0]
         if at is not None:

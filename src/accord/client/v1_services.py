@@ -94,6 +94,8 @@ class _FileRequests:
         locate = getattr(files, "locate", None)
         at = None if locate is None else await result_of(locate(session_id, path))
         there = {} if at is None or not takes(permissions.may_write, "at") else {"at": at}
+        if takes(permissions.may_write, "content"):
+            there["content"] = content
         if not await permissions.may_write(session_id, path, **there):
             raise RequestError.permission_denied(f"writing {path} is not allowed")
         there = {} if at is None or not takes(files.write_text, "at") else {"at": at}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,6 +93,21 @@ async def test_where_the_agent_did_not_ask_we_do_and_say_so() -> None:
         assert "Allows changing src/app.py: always in this folder." in scene.text
         await scene.press("y")
         assert await scene.answer() == Decision("allow_once", "workspace")
+
+
+async def test_what_would_be_written_is_shown_where_the_agent_did_not_ask(tmp_path: Path) -> None:
+    """Issue 6: what will happen; a write is a change like any other."""
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    paths = (str(tmp_path / "a.txt"),)
+    request = a_request(origin="write", paths=paths, new_text="one\nother \x1b[31mwords\n")
+    async with asked("permission", request) as scene:
+        assert "- two" in scene.text
+        assert "+ other words" in scene.text
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("missing.txt", "pipe"):
+        request = a_request(origin="write", paths=(str(tmp_path / name),), new_text="all new\n")
+        async with asked("permission", request) as scene:
+            assert "+ all new" in scene.text
 
 
 @pytest.mark.parametrize(

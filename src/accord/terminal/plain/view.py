@@ -15,6 +15,7 @@ from textwrap import wrap
 
 from accord.client.asking import PermissionRequest
 from accord.schema.struct import UnknownVariant
+from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.cards import (
     call_state,
     call_title,
@@ -337,6 +338,8 @@ class ChatPrinter(Printer):
         else:
             self._blank()
             self._paragraph(f"  {self._mark('call')} ", one_line(request.title), "bold")
+            for diff in asked_changes(request):
+                self._show_diff(diff, named=False)
         if request.origin != "agent":
             self._paragraph("      ", who_asks(request, chat.agent_name), "yellow")
         title = request.title if call is None else call_title(call)

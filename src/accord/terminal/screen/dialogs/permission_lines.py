@@ -12,6 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.client.asking import PermissionRequest
+from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.diff_lines import FileChange, change_of
@@ -44,14 +45,14 @@ def body_of(
     call = request.tool_call
     if request.reason:
         lines += [Strip.blank(0), *_said(request.reason, look)]
-    if call is not None:
-        for diff in call.diffs[:DIFFS_MAX]:
-            lines += [Strip.blank(0), *_diff(diff, look, chat, limit)]
-        if len(call.diffs) > DIFFS_MAX:
-            more = f"and {len(call.diffs) - DIFFS_MAX} files more"
-            lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
-        if call.text and call.text.strip() != (request.reason or "").strip():
-            lines += [Strip.blank(0), *_said(call.text, look)]
+    diffs = asked_changes(request)
+    for diff in diffs[:DIFFS_MAX]:
+        lines += [Strip.blank(0), *_diff(diff, look, chat, limit)]
+    if len(diffs) > DIFFS_MAX:
+        more = f"and {len(diffs) - DIFFS_MAX} files more"
+        lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
+    if call is not None and call.text and call.text.strip() != (request.reason or "").strip():
+        lines += [Strip.blank(0), *_said(call.text, look)]
     return fitted(lines, look.width)
 
 
@@ -64,8 +65,9 @@ def _title(request: PermissionRequest) -> str:
 
 def is_quick(request: PermissionRequest) -> bool:
     """Whether all of it can be drawn without anybody noticing how long that takes."""
-    diffs = () if request.tool_call is None else request.tool_call.diffs
-    texts = (text for one in diffs for text in (one.old_text, one.new_text, one.patch))
+    texts = (
+        text for one in asked_changes(request) for text in (one.old_text, one.new_text, one.patch)
+    )
     return sum(text.count("\n") for text in texts if text) <= QUICK_LINES_MAX
 
 
