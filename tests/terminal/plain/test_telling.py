@@ -53,6 +53,29 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
+def test_what_is_said_in_place_of_something_is_told_whole() -> None:
+    """Protocol (v2): a message may be replaced; half of one text and half of another is none."""
+    told = Told()
+
+    def say(words: str) -> str:
+        told.update(sessionUpdate="agent_message", messageId="m", content=[text(words)])
+        return told.tell()
+
+    assert say("First words").strip() == "First words"
+    assert say("First words, and more").strip().endswith(", and more")
+    other = say("Something else, which is longer than that")
+    assert "in place of that" in other
+    assert "Something else, which is longer than that" in other
+    assert "Short" in say("Short")
+
+
+def test_a_state_of_shortening_that_is_not_known_is_told() -> None:
+    """Issue 6: unknown statuses are never dropped."""
+    told = Told()
+    told.update(sessionUpdate="compaction_update", compactionId="c", status="melting")
+    assert "melting" in told.tell()
+
+
 def test_silence_is_told_at_longer_and_longer_steps() -> None:
     """Issue 6: "agent is quiet for N s", with what it last did."""
     told = Told()

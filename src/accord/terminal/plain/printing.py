@@ -300,8 +300,9 @@ class Printer:
             "in_progress": "The agent shortens what it remembers of the conversation.",
             "completed": "It has shortened what it remembers.",
             "failed": f"It could not shorten what it remembers: {compaction.error or 'no reason'}",
-        }.get(compaction.status)
-        if said is not None and said != self._titles.get(compaction.compaction_id):
+            "cancelled": "It was stopped while it shortened what it remembers.",
+        }.get(compaction.status, f"What it remembers: {one_line(compaction.status)}")
+        if said != self._titles.get(compaction.compaction_id):
             self._titles[compaction.compaction_id] = said
             self._blank()
             self._paragraph("", said, "dim")

@@ -66,6 +66,8 @@ class Teller:
         self._quiet_steps = tuple(quiet * times for times in QUIET_STEPS)
         # Entries by identity: (blocks, characters of the last one) of bodies, texts of others.
         self._bodies: dict[int, tuple[int, int]] = {}
+        # The end of what was told of a text.
+        self._ends: dict[int, str] = {}
         self._outputs: dict[int, tuple[str, OutputLines, int]] = {}
         self._told: dict[int, object] = {}
         # Kept, or another one could have the identity of one that is gone.
@@ -211,12 +213,21 @@ class Teller:
                     self._printer.block(block)
                 shown = 1
             elif len(text) != shown:
-                self._printer.say(message, text[shown:] if len(text) > shown else text)
+                if not self._goes_on(message, text, shown):
+                    self._printer.note("It says this in place of that:")
+                    shown = 0
+                self._printer.say(message, text[shown:])
                 shown = len(text)
+                self._ends[id(message)] = text[-OVERLAP_CHARACTERS:]
             if index + 1 == len(blocks):
                 break
             index, shown = index + 1, 0
         self._bodies[id(message)] = (index, shown)
+
+    def _goes_on(self, message: Message, text: str, shown: int) -> bool:
+        """Whether a text has still what was told of it, as far as its end shows."""
+        end = self._ends.get(id(message), "") if shown else ""
+        return len(text) >= shown and text[max(shown - len(end), 0) : shown] == end
 
     def _tell_prompt(self, message: Message) -> None:
         if not self._is_news(message, message.text):
