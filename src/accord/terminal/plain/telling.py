@@ -214,6 +214,7 @@ class Teller:
                 shown = 1
             elif len(text) != shown:
                 if not self._goes_on(message, text, shown):
+                    self._printer.pause()
                     self._printer.note("It says this in place of that:")
                     shown = 0
                 self._printer.say(message, text[shown:])
