@@ -63,6 +63,7 @@ async def test_sessions_are_listed_opened_renamed_forked_and_deleted(work: Path)
         assert await desk.rename(chat, session_id, "  A name ") == chat.title
         other = await desk.fork(chat)
         assert said(other) == ["you said first words"]
+        assert other.title in (chat.title, f"{chat.title} (fork)")
         desk.send(other, Draft("more"))
         await until(other, ready)
         found = await desk.sessions(chat)

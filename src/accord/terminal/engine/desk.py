@@ -133,6 +133,7 @@ class Desk(OpeningDesk):
 
         order = replace(self._stored(chat, info), session=None)
         before = Chat(order.folder, clock=self._clock)
+        before.listed_title = info.title or ""
         session = await open_known(self._client(chat), before, order, info.session_id)
         try:
             return await self._fork(chat, before, session)
@@ -149,6 +150,7 @@ class Desk(OpeningDesk):
         order = replace(seat.order, session=None, go_on=False, folder=before.folder)
         other = Chat(order.folder, clock=self._clock)
         other.agent_name = chat.agent_name
+        other.listed_title = f"{before.title} (fork)" if before.title else ""
         forked = await open_fork(client, other, session)
         self._take_in(other, order, seat.link, Turns(other, forked, client.capabilities))
         if not other.entries:
