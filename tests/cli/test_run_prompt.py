@@ -12,7 +12,7 @@ import pytest
 from accord.cli.run_prompt import Prompt, PromptError, read_prompt
 from accord.client.capabilities import AgentCapabilities
 from accord.schema import v2
-from accord.terminal.model.attachments import FILE_BYTES_MAX, FILES_MAX
+from accord.terminal.model.prompting.attachments import FILE_BYTES_MAX, FILES_MAX
 
 NOTHING = AgentCapabilities()
 EMBEDDED = replace(NOTHING, embedded_context=True)

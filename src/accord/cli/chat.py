@@ -16,8 +16,8 @@ from accord.discovery.config import load_config
 from accord.errors import ConfigError
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
-from accord.terminal.model.cleaning import harmless
 from accord.terminal.model.settings import THEMES, settings_of
+from accord.terminal.model.text.cleaning import harmless
 
 USAGE_CODE = 2
 INTERRUPTED = 128 + signal.SIGINT
@@ -122,7 +122,7 @@ def on_screen(
 def _in_lines(desk: Desk, order: Order | None, choices: Mapping[str, Order]) -> int:
     import anyio
 
-    from accord.terminal.model.history import History
+    from accord.terminal.model.prompting.history import History
     from accord.terminal.plain.line_terminal import is_terminal, line_terminal
     from accord.terminal.plain.running import run_plain
 

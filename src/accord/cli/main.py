@@ -152,7 +152,7 @@ def _explain(error: BaseException) -> int:
         print(f"accord: {error.strerror or error}", file=sys.stderr)
         return 1
     if isinstance(error, AccordError):
-        from accord.terminal.model.cleaning import harmless
+        from accord.terminal.model.text.cleaning import harmless
 
         # It may quote an agent, which must not command the terminal.
         print(f"accord: {harmless(str(error))}", file=sys.stderr)

@@ -18,7 +18,7 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import audit_file, grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 
 DESCRIPTION = """\
 Shows the rules of permissions.toml and the answers that were remembered, and takes answers back.

@@ -30,7 +30,7 @@ from accord.client.audit import AuditLog
 from accord.discovery.config import AgentEntry, Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 
 DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.

@@ -11,7 +11,7 @@ from enum import IntEnum
 from accord import PermissionRequest
 from accord.client.audited import Decided
 from accord.machine.secrets import without_secrets, without_values
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 
 DENIED_SHOWN_MAX = 5
 TITLE_SHOWN_MAX = 200

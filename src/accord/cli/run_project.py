@@ -15,7 +15,7 @@ from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 
 CONSENTS = "mcp_consents.json"
 

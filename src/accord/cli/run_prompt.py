@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.client.capabilities import AgentCapabilities
-from accord.terminal.model.attachments import (
+from accord.terminal.model.prompting.attachments import (
     FILE_BYTES_MAX,
     FILES_MAX,
     PromptError,

@@ -20,7 +20,7 @@ from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
 from accord.schema.codec import encode
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript import Message

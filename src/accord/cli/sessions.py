@@ -25,7 +25,7 @@ from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 
 DESCRIPTION = """\
 Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of

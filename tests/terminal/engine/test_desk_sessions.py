@@ -9,7 +9,7 @@ import pytest
 from accord.errors import ConnectionLost, LocalProtocolError, RequestFailed
 from accord.terminal.engine.orders import Order
 from accord.terminal.engine.turns import start_problem
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.talking import desk_of, opened, ready, remarks, said, until
 

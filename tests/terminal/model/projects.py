@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from accord.terminal.model.changes.file_change import FileChange
+from accord.terminal.model.changes.journal import Journal
+from accord.terminal.model.changes.journaled_files import JournaledFiles
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.file_change import FileChange
-from accord.terminal.model.journal import Journal
-from accord.terminal.model.journaled_files import JournaledFiles
 from accord.transcript import ToolCall
 from accord.transcript.tool_call import FileDiff
 from accord.transcript.update import ToolCallChanged

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accord.terminal.model.attention import TITLE_COLUMNS_MAX, Attention, Signs, window_title
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.cleaning import columns
+from accord.terminal.model.text.cleaning import columns
 
 
 def _chat(attention: Attention, folder: str = "/home/me/project/") -> Chat:

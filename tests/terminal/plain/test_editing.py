@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.cleaning import columns
+from accord.terminal.model.text.cleaning import columns
 from accord.terminal.plain.editing import HISTORY_MAX, LineEditor, keys_of
 
 LEFT, RIGHT, UP, DOWN, HOME, END = "\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x01", "\x05"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.cleaning import columns
+from accord.terminal.model.text.cleaning import columns
 from accord.terminal.plain.markdown import Markdown
 
 PAGE = """\

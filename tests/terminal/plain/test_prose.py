@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.cleaning import columns, cut, harmless
+from accord.terminal.model.text.cleaning import columns, cut, harmless
 from accord.terminal.plain.prose import Prose
 
 

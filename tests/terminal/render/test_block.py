@@ -9,8 +9,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import harmless
 from accord.terminal.model.remark import Remark
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import (
     CachedBlock,
     Fold,

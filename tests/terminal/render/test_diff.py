@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accord.terminal.model.diff_lines import change_of
+from accord.terminal.model.text.diff_lines import change_of
 from accord.terminal.render.block import OpenFile
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.palette import DARK, NONE

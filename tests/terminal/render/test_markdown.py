@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import chop_cells
 from textual.strip import Strip
 
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render import inline
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines

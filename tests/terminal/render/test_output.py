@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
 
-from accord.terminal.model.sgr import Ink
+from accord.terminal.model.text.sgr import Ink
 from accord.terminal.render.output import (
     FOLDED_LINES,
     UNFOLDED_LINES,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from accord.terminal.model.cards import stop_words
 from accord.terminal.model.questions import Question
+from accord.terminal.model.words.cards import stop_words
 from accord.terminal.render.block import Fold, OpenFile, OpenLink
 from accord.terminal.render.palette import NONE
 from accord.terminal.render.tool_card import DETAILS, ToolCard

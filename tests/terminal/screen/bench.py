@@ -9,8 +9,8 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
+from accord.terminal.model.changes.journal import Journal
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.journal import Journal
 from accord.terminal.model.settings import Settings
 from accord.terminal.model.traffic import Traffic
 from accord.terminal.screen.themes import register_themes

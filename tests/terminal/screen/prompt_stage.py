@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from accord.client.capabilities import AgentCapabilities
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.prompt import memory as memory_module

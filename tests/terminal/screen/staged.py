@@ -15,7 +15,7 @@ from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.engine.seats import Seat
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.app import AccordApp
 from accord.transcript import Transcript

@@ -10,16 +10,16 @@ import pytest
 from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
 from accord.client.wire import AuthMethod
 from accord.terminal.model.chat import Problem
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession
 from accord.terminal.screen.app import AccordApp
+from accord.terminal.screen.around.problem_bar import ProblemBar
+from accord.terminal.screen.around.tab_bar import TabBar
 from accord.terminal.screen.dialogs.buttons import Button
 from accord.terminal.screen.help import HelpScreen
 from accord.terminal.screen.picture import picture_of
-from accord.terminal.screen.problem_bar import ProblemBar
 from accord.terminal.screen.prompt import PromptEditor
-from accord.terminal.screen.tab_bar import TabBar
 from tests.terminal.screen.stage import HOSTILE, NARROW, hear
 from tests.terminal.screen.staged import asked, staged, until
 

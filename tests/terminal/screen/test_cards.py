@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from accord.terminal.model.cards import stop_words
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.words.cards import stop_words
 from accord.terminal.render.look import Look
 from accord.terminal.render.palette import DARK, NONE
 from accord.terminal.screen.conversation import Conversation

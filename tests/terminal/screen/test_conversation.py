@@ -10,7 +10,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.render.block import OpenSession
 from accord.terminal.render.palette import NONE
 from accord.terminal.screen.conversation import Conversation
-from accord.terminal.screen.rows import STRIPS_MAX
+from accord.terminal.screen.conversation.rows import STRIPS_MAX
 from tests.terminal.screen.conversations import Stage, new_chat, say, take
 
 

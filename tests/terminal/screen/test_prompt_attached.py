@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from accord.client.capabilities import AgentCapabilities
-from accord.terminal.model.attachments import PromptError
-from accord.terminal.model.drafting import Attachment, Draft
+from accord.terminal.model.prompting.attachments import PromptError
+from accord.terminal.model.prompting.drafting import Attachment, Draft
 from accord.terminal.screen.prompt import attached as module
 from accord.terminal.screen.prompt.chips import Chips
 from tests.terminal.screen.prompt_stage import (

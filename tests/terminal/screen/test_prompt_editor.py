@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from accord.terminal.model.attachments import PromptError
-from accord.terminal.model.drafting import Attachment, Draft
 from accord.terminal.model.keys import actions_with
+from accord.terminal.model.prompting.attachments import PromptError
+from accord.terminal.model.prompting.drafting import Attachment, Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt.area import LINES_MAX
 from accord.transcript.options import Command

@@ -8,9 +8,9 @@ import pytest
 
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
-from accord.terminal.model.drafting import Draft
-from accord.terminal.model.drafts import Drafts
-from accord.terminal.model.history import History, history_file
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.prompting.drafts import Drafts
+from accord.terminal.model.prompting.history import History, history_file
 from accord.terminal.screen.prompt import memory as memory_module
 from accord.terminal.screen.prompt.memory import Memory
 from tests.terminal.screen.prompt_stage import PromptStage, fresh_state, paste, typing, until

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.app import App, SuspendNotSupported
 
-from accord.terminal.model.attachments import PromptError
+from accord.terminal.model.prompting.attachments import PromptError
 from accord.terminal.screen.prompt.outside import edit_outside, editor_command
 
 

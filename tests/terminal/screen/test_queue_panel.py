@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.events import MouseDown, MouseMove, MouseUp
 
-from accord.terminal.model.drafting import Attachment, Draft
+from accord.terminal.model.prompting.drafting import Attachment, Draft
 from accord.terminal.screen.prompt.queue_panel import ROWS_MAX
 from tests.terminal.screen.prompt_stage import PromptStage, fresh_state, typing
 from tests.terminal.screen.stage import CJK, HOSTILE, NARROW, WIDE, place_of

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings, ThemeName
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.picture import picture_of

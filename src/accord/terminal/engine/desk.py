@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from accord.terminal.engine.link import AgentLink
     from accord.terminal.engine.orders import Order
     from accord.terminal.engine.turns import Turns
-    from accord.terminal.model.drafting import Draft
+    from accord.terminal.model.prompting.drafting import Draft
 
 
 class Desk(OpeningDesk):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from accord.connection.limits import Limits
     from accord.terminal.engine.link import AgentLink, RunInTerminal
     from accord.terminal.engine.orders import Order
-    from accord.terminal.model.journal import Journal
+    from accord.terminal.model.changes.journal import Journal
     from accord.transcript import Update
 
 _log = logging.getLogger("accord.terminal")
@@ -163,7 +163,7 @@ class OpeningDesk(Seats):
 
     def _new_link(self, order: Order) -> AgentLink:
         from accord.terminal.engine.link import AgentLink, Surroundings
-        from accord.terminal.model.journaled_files import JournaledFiles
+        from accord.terminal.model.changes.journaled_files import JournaledFiles
 
         def journal_of(session_id: str) -> Journal | None:
             for seat in self._seats.values():

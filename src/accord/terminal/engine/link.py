@@ -32,8 +32,8 @@ from accord.terminal.engine.deciding import ChatPermissions, why_denied
 from accord.terminal.engine.log import hears_mistakes
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.permission_words import subject_words
 from accord.terminal.model.traffic import Traffic
+from accord.terminal.model.words.permission_words import subject_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 
 TOLERATED = "tolerated: "
 """How the library begins what it says of a mistake that it lived with."""

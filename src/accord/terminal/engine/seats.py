@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from accord.terminal.engine.link import AgentLink
     from accord.terminal.engine.orders import Order
     from accord.terminal.engine.turns import Turns
-    from accord.terminal.model.journal import Journal
+    from accord.terminal.model.changes.journal import Journal
     from accord.terminal.model.traffic import Traffic
 
 
@@ -41,7 +41,7 @@ class Seat:
     def journal(self) -> Journal:
         """What the agent changed in files; made when it is first asked for."""
         if self._journal is None:
-            from accord.terminal.model.journal import Journal
+            from accord.terminal.model.changes.journal import Journal
 
             self._journal = Journal(self.chat)
         return self._journal

@@ -22,10 +22,10 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.terminal.model.attachments import blocks_of
-from accord.terminal.model.cards import stop_words
 from accord.terminal.model.chat import Chat, Problem, Remedy
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.attachments import blocks_of
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.words.cards import stop_words
 
 RETRY_SECONDS = 30.0
 """When to try again where the agent says: too many, and not until when."""

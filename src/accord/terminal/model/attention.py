@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 
 TITLE_COLUMNS_MAX = 80
 

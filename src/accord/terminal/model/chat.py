@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.questions import Questions
 from accord.terminal.model.remark import Remark, Tone
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update

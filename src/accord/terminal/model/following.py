@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from accord.terminal.model.changes.hunks import Hunk, hunks_of, hunks_of_patch, lines_of
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.hunks import Hunk, hunks_of, hunks_of_patch, lines_of
 from accord.transcript import ToolCall
 from accord.transcript.tool_call import FileDiff
 

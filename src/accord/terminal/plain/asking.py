@@ -20,15 +20,15 @@ from accord.client.elicitation import UrlRequest
 from accord.client.wire import AuthMethod
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.permission_words import (
+from accord.terminal.model.questions import Question
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.permission_words import (
     choices_of,
     closing,
     decision_for,
     remembered_words,
 )
-from accord.terminal.model.questions import Question
-from accord.terminal.model.rule_words import SCOPE_WORDS
+from accord.terminal.model.words.rule_words import SCOPE_WORDS
 from accord.terminal.plain.filling import form
 from accord.terminal.plain.line_asks import Ask, Dialogue
 from accord.terminal.plain.view import ChatPrinter

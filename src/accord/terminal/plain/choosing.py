@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.errors import AccordError
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.plain.view import ChatPrinter
 
 

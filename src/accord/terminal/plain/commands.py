@@ -19,12 +19,12 @@ from anyio import to_thread
 
 from accord.errors import AccordError
 from accord.terminal.engine.desk import Desk
-from accord.terminal.model.cards import cost_words, counted, path_words, usage_words
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.drafting import Attachment, Draft
-from accord.terminal.model.permission_words import retry_prompt
-from accord.terminal.model.rule_words import rows_of
-from accord.terminal.model.session_words import mode_name
+from accord.terminal.model.prompting.drafting import Attachment, Draft
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.cards import cost_words, counted, path_words, usage_words
+from accord.terminal.model.words.permission_words import retry_prompt
+from accord.terminal.model.words.rule_words import rows_of
+from accord.terminal.model.words.session_words import mode_name
 from accord.terminal.plain.choosing import meant_value, numbered, sentence
 from accord.terminal.plain.reading import show_changes, show_details, show_history
 from accord.terminal.plain.session_commands import SessionCommands, Situation

@@ -9,8 +9,8 @@ from typing import Any
 
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET, UnknownVariant
-from accord.terminal.model.cards import counted, size_words
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.cards import counted, size_words
 
 RAW_CHARACTERS_MAX = 300
 """Characters that are shown of something that nobody knows."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from accord.terminal.model.cleaning import columns, harmless
+from accord.terminal.model.text.cleaning import columns, harmless
 
 HISTORY_MAX = 1000
 """Lines that are remembered; the oldest are forgotten first."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from accord.client.forms import FormField, FormRequest, FormValue
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.plain.line_asks import Ask, Dialogue
 from accord.terminal.plain.view import ChatPrinter
 

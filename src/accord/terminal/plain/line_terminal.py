@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 
-from accord.terminal.model.history import History
+from accord.terminal.model.prompting.history import History
 from accord.terminal.plain.keyboard import Keyboard
 from accord.terminal.plain.line_asks import Listener
 from accord.terminal.plain.output import Output

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from accord.terminal.model.cleaning import cut, harmless
+from accord.terminal.model.text.cleaning import cut, harmless
 from accord.terminal.plain.prose import Paint, Prose
 
 INDENT = "    "

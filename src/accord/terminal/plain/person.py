@@ -16,7 +16,7 @@ from time import monotonic
 import anyio
 
 from accord.client.auth import run_in_terminal
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.plain.editing import LineEditor, keys_of, name_of
 from accord.terminal.plain.keyboard import Keyboard
 from accord.terminal.plain.line_asks import Ask

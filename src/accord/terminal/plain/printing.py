@@ -16,7 +16,7 @@ from difflib import unified_diff
 from typing import Protocol
 
 from accord import PermissionRequest, Update
-from accord.terminal.model.cleaning import columns, cut, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, cut, harmless, one_line
 from accord.terminal.plain.markdown import Markdown
 from accord.terminal.plain.prose import Prose
 from accord.transcript import (

@@ -11,7 +11,7 @@ What always holds
 import re
 from collections.abc import Callable, Iterator
 
-from accord.terminal.model.cleaning import columns, cut, harmless
+from accord.terminal.model.text.cleaning import columns, cut, harmless
 
 Paint = Callable[[str, str], str]
 

@@ -6,7 +6,9 @@ import json
 import os
 
 from accord.errors import AccordError
-from accord.terminal.model.cards import (
+from accord.terminal.model.changes.journal import Journal
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.words.cards import (
     call_name,
     call_state,
     call_title,
@@ -14,8 +16,6 @@ from accord.terminal.model.cards import (
     path_words,
     plain_value,
 )
-from accord.terminal.model.chat import Chat
-from accord.terminal.model.journal import Journal
 from accord.terminal.plain.view import ChatPrinter
 from accord.transcript import FileDiff, ToolCall
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import anyio
 
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.plain.line_asks import Ask
 from accord.terminal.plain.screen import Screen
 from accord.terminal.plain.view import ChatPrinter

@@ -11,9 +11,9 @@ from typing import Protocol
 from accord.errors import AccordError
 from accord.terminal.engine.desk import Desk
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.drafting import Draft
-from accord.terminal.model.session_words import mode_name, options_in_order, value_name
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.session_words import mode_name, options_in_order, value_name
 from accord.terminal.plain.choosing import meant_value, numbered
 from accord.terminal.plain.view import ChatPrinter
 from accord.transcript import ConfigOption

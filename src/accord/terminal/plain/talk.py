@@ -24,11 +24,11 @@ from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
 from accord.terminal.engine.desk import Desk
-from accord.terminal.model.cards import counted
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.questions import Question
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.cards import counted
 from accord.terminal.plain.asking import dialogue_of
 from accord.terminal.plain.choosing import sentence
 from accord.terminal.plain.commands import Commands

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import get_args
 
 from accord.discovery.config import QUIET_SECONDS
-from accord.terminal.model.cards import cost_words, counted, duration_words, usage_words
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.output_lines import OutputLines
 from accord.terminal.model.remark import Remark
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.output_lines import OutputLines
+from accord.terminal.model.words.cards import cost_words, counted, duration_words, usage_words
 from accord.terminal.plain.content_words import block_words, is_for_user
 from accord.terminal.plain.view import ChatPrinter
 from accord.transcript import (

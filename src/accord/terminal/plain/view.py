@@ -16,7 +16,9 @@ from textwrap import wrap
 from accord.client.asking import PermissionRequest
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.asked_changes import asked_changes
-from accord.terminal.model.cards import (
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.words.cards import (
     call_state,
     call_title,
     counted,
@@ -24,9 +26,7 @@ from accord.terminal.model.cards import (
     exit_words,
     kind_word,
 )
-from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import harmless, one_line
-from accord.terminal.model.permission_words import exact, facts_of, who_asks
+from accord.terminal.model.words.permission_words import exact, facts_of, who_asks
 from accord.terminal.plain.content_words import block_words, received_words, unknown_words
 from accord.terminal.plain.printing import REASON_LINES_MAX, Out, Printer
 from accord.transcript import (

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
-from accord.terminal.model.cleaning import cut
+from accord.terminal.model.text.cleaning import cut
 from accord.terminal.render.inline import Line, Run
 from accord.terminal.render.palette import Palette
 

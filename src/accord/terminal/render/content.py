@@ -15,8 +15,8 @@ from urllib.parse import unquote
 from textual.strip import Strip
 
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.cards import counted, path_words, size_words
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.words.cards import counted, path_words, size_words
 from accord.terminal.render.block import OpenFile, OpenLink, Target, strip_of, wrapped
 from accord.terminal.render.images import image_lines
 from accord.terminal.render.inline import Run

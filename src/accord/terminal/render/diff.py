@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.cards import counted, path_words
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.diff_lines import DiffLine, FileChange, Span, paired, word_changes
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
+from accord.terminal.model.words.cards import counted, path_words
 from accord.terminal.render.block import OpenFile, strip_of
 from accord.terminal.render.code import Code
 from accord.terminal.render.inline import Run

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.diff_lines import DiffLine, FileChange, paired
+from accord.terminal.model.text.diff_lines import DiffLine, FileChange, paired
 from accord.terminal.render.block import OpenFile, strip_of
 from accord.terminal.render.diff import PARTS_MAX, between, coloured, gutter, sign_of, under_of
 from accord.terminal.render.inline import Run

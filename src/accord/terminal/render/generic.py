@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import Block, CachedBlock, cut, strip_of
 from accord.terminal.render.look import Look
 

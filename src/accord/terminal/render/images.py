@@ -25,9 +25,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.cards import size_words
-from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.settings import ImageSetting
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.cards import size_words
 from accord.terminal.render.block import strip_of
 from accord.terminal.render.image_facts import ImageFacts, image_facts
 from accord.terminal.render.inline import Run

@@ -14,7 +14,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.palette import Palette
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.schema.struct import Raw
-from accord.terminal.model.cards import plain_value
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
+from accord.terminal.model.words.cards import plain_value
 from accord.terminal.render.block import indented
 from accord.terminal.render.code import Code
 from accord.terminal.render.diff import more_line

@@ -23,7 +23,7 @@ from markdown_it.common.utils import normalizeReference
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.code import PIECE_LINES, Code, code_lines
 from accord.terminal.render.inline import Line, wrap
 from accord.terminal.render.look import Look

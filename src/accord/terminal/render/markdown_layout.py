@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from rich.style import Style
 
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.code import Code, code_lines
 from accord.terminal.render.inline import Line, Run, runs_of, wrap
 from accord.terminal.render.look import Look

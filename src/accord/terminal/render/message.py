@@ -10,7 +10,7 @@ from itertools import islice
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.render.block import (
     Block,
     CachedBlock,

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.render.block import (
     Block,
     CachedBlock,

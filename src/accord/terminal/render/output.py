@@ -19,11 +19,11 @@ from rich.color import Color
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.cards import counted, exit_words, path_words
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.cleaning import harmless, one_line
-from accord.terminal.model.output_lines import Line, OutputLines
-from accord.terminal.model.sgr import Colour, Ink
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.output_lines import Line, OutputLines
+from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.model.words.cards import counted, exit_words, path_words
 from accord.terminal.render.block import Block, CachedBlock, indented, strip_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look

@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.schema.struct import UNSET, UnknownVariant
-from accord.terminal.model.cleaning import harmless
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import Target, cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines

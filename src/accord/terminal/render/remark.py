@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import harmless
 from accord.terminal.model.remark import Remark
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import (
     Block,
     CachedBlock,

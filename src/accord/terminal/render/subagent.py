@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from accord.terminal.model.cards import counted, path_words, stop_words
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.words.cards import counted, path_words, stop_words
 from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target, strip_of, wrapped
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from textual.strip import Strip
 
-from accord.terminal.model.cards import counted, path_words
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.diff_lines import FileChange, change_of
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.diff_lines import FileChange, change_of
+from accord.terminal.model.words.cards import counted, path_words
 from accord.terminal.render.block import (
     Fold,
     OpenFile,

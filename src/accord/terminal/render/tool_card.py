@@ -18,7 +18,9 @@ from __future__ import annotations
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.cards import (
+from accord.terminal.model.chat import Chat, Entry
+from accord.terminal.model.text.output_lines import OutputLines
+from accord.terminal.model.words.cards import (
     STATE_SIGNS,
     CallState,
     call_name,
@@ -30,8 +32,6 @@ from accord.terminal.model.cards import (
     parent_of,
     plain_value,
 )
-from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.output_lines import OutputLines
 from accord.terminal.render.block import Block, CachedBlock, OpenFile, strip_of, wrapped
 from accord.terminal.render.inline import Run
 from accord.terminal.render.json_lines import json_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.cards import size_words
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.cards import size_words
 from accord.terminal.render.block import Block, CachedBlock, strip_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.json_lines import json_lines, json_text

@@ -10,11 +10,11 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from accord.terminal.model.drafting import Draft
-from accord.terminal.screen.problem_bar import ProblemBar
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.screen.around.problem_bar import ProblemBar
+from accord.terminal.screen.around.status_line import StatusLine
+from accord.terminal.screen.around.tab_bar import TabBar
 from accord.terminal.screen.prompt import PromptEditor
-from accord.terminal.screen.status_line import StatusLine
-from accord.terminal.screen.tab_bar import TabBar
 from accord.terminal.screen.targets import TargetsApp
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ActingApp(TargetsApp):
         if chat.problem is not None:
             self.desk.retry(chat)
         elif chat.denied_request is not None:
-            from accord.terminal.model.permission_words import retry_prompt
+            from accord.terminal.model.words.permission_words import retry_prompt
 
             pane.prompt.take_draft(retry_prompt(chat.denied_request))
         else:
@@ -256,14 +256,14 @@ class ActingApp(TargetsApp):
 
     def action_review(self) -> None:
         """What the agent changed."""
-        from accord.terminal.screen.review import ReviewScreen
+        from accord.terminal.screen.looking.review import ReviewScreen
 
         if self.chat is not None:
             self.push_screen(ReviewScreen(self.chat, self.desk))
 
     def action_traffic(self) -> None:
         """Every message between us and the agent."""
-        from accord.terminal.screen.traffic import TrafficScreen
+        from accord.terminal.screen.looking.traffic import TrafficScreen
 
         if self.chat is not None:
             self.push_screen(TrafficScreen(self.chat, self.desk))

@@ -31,11 +31,11 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.render.images import image_mode, transmissions
 from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
-from accord.terminal.screen.footer import Footer
+from accord.terminal.screen.around.footer import Footer
+from accord.terminal.screen.around.tab_bar import TabBar
 from accord.terminal.screen.hanging_up import when_gone
 from accord.terminal.screen.pane import ChatPane
 from accord.terminal.screen.settling import settle
-from accord.terminal.screen.tab_bar import TabBar
 from accord.terminal.screen.themes import palette_for, register_themes, wear
 
 DRAWS_PER_SECOND = 30

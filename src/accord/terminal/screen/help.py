@@ -22,7 +22,7 @@ from textual.strip import Strip
 from accord.terminal.model.key_names import key_text
 from accord.terminal.model.keys import GROUP_TEXTS, Action
 from accord.terminal.render.block import wrapped
-from accord.terminal.screen.hints import Hint, Hints
+from accord.terminal.screen.around.hints import Hint, Hints
 from accord.terminal.screen.themes import palette_for
 
 # Keys that are the same everywhere and cannot be changed.

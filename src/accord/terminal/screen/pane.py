@@ -22,16 +22,16 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_names import key_text
 from accord.terminal.model.questions import Question
 from accord.terminal.render.look import Look
+from accord.terminal.screen.around.plan_panel import PlanPanel
+from accord.terminal.screen.around.problem_bar import ProblemBar
+from accord.terminal.screen.around.status_line import StatusLine
 from accord.terminal.screen.conversation import Conversation
-from accord.terminal.screen.plan_panel import PlanPanel
-from accord.terminal.screen.problem_bar import ProblemBar
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel
-from accord.terminal.screen.status_line import StatusLine
 
 if TYPE_CHECKING:
     from accord.terminal.screen.dialogs import Dialog
     from accord.terminal.screen.dialogs.pages import PagesBar
-    from accord.terminal.screen.follow import FollowPanel
+    from accord.terminal.screen.looking.follow import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
 """From this width on the followed file stands beside the conversation, else beneath it."""
@@ -114,7 +114,7 @@ class ChatPane(Widget):
         self._follows = not self._follows
         self.set_class(self._follows, "-following")
         if self._follows and self._followed is None:
-            from accord.terminal.screen.follow import FollowPanel
+            from accord.terminal.screen.looking.follow import FollowPanel
 
             self._followed = FollowPanel(self.chat, self._desk)
             self._middle.mount(self._followed)

@@ -15,7 +15,7 @@ from textual.app import App
 from textual.notifications import SeverityLevel
 
 from accord.errors import AccordError
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
 from accord.terminal.screen.conversation import Conversation
 
@@ -106,7 +106,7 @@ class TargetsApp(App[int]):
         self.tell("The selected entry names no file.")
 
     def _open_file(self, target: OpenFile) -> None:
-        from accord.terminal.screen.editor import open_in_editor
+        from accord.terminal.screen.looking.editor import open_in_editor
 
         if self.chat is not None:
             roots = self.desk.roots(self.chat)

@@ -124,7 +124,7 @@ async def test_a_click_chooses() -> None:
 async def test_no_text_breaks_the_frame(theme: str) -> None:
     """Issue: everything an agent sends is untrusted; wide letters."""
     app = Stage(theme=theme)
-    from accord.terminal.model.cleaning import one_line
+    from accord.terminal.model.text.cleaning import one_line
 
     texts = [one_line(text) for text in (HOSTILE, LONG, CJK)]
     rows = [Row(str(at), text, text, text, text) for at, text in enumerate(texts)]

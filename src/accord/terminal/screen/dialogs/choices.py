@@ -18,7 +18,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
 
-from accord.terminal.model.cleaning import columns
+from accord.terminal.model.text.cleaning import columns
 from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.frame import BODY_LINES_MIN, Dialog

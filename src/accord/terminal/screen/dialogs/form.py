@@ -21,7 +21,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from accord.client.forms import FormRequest
-from accord.terminal.model.cleaning import columns, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, harmless, one_line
 from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.buttons import Button

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from accord.client.forms import FormField
-from accord.terminal.model.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.screen.dialogs.picker import Picker
 
 _WHOLE = re.compile(r"[+-]?\d+")

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from accord.client.grants import Grant
 from accord.client.permissions import Permissions
-from accord.terminal.model.rule_words import Row, rows_of
+from accord.terminal.model.words.rule_words import Row, rows_of
 
 _SIGNS = {"allow": ("✓ allow ", "$success"), "reject": ("✗ reject", "$error")}
 _ASKS = ("? ask   ", "$warning")

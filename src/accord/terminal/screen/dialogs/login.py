@@ -17,8 +17,8 @@ from textual.widgets import Input
 
 from accord.client.wire import AuthMethod
 from accord.mcp.project_file import ProjectServer
-from accord.terminal.model.cleaning import harmless, one_line
-from accord.terminal.model.permission_words import exact
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.words.permission_words import exact
 from accord.terminal.render.block import fitted
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row

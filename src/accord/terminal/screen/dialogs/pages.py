@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from accord.client.elicitation import UrlRequest
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.screen.dialogs.browser import OpenPage, open_page
 
 

@@ -18,8 +18,8 @@ from textual.app import ComposeResult
 from textual.strip import Strip
 
 from accord.client.asking import PermissionOption, PermissionRequest, Scope
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.permission_words import (
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.permission_words import (
     Choice,
     choices_of,
     closing,
@@ -29,7 +29,7 @@ from accord.terminal.model.permission_words import (
     scopes_of,
     who_asks,
 )
-from accord.terminal.model.rule_words import SCOPES
+from accord.terminal.model.words.rule_words import SCOPES
 from accord.terminal.render.block import strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row, Rows, Tone

@@ -14,9 +14,9 @@ from textual.strip import Strip
 from accord.client.asking import PermissionRequest
 from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.diff_lines import FileChange, change_of
-from accord.terminal.model.permission_words import Fact, facts_of
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.diff_lines import FileChange, change_of
+from accord.terminal.model.words.permission_words import Fact, facts_of
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.look import Look

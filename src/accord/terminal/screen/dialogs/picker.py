@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.lines import Lines

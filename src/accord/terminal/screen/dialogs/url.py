@@ -15,8 +15,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.client.elicitation import UrlRequest
-from accord.terminal.model.cleaning import cut, harmless, one_line
-from accord.terminal.model.permission_words import exact
+from accord.terminal.model.text.cleaning import cut, harmless, one_line
+from accord.terminal.model.words.permission_words import exact
 from accord.terminal.render.block import fitted, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.browser import OpenPage, open_page

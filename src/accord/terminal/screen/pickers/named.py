@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from accord.terminal.model.cleaning import one_line
 from accord.terminal.model.key_names import key_text
 from accord.terminal.model.keys import GROUP_TEXTS, Action
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.screen.pickers.picker import NamePicker
 from accord.terminal.screen.pickers.rows import Row
 from accord.terminal.screen.themes import THEME_TEXTS, THEMES, wear

@@ -18,9 +18,9 @@ from textual.content import Content
 
 from accord.errors import AccordError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.session_words import mode_name, options_in_order, value_name
-from accord.terminal.screen.footer import shortened
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.session_words import mode_name, options_in_order, value_name
+from accord.terminal.screen.around.footer import shortened
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
 from accord.terminal.screen.pickers.rows import Row
 from accord.transcript import ConfigOption, Update

@@ -27,8 +27,8 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from accord.terminal.render.block import cut, wrapped
-from accord.terminal.screen.hints import Hint, Hints
-from accord.terminal.screen.parts import Part
+from accord.terminal.screen.around.hints import Hint, Hints
+from accord.terminal.screen.around.parts import Part
 from accord.terminal.screen.pickers.rows import Heading, Row, Rows
 from accord.terminal.screen.themes import palette_for
 
@@ -281,7 +281,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     def tell_error(self, error: Exception) -> None:
         """Say what did not work; the words may be an agent's."""
-        from accord.terminal.model.cleaning import harmless
+        from accord.terminal.model.text.cleaning import harmless
 
         self.app.notify(harmless(str(error)), severity="error", markup=False)
 

@@ -20,10 +20,10 @@ from textual.binding import Binding, BindingType
 from accord.client.wire import SessionInfo
 from accord.errors import AccordError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.spans import ago
-from accord.terminal.screen.footer import shortened
-from accord.terminal.screen.hints import Hint, Hints
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.words.spans import ago
+from accord.terminal.screen.around.footer import shortened
+from accord.terminal.screen.around.hints import Hint, Hints
 from accord.terminal.screen.pickers.picker import Picker
 from accord.terminal.screen.pickers.rows import Row
 from accord.terminal.screen.pickers.small import NameScreen, SureScreen

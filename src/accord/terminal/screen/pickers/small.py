@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from accord.terminal.screen.hints import Hint, Hints
+from accord.terminal.screen.around.hints import Hint, Hints
 
 _FRAME = """
     {0} {{ align: center middle; background: $background 60%; }}

@@ -18,8 +18,8 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.widgets import TextArea
 
-from accord.terminal.model.attaching import PASTE_CHARACTERS_MAX
-from accord.terminal.model.cleaning import columns, cut
+from accord.terminal.model.prompting.attaching import PASTE_CHARACTERS_MAX
+from accord.terminal.model.text.cleaning import columns, cut
 from accord.terminal.screen.prompt.key_codes import key_name, teach
 
 LINES_MAX = 10

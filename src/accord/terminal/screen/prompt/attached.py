@@ -18,11 +18,16 @@ import anyio.to_thread
 from textual.widget import Widget
 
 from accord.client.capabilities import AgentCapabilities
-from accord.terminal.model.attaching import attachment_of, image_of, long_text, pasted_paths
-from accord.terminal.model.attachments import PromptError, place_of, refusal
-from accord.terminal.model.cleaning import harmless
-from accord.terminal.model.clipboard import read_image
-from accord.terminal.model.drafting import Attachment, Draft
+from accord.terminal.model.prompting.attaching import (
+    attachment_of,
+    image_of,
+    long_text,
+    pasted_paths,
+)
+from accord.terminal.model.prompting.attachments import PromptError, place_of, refusal
+from accord.terminal.model.prompting.clipboard import read_image
+from accord.terminal.model.prompting.drafting import Attachment, Draft
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.screen.prompt.area import PromptArea, clean
 
 _PATH_STARTS = ("/", "~", "file://", "'/", '"/', "'~", '"~')

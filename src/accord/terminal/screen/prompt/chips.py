@@ -11,11 +11,11 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from accord.terminal.model.attaching import kind_words, size_words
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.drafting import Attachment
+from accord.terminal.model.prompting.attaching import kind_words, size_words
+from accord.terminal.model.prompting.drafting import Attachment
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import cut
-from accord.terminal.screen.parts import Part, PartsLine
+from accord.terminal.screen.around.parts import Part, PartsLine
 
 _NAME_COLUMNS_MAX = 32
 

@@ -18,10 +18,16 @@ from weakref import WeakValueDictionary
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.completing import Asked, asked_in, choices_of, fitting, hint_for
-from accord.terminal.model.files_index import FilesIndex
-from accord.terminal.model.fuzzy import positions_of
+from accord.terminal.model.prompting.completing import (
+    Asked,
+    asked_in,
+    choices_of,
+    fitting,
+    hint_for,
+)
+from accord.terminal.model.prompting.files_index import FilesIndex
+from accord.terminal.model.prompting.fuzzy import positions_of
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.screen.prompt.area import PromptArea
 from accord.terminal.screen.prompt.completion import Choice, CompletionList
 

@@ -24,10 +24,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from accord.terminal.model.attachments import PromptError, with_pasted
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.drafting import Draft
-from accord.terminal.model.history import TEXT_CHARACTERS_MAX, Walk
+from accord.terminal.model.prompting.attachments import PromptError, with_pasted
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.prompting.history import TEXT_CHARACTERS_MAX, Walk
 from accord.terminal.screen.prompt.area import PromptArea
 from accord.terminal.screen.prompt.attached import Attached
 from accord.terminal.screen.prompt.chips import Chips

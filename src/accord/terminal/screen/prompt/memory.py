@@ -16,9 +16,9 @@ import anyio.to_thread
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.drafting import Draft
-from accord.terminal.model.drafts import Drafts
-from accord.terminal.model.history import History
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.prompting.drafts import Drafts
+from accord.terminal.model.prompting.history import History
 
 ResultT = TypeVar("ResultT")
 

@@ -17,7 +17,7 @@ from typing import Any
 import anyio.to_thread
 from textual.app import App, SuspendNotSupported
 
-from accord.terminal.model.attachments import PromptError
+from accord.terminal.model.prompting.attachments import PromptError
 
 _FALLBACKS = ("vi",)
 TEXT_BYTES_MAX = 4 << 20

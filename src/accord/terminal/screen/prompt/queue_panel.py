@@ -19,10 +19,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.drafting import Draft
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import cut
-from accord.terminal.screen.parts import Part, fit
+from accord.terminal.screen.around.parts import Part, fit
 from accord.terminal.screen.prompt.editor import PromptEditor
 from accord.terminal.screen.themes import palette_for
 

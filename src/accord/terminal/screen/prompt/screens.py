@@ -13,10 +13,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from accord.terminal.model.cleaning import one_line
-from accord.terminal.model.files_index import FilesIndex
-from accord.terminal.model.history import History
-from accord.terminal.screen.hints import Hint
+from accord.terminal.model.prompting.files_index import FilesIndex
+from accord.terminal.model.prompting.history import History
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.screen.around.hints import Hint
 from accord.terminal.screen.pickers import Picker, Row
 from accord.terminal.screen.pickers.rows import Rows
 

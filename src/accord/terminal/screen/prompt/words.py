@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.cleaning import one_line
+from accord.terminal.model.text.cleaning import one_line
 
 
 def placeholder(chat: Chat) -> str:

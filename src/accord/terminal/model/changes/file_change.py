@@ -1,0 +1,164 @@
+"""One file that an agent changed: what it was, what it is, and what became of each difference.
+
+Must not know disks.  A value: whoever changes something makes another.
+
+What always holds
+    * There is at least one hunk where the change is known, and one state for each.
+    * A file that came or went has exactly one hunk: all of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from accord.terminal.model.changes.hunks import Hunk, carry, compose, hunks_of
+
+HunkState: TypeAlias = Literal["pending", "kept", "undone"]
+FileState: TypeAlias = Literal["pending", "kept", "undone", "partly", "unknown"]
+
+_NOTHING = Hunk(0, (), 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What is known of a file.  A text that is None: there was no such file, or is none now.
+
+    Where `why` says why, what the file was is not known, and nothing can be undone.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    hunks: tuple[Hunk, ...] = ()
+    states: tuple[HunkState, ...] = ()
+    # Where the agent moved it from.
+    old_path: str | None = None
+    # The move was taken back: the file is there again.
+    is_moved_back: bool = False
+    why: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the file is now, if it is anywhere."""
+        return self.old_path if self.is_moved_back and self.old_path is not None else self.path
+
+    @property
+    def applied(self) -> frozenset[int]:
+        """The hunks that are in the file."""
+        return frozenset(n for n, state in enumerate(self.states) if state != "undone")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it came or went as a whole."""
+        return self.before is None or self.after is None
+
+    def text_with(self, applied: Collection[int]) -> str | None:
+        """What is in the file when these hunks are."""
+        if self.before is None or self.after is None:
+            return self.after if applied else self.before
+        return compose(self.before, self.hunks, applied)
+
+    @property
+    def text(self) -> str | None:
+        """What we think is in the file."""
+        return self.text_with(self.applied)
+
+    @property
+    def state(self) -> FileState:
+        """What became of it in all."""
+        if self.why:
+            return "unknown"
+        found = set(self.states)
+        if len(found) == 1:
+            return self.states[0]
+        return "pending" if "pending" in found else "partly"
+
+    @property
+    def added(self) -> int:
+        """Lines."""
+        return sum(len(hunk.added) for hunk in self.hunks)
+
+    @property
+    def removed(self) -> int:
+        """Lines."""
+        return sum(len(hunk.removed) for hunk in self.hunks)
+
+    @property
+    def characters(self) -> int:
+        """How much text it holds."""
+        return len(self.before or "") + len(self.after or "")
+
+    def with_states(self, numbers: Collection[int], state: HunkState) -> FileChange:
+        """The same after something became of these hunks."""
+        states = tuple(state if n in numbers else old for n, old in enumerate(self.states))
+        return replace(self, states=states)
+
+    def hunk_within(self, number: int, applied: Collection[int]) -> Hunk:
+        """The step that changes this hunk from what it is to the other, in the text with those."""
+        hunk = self.hunks[number]
+        at = hunk.start + sum(
+            len(one.added) - len(one.removed)
+            for n, one in enumerate(self.hunks[:number])
+            if n in applied
+        )
+        old, new = hunk.removed, hunk.added
+        return Hunk(at, new, at, old) if number in applied else Hunk(at, old, at, new)
+
+
+def change_of(
+    path: str, before: str | None, after: str | None, old_path: str | None = None
+) -> FileChange | None:
+    """What is different; None where nothing is."""
+    if before == after and old_path is None:
+        return None
+    hunks = hunks_of(before or "", after or "") or (_NOTHING,)
+    states: tuple[HunkState, ...] = tuple("pending" for _ in hunks)
+    return FileChange(path, before, after, hunks, states, old_path)
+
+
+def unknown_change(path: str, why: str) -> FileChange:
+    """All that is known is that it was changed."""
+    return FileChange(path, None, None, why=why)
+
+
+def changed_again(
+    change: FileChange, before: str | None, after: str | None, old_path: str | None = None
+) -> FileChange | None:
+    """The same file after another change: its first text stays, and so does what was kept.
+
+    What somebody else changed between the two is nobody's to undo: where it can be told apart it
+    becomes part of the first text.  None where the file is as it was at first.
+    """
+    if change.why:
+        return change_of(change.path, before, after, old_path)
+    first, expected = change.before, change.text
+    if before != expected and first is not None and expected is not None and before is not None:
+        for theirs in hunks_of(expected, before):
+            carried = carry(theirs, expected, first)
+            first = first if carried is None else carried
+    source = change.old_path if change.old_path is not None else old_path
+    found = change_of(change.path, first, after, None if source == change.path else source)
+    if found is None:
+        return None
+    kept: defaultdict[tuple[object, ...], deque[HunkState]] = defaultdict(deque)
+    for hunk, state in zip(change.hunks, change.states, strict=True):
+        if state == "kept":
+            kept[hunk.removed, hunk.added].append(state)
+    states: list[HunkState] = []
+    for hunk in found.hunks:
+        waiting = kept.get((hunk.removed, hunk.added))
+        states.append(waiting.popleft() if waiting else "pending")
+    return replace(found, states=tuple(states))
+
+
+__all__ = [
+    "FileChange",
+    "FileState",
+    "HunkState",
+    "change_of",
+    "changed_again",
+    "unknown_change",
+]

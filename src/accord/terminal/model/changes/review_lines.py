@@ -1,0 +1,94 @@
+"""A file that an agent changed as lines to look at, each with the difference that it belongs to.
+
+Must not know screens.
+
+What always holds: lines are clean and have no line ends; there are at most `LINES_MAX`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from accord.terminal.model.changes.file_change import FileChange
+from accord.terminal.model.changes.hunks import Hunk, lines_of
+from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.diff_lines import DiffLine, Kind
+
+CONTEXT = 3
+LINES_MAX = 5000
+LINE_CHARACTERS_MAX = 2000
+
+STATE_WORDS = {
+    "pending": "not looked at",
+    "kept": "kept",
+    "undone": "undone",
+    "partly": "kept in part",
+    "unknown": "cannot be undone",
+}
+
+
+class ReviewLine(NamedTuple):
+    """A line, and the number of its hunk; None where it belongs to none."""
+
+    line: DiffLine
+    hunk: int | None
+
+
+def review_lines(change: FileChange) -> list[ReviewLine]:
+    """All differences with a little around them."""
+    if change.why:
+        return [ReviewLine(DiffLine("note", f"cannot be shown: {one_line(change.why)}"), None)]
+    found: list[ReviewLine] = []
+    old = lines_of(change.before or "")
+    shown = shift = 0
+    for number, hunk in enumerate(change.hunks):
+        found.append(ReviewLine(DiffLine("hunk", _head(change, number)), number))
+        until = hunk.start + len(hunk.removed)
+        following = change.hunks[number + 1].start if number + 1 < len(change.hunks) else len(old)
+        begin = max(hunk.start - CONTEXT, shown)
+        found += [_line("same", old[n], number, n, n + shift) for n in range(begin, hunk.start)]
+        found += [ReviewLine(DiffLine("note", note), number) for note in _notes(change, hunk)]
+        removed = enumerate(hunk.removed[:LINES_MAX], hunk.start)
+        found += [_line("removed", text, number, n, None) for n, text in removed]
+        added = enumerate(hunk.added[:LINES_MAX], hunk.new_start)
+        found += [_line("added", text, number, None, n) for n, text in added]
+        shift += len(hunk.added) - len(hunk.removed)
+        shown = min(until + CONTEXT, following)
+        found += [_line("same", old[n], number, n, n + shift) for n in range(until, shown)]
+        if len(found) > LINES_MAX:
+            del found[LINES_MAX:]
+            found.append(ReviewLine(DiffLine("note", "… and more, too much to be shown"), None))
+            break
+    return found
+
+
+def _line(kind: Kind, text: str, hunk: int, old: int | None, new: int | None) -> ReviewLine:
+    clean = harmless(text.rstrip("\r\n")[:LINE_CHARACTERS_MAX]).replace("\n", " ")
+    number = (None if old is None else old + 1, None if new is None else new + 1)
+    return ReviewLine(DiffLine(kind, clean, *number), hunk)
+
+
+def _head(change: FileChange, number: int) -> str:
+    count = len(change.hunks)
+    which = f"{number + 1} of {count}" if count > 1 else "the only one"
+    if change.before is None:
+        which = "a new file"
+    elif change.after is None:
+        which = "the file is deleted"
+    return f"── {which} ── {STATE_WORDS[change.states[number]]}"
+
+
+def _notes(change: FileChange, hunk: Hunk) -> list[str]:
+    found: list[str] = []
+    if change.old_path is not None and hunk is change.hunks[0]:
+        back = ", and is back there" if change.is_moved_back else ""
+        found.append(f"moved from {one_line(change.old_path)}{back}")
+    if not hunk.removed and not hunk.added and change.old_path is None:
+        found.append("it is empty")
+    bare = [tuple(one.rstrip("\r\n") for one in side) for side in (hunk.removed, hunk.added)]
+    if hunk.removed and bare[0] == bare[1]:
+        found.append("only the line ends differ")
+    return found
+
+
+__all__ = ["STATE_WORDS", "ReviewLine", "review_lines"]

@@ -1,0 +1,1 @@
+"""Text of others made fit for a terminal: letters, colours, output, differences."""

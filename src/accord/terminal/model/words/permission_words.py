@@ -1,0 +1,265 @@
+"""Permissions in words for a person: who asks, what would happen, what would be remembered.
+
+Must not know any screen; the dialog and the line mode say the same.
+
+What always holds
+    * What is shown of a command or a path is all of it: characters that a terminal would not draw
+      are written out, so that nothing can hide in them.
+    * A decision made here names an option that was offered and can be chosen, or none.
+    * Closing a question never approves.
+"""
+
+from __future__ import annotations
+
+import json
+import os.path
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from accord.client.answers import refusal
+from accord.client.asking import (
+    LASTING_KINDS,
+    Decision,
+    PermissionOption,
+    PermissionRequest,
+    Scope,
+)
+from accord.client.patterns import beneath, place
+from accord.client.policy import Facts, rules_of
+from accord.schema.codec import Invalid, to_python
+from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.text.cleaning import exact, harmless, one_line
+from accord.terminal.model.words.rule_words import SCOPE_WORDS, rule_words
+
+FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
+
+PATHS_SHOWN_MAX = 256
+"""Paths of one request that are shown; of more it is said how many there are."""
+
+ARGUMENTS_CHARACTERS_MAX = 20_000
+"""Of the arguments of a tool; the rest is counted."""
+
+OUTSIDE = "outside the project"
+_LETTERS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "v"}
+_DIGITS_MAX = 9
+_OWN = {
+    "read": "Accord asks, because the agent reads without having asked.",
+    "write": "Accord asks, because the agent writes without having asked.",
+    "terminal": "Accord asks, because the agent runs this without having asked.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is known about what would happen."""
+
+    label: str
+    text: str
+    kind: FactKind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option with the keys that choose it; without any it is not choosable."""
+
+    option: PermissionOption
+    keys: tuple[str, ...]
+    is_usable: bool = True
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the option itself says that it holds for longer."""
+        return self.option.kind in LASTING_KINDS
+
+
+# ---- what is asked
+
+
+def who_asks(request: PermissionRequest, agent_name: str) -> str:
+    """Who wants to know."""
+    own = _OWN.get(request.origin)
+    return own or f"{one_line(agent_name) or 'The agent'} asks for permission."
+
+
+def facts_of(
+    request: PermissionRequest, folder: str, add_dirs: Sequence[str] = ()
+) -> tuple[Fact, ...]:
+    """What would happen, as far as the request says; never empty."""
+    found: list[Fact] = []
+    if request.command is not None:
+        found.append(Fact("Command", exact(request.command), "command"))
+        found.append(Fact("In", _folder_words(request.cwd, folder, add_dirs)))
+    label = "File" if len(request.paths) == 1 else "Files"
+    for path in request.paths[:PATHS_SHOWN_MAX]:
+        found.append(Fact(label, path_words(path, folder, add_dirs), "path"))
+        label = ""
+    if len(request.paths) > PATHS_SHOWN_MAX:
+        found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
+    found += [Fact("Host", exact(host)) for host in request.hosts]
+    if request.mcp_tool is not None:
+        server, slash, tool = request.mcp_tool.partition("/")
+        words = f"{exact(tool)} of {exact(server)}" if slash else exact(request.mcp_tool)
+        found.append(Fact("MCP tool", words))
+    if request.mcp_tool is not None or not found:
+        found += _arguments(request)
+    call = request.tool_call
+    if not found and not (call is not None and (call.diffs or call.text)):
+        found.append(Fact("", "It does not say what exactly would happen.", "warning"))
+    return tuple(found)
+
+
+def _arguments(request: PermissionRequest) -> list[Fact]:
+    call = request.tool_call
+    if call is None or call.raw_input is None:
+        return []
+    try:
+        given = to_python(call.raw_input)
+    except Invalid:
+        return [Fact("Arguments", "cannot be read", "warning")]
+    text = json.dumps(given, indent=2, ensure_ascii=False)
+    shown = [Fact("Arguments", exact(text[:ARGUMENTS_CHARACTERS_MAX]), "json")]
+    if len(text) > ARGUMENTS_CHARACTERS_MAX:
+        more = len(text) - ARGUMENTS_CHARACTERS_MAX
+        shown.append(Fact("", f"and {more:,} characters more", "warning"))
+    return shown
+
+
+def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
+    # Not every text is a path; of one that is none nothing can be said.
+    placed = None if cwd is None else place(cwd, folder)
+    if cwd is None or (placed is not None and placed.real == os.path.realpath(folder)):
+        return f"{exact(folder)} (this project)"
+    return path_words(cwd, folder, add_dirs)
+
+
+def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
+    """A path as the person knows it: from the folder on, and marked where it is outside of all."""
+    placed = place(path, folder)
+    if placed is None:
+        return f"{exact(path)} ({OUTSIDE}, as far as can be told)"
+    home = os.path.realpath(folder)
+    shown = path
+    if os.path.isabs(path) and beneath(placed.spelled, os.path.normpath(folder)):
+        shown = os.path.relpath(placed.spelled, os.path.normpath(folder))
+    if any(beneath(placed.real, os.path.realpath(root)) for root in (home, *add_dirs)):
+        return exact(shown)
+    really = "" if placed.real == placed.spelled else f", really {exact(placed.real)}"
+    return f"{exact(shown)} ({OUTSIDE}{really})"
+
+
+def described(
+    request: PermissionRequest, agent_name: str, folder: str, add_dirs: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The question as lines of plain text, without what the tool call itself shows."""
+    lines = [who_asks(request, agent_name), one_line(request.title)]
+    if request.reason:
+        lines += [f"Why: {harmless(request.reason).strip()}"]
+    for fact in facts_of(request, folder, add_dirs):
+        lines.append(f"{fact.label}: {fact.text}" if fact.label else fact.text)
+    return tuple(lines)
+
+
+# ---- what can be answered
+
+
+def choices_of(request: PermissionRequest) -> tuple[Choice, ...]:
+    """All options that are offered, with a digit for each and a letter where it means only one."""
+    usable = request.usable_options
+    kinds = Counter(option.kind for option in usable)
+    found: list[Choice] = []
+    number = 0
+    for option in request.options:
+        if option not in usable:
+            found.append(Choice(option, (), is_usable=False))
+            continue
+        number += 1
+        keys = [str(number)] if number <= _DIGITS_MAX else []
+        if option.kind in _LETTERS and kinds[option.kind] == 1:
+            keys.append(_LETTERS[option.kind])
+        found.append(Choice(option, tuple(keys)))
+    return tuple(found)
+
+
+def closing(request: PermissionRequest) -> Decision:
+    """What Esc means: no, for this time, in the words that were offered; else cancelled."""
+    return refusal(request)
+
+
+def scopes_of(option: PermissionOption) -> tuple[Scope, ...]:
+    """How long an answer with this option may be remembered by us."""
+    if option.scope is not None:
+        return (option.scope,)
+    if not (option.allows or option.rejects):
+        return ("once",)
+    lasting: tuple[Scope, ...] = ("session", "workspace", "always")
+    return lasting if option.kind in LASTING_KINDS else ("once", *lasting)
+
+
+def scope_for(option: PermissionOption, wanted: Scope) -> Scope:
+    """The scope that is meant: the wanted one where the option leaves a choice."""
+    scopes = scopes_of(option)
+    return wanted if wanted in scopes else scopes[0]
+
+
+def decision_for(request: PermissionRequest, option: PermissionOption, wanted: Scope) -> Decision:
+    """The answer with this option; cancelled where it was not offered, or twice."""
+    if request.option(option.option_id) != option:
+        return Decision(None)
+    return Decision(option.option_id, scope_for(option, wanted))
+
+
+def remembered_words(
+    request: PermissionRequest, option: PermissionOption, wanted: Scope, folder: str
+) -> str:
+    """What would be remembered with this answer, and for how long."""
+    scope = scope_for(option, wanted)
+    if scope == "once":
+        return "Nothing is remembered."
+    facts = Facts.of(request, os.path.realpath(folder))
+    effect: Literal["allow", "reject"] = "allow" if option.allows else "reject"
+    rules = rules_of(facts, effect, bind_cwd=scope != "always")
+    if not rules:
+        return "This cannot be remembered: it holds only this time."
+    words = [rule_words(rule, folder) for rule in rules[:3]]
+    if len(rules) > 3:
+        words.append(f"{len(rules) - 3} more")
+    verb = "Allows" if option.allows else "Rejects"
+    return f"{verb} {'; '.join(words)}: {SCOPE_WORDS[scope]}."
+
+
+# ---- afterwards
+
+
+def subject_words(request: PermissionRequest) -> str:
+    """What was asked for, on one line."""
+    if request.command is not None:
+        return one_line(request.command)
+    return one_line(request.title) or ", ".join(one_line(path) for path in request.paths)
+
+
+def retry_prompt(request: PermissionRequest) -> Draft:
+    """A prompt that has the agent try again what was denied: the protocol has no other way."""
+    return Draft(f"Please try again: {subject_words(request)}. I allow it now.")
+
+
+__all__ = [
+    "OUTSIDE",
+    "Choice",
+    "Fact",
+    "FactKind",
+    "choices_of",
+    "closing",
+    "decision_for",
+    "described",
+    "exact",
+    "facts_of",
+    "path_words",
+    "remembered_words",
+    "retry_prompt",
+    "scope_for",
+    "scopes_of",
+    "subject_words",
+    "who_asks",
+]

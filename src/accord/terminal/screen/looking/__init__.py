@@ -1,0 +1,1 @@
+"""Screens and panels to look at what agents do: files, changes, messages."""

@@ -1,0 +1,204 @@
+"""Permissions in words, and that no choice of words is more than was offered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionOption, Scope
+from accord.client.draft_questions import OPTIONS as DRAFT_OPTIONS
+from accord.schema.struct import Raw
+from accord.terminal.model.text.cleaning import harmless
+from accord.terminal.model.words import permission_words
+from accord.terminal.model.words.permission_words import (
+    choices_of,
+    closing,
+    decision_for,
+    described,
+    exact,
+    facts_of,
+    path_words,
+    remembered_words,
+    retry_prompt,
+    scope_for,
+    scopes_of,
+    subject_words,
+    who_asks,
+)
+from accord.terminal.model.words.rule_words import SCOPES
+from tests.terminal.screen.asking import FOLDER, a_call, a_request, option
+
+ALLOW, ALWAYS, REJECT, NEVER = OWN_OPTIONS
+
+
+def texts(**more: object) -> list[str]:
+    return [f"{fact.label}|{fact.text}" for fact in facts_of(a_request(**more), FOLDER)]
+
+
+def test_who_asks_is_the_agent_or_we_because_it_did_not() -> None:
+    """Brief: Accord asks because the agent did not."""
+    assert who_asks(a_request(), "Claude\x1b[0m") == "Claude asks for permission."
+    assert who_asks(a_request(), "") == "The agent asks for permission."
+    for origin in ("read", "write", "terminal"):
+        assert who_asks(a_request(origin=origin), "Claude").startswith("Accord asks, because")
+
+
+def test_all_that_is_known_is_said() -> None:
+    """Issue: the exact command and folder, the path, hosts, the MCP tool and its arguments."""
+    assert texts() == ["File|src/app.py"]
+    assert texts(paths=(f"{FOLDER}/a", f"{FOLDER}/b")) == ["Files|a", "|b"]
+    assert texts(paths=(), command="ls") == ["Command|ls", f"In|{FOLDER} (this project)"]
+    assert texts(paths=(), command="ls", cwd="/etc")[1] == "In|/etc (outside the project)"
+    assert texts(paths=(), hosts=("a.example",)) == ["Host|a.example"]
+    call = a_call(given={"a": [1]})
+    assert texts(paths=(), mcp_tool="s/t", tool_call=call) == [
+        "MCP tool|t of s",
+        'Arguments|{\n  "a": [\n    1\n  ]\n}',
+    ]
+    assert texts(paths=(), mcp_tool="odd") == ["MCP tool|odd"]
+
+
+@pytest.mark.rule("V2-PERM-09")
+def test_of_what_is_unknown_it_is_said_that_it_is() -> None:
+    """Rules: generic prompt."""
+    assert texts(paths=()) == ["|It does not say what exactly would happen."]
+    assert texts(paths=(), tool_call=a_call(said="the plan")) == []
+    assert texts(paths=(), tool_call=a_call(given={"x": 1})) == ['Arguments|{\n  "x": 1\n}']
+    broken = a_call()
+    broken.raw_input = Raw(b"1" * 5000)
+    assert texts(paths=(), tool_call=broken) == ["Arguments|cannot be read"]
+
+
+def test_very_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Style: everything has a bound."""
+    assert texts(paths=("a",) * 300)[-1] == "|and 44 more"
+    monkeypatch.setattr(permission_words, "ARGUMENTS_CHARACTERS_MAX", 10)
+    assert texts(paths=(), tool_call=a_call(given="x" * 100))[-1] == "|and 92 characters more"
+
+
+def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> None:
+    """Brief: relative to the folder, marked when outside of the roots."""
+    folder, other = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    other.mkdir()
+    (folder / "link").symlink_to(other)
+    here = str(folder)
+    assert path_words(f"{folder}/a/../b", here) == "b"
+    assert path_words("b", here) == "b"
+    assert path_words(str(other), here) == f"{other} (outside the project)"
+    assert path_words(str(other), here, [str(other)]) == str(other)
+    assert path_words(f"{folder}/link/x", here) == (
+        f"link/x (outside the project, really {other}/x)"
+    )
+    assert "as far as can be told" in path_words("a\0b", here)
+
+
+@given(st.text())
+def test_nothing_hides_in_what_is_shown(text: str) -> None:
+    """Property: shown text is harmless, and every character of the original is told."""
+    shown = exact(text)
+    assert harmless(shown) == shown
+    assert shown == text or len(shown) > len(text)
+
+
+def test_blanks_that_are_no_space_and_piles_of_accents_are_told() -> None:
+    """Ours: `rm -rf a` with another blank is another command; accents cover the lines around."""
+    assert exact("rm -rf\xa0/ \u3000x\u2003y") == r"rm -rf\xa0/ \u3000x\u2003y"
+    assert exact("e" + "\u0301" * 10) == "e" + "\u0301" * 8 + r"\u0301\u0301"
+    assert exact("a\U0001f3fdb\U000e0041") == r"a\U0001f3fdb\U000e0041"
+    assert exact("plain é 日本語 text\nand more") == "plain é 日本語 text\nand more"
+
+
+def test_the_question_is_also_there_as_lines() -> None:
+    """Contract: shared with the line mode."""
+    lines = described(a_request(reason=" because\x07 "), "Claude", FOLDER)
+    assert lines == (
+        "Claude asks for permission.",
+        "Edit src/app.py",
+        "Why: because",
+        "File: src/app.py",
+    )
+    assert described(a_request(paths=()), "", FOLDER)[-1].startswith("It does not say")
+
+
+def test_letters_are_given_where_they_mean_one_option() -> None:
+    """Brief: 1..9 and a mnemonic letter where unambiguous."""
+    assert [choice.keys for choice in choices_of(a_request())] == [
+        ("1", "y"),
+        ("2", "a"),
+        ("3", "n"),
+        ("4", "v"),
+    ]
+    keys = [choice.keys for choice in choices_of(a_request(options=DRAFT_OPTIONS))]
+    assert keys == [("1", "y"), ("2",), ("3",), ("4",), ("5", "n"), ("6", "v")]
+    many = tuple(option(f"o{number}", "_odd") for number in range(11))
+    assert [choice.keys for choice in choices_of(a_request(options=many))][8:] == [("9",), (), ()]
+
+
+def test_scopes_can_be_chosen_where_the_option_leaves_it_to_us() -> None:
+    """Issue: scopes once, session, workspace, always."""
+    assert scopes_of(ALLOW) == scopes_of(REJECT) == SCOPES
+    assert scopes_of(ALWAYS) == ("session", "workspace", "always")
+    assert scopes_of(option("x", "allow_always", scope="workspace")) == ("workspace",)
+    assert scopes_of(option("x", "_odd")) == ("once",)
+    assert scope_for(ALWAYS, "once") == "session"
+    assert scope_for(ALLOW, "always") == "always"
+
+
+def test_what_is_remembered_is_said_exactly() -> None:
+    """Brief: the rule in words: kind, path, command, MCP tool."""
+    request = a_request()
+    assert remembered_words(request, ALLOW, "once", FOLDER) == "Nothing is remembered."
+    assert remembered_words(request, ALLOW, "session", FOLDER) == (
+        "Allows changing src/app.py: until this session ends."
+    )
+    assert remembered_words(request, NEVER, "always", FOLDER) == (
+        "Rejects changing src/app.py: always and everywhere."
+    )
+    run = a_request(paths=(), kind="execute", command="make test", cwd=FOLDER)
+    assert remembered_words(run, ALLOW, "workspace", FOLDER) == (
+        f"Allows running exactly `make test` in {FOLDER}: always in this folder."
+    )
+    many = a_request(paths=tuple(f"{FOLDER}/{name}" for name in "abcde"))
+    assert "; 2 more" in remembered_words(many, ALLOW, "session", FOLDER)
+    unclear = a_request(paths=(), mcp_tool="odd")
+    assert "cannot be remembered" in remembered_words(unclear, ALLOW, "session", FOLDER)
+
+
+def test_a_denial_can_be_taken_up_again() -> None:
+    """Issue: a denial is explained and can be retried."""
+    assert retry_prompt(a_request()).text == "Please try again: Edit src/app.py. I allow it now."
+    assert subject_words(a_request(command="make\ntest")) == "make test"
+    assert subject_words(a_request(title="", paths=("a", "b"))) == "a, b"
+
+
+_KINDS = st.sampled_from(["allow_once", "allow_always", "reject_once", "reject_always", "_odd"])
+_SCOPES = st.sampled_from([None, "session", "workspace", "always"])
+_OPTIONS = st.lists(
+    st.builds(PermissionOption, st.sampled_from("abcd"), st.just("x"), _KINDS, _SCOPES), max_size=8
+).map(tuple)
+
+
+@given(_OPTIONS, st.sampled_from(SCOPES))
+def test_every_answer_was_offered_and_closing_never_allows(
+    options: tuple[PermissionOption, ...], scope: Scope
+) -> None:
+    """Property: for arbitrary options."""
+    request = a_request(options=options)
+    closed = request.option(closing(request).option_id or "")
+    assert closed is None or closed.kind == "reject_once"
+    keys: list[str] = []
+    for choice in choices_of(request):
+        decision = decision_for(request, choice.option, scope)
+        if choice.is_usable:
+            assert request.option(decision.option_id or "") == choice.option
+            assert decision.scope in scopes_of(choice.option)
+            keys += choice.keys
+        else:
+            assert decision == CANCELLED
+            assert choice.keys == ()
+    assert len(keys) == len(set(keys))
+    assert decision_for(request, option("not offered", "allow_once"), scope) == Decision(None)
