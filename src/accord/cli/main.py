@@ -34,6 +34,9 @@ COMMANDS = {
 # load as a tenth of an agent.
 QUICK = frozenset({"agent"})
 
+# What is asked of the program itself; every other option without a command is for `chat`.
+OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
+
 # Commands that start another program, which is given after `--`.
 STARTERS = frozenset({"chat", "run", "record", "replay", "check", "translate", "proxy"})
 
@@ -104,15 +107,17 @@ def _run(given: list[str]) -> int:
         return quick
     given, after = _split(given)
     alone = not given and after is None
-    if alone and _at_terminal():
-        given = ["chat"]
+    # Without a command it is `chat`, with whatever options: `accord --continue`.
+    unsaid = bool(given) and given[0].startswith("-") and given[0] not in OWN_OPTIONS
+    if unsaid or (not given and after is not None) or (alone and _at_terminal()):
+        given = ["chat", *given]
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)
     # Not by argparse, which takes what stands there for arguments of ours.
     parsed.after = after
     # Said alone it is the built-in agent, whichever others there are.
-    parsed.built_in = alone
+    parsed.built_in = alone or unsaid
     if after is not None and parsed.command not in STARTERS:
         parser.error("there is no program to be started by a command after --")
     if parsed.command is None:

@@ -12,7 +12,7 @@ Always holds
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class PermissionRequest:
     hosts: tuple[str, ...] = ()
     origin: Origin = "agent"
     # What would be written, where we ask because of a write.
-    new_text: str | None = None
+    new_text: str | None = field(default=None, repr=False)
 
     @property
     def usable_options(self) -> tuple[PermissionOption, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import given
-from tests.terminal.model.changes.test_hunks import TEXTS
 
 from accord.terminal.model.changes.file_change import FileChange, change_of, unknown_change
 from accord.terminal.model.changes.review_lines import LINES_MAX, review_lines
+from tests.terminal.model.changes.test_hunks import TEXTS
 
 
 def change(before: str | None, after: str | None) -> FileChange:

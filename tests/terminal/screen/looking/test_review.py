@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.terminal.model.changes.test_git_state import git
 from textual.pilot import Pilot
 
 from accord.terminal.model.changes.file_change import change_of
@@ -14,6 +13,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.render.palette import NONE
 from accord.terminal.screen.looking.review import ReviewScreen
 from accord.terminal.screen.looking.review_rows import file_row, page_of
+from tests.terminal.model.changes.test_git_state import git
 from tests.terminal.model.projects import NEW, OLD
 from tests.terminal.screen.bench import Bench, StandInDesk, picture
 
