@@ -51,9 +51,13 @@ coverage: setup
 	  COVERAGE_FILE=.coverage.$$folder $(PYTHON) -m coverage report; \
 	done
 
-# All tests but those that `coverage` and `peers` run.
+# Of the program in a real terminal: what takes longest, for `interop`.
+LONG := $(addprefix tests/terminal/real/test_,answering.py going_on.py sizes.py stopping.py writing.py)
+
+# All tests but those that `coverage`, `peers` and `interop` run.
 unit: setup
-	$(PYTEST) -n 2 $(PURE:%=--ignore=tests/%) --ignore=tests/interop --ignore=tests/browser
+	$(PYTEST) -n 2 --dist worksteal $(PURE:%=--ignore=tests/%) $(LONG:%=--ignore=%) \
+	  --ignore=tests/interop --ignore=tests/browser
 	@# In a process of its own: the browser's driver keeps an event loop running.
 	$(PYTEST) tests/browser
 
@@ -63,7 +67,7 @@ peers: setup
 
 interop: peers
 	$(PYTHON) scripts/install_agents.py
-	$(PYTEST) -n 2 tests/interop/agents
+	$(PYTEST) -n 2 tests/interop/agents $(LONG)
 
 # As many worlds as told: `make soak WORLDS=100000 SEED=7`.
 WORLDS ?= 20000

@@ -50,6 +50,9 @@ def test_a_program_without_a_collector_stays_without() -> None:
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_what_was_loaded_counts_as_old_unless_the_program_froze_some(is_frozen: bool) -> None:
     """Ours: what somebody froze stays frozen."""
+    # Whatever other tests of this process have done.
+    gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
     gc.collect()
     gc.enable()
     if is_frozen:

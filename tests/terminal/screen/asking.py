@@ -150,6 +150,9 @@ async def asked(
         if not early:
             clock.now += 1
             dialog.refresh_chat()
+            # What its own timer does at some moment, now.
+            dialog._lower()
+            await pilot.pause()
         yield Scene(app, pilot, chat, clock, question, dialog, desk)
 
 

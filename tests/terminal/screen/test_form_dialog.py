@@ -52,7 +52,7 @@ async def test_a_form_is_filled_in_reviewed_edited_and_sent() -> None:
     async with asked("form", a_form(NAME, COUNT)) as scene:
         assert "Demo agent asks you to fill in a form" in scene.text
         assert "Tell me more" in scene.text
-        await scene.press("tab", "A", "d", "x")
+        await scene.press("A", "d", "x")
         await review(scene)
         assert "Your name: Adx" in scene.text
         assert "count: 3" in scene.text
@@ -91,7 +91,7 @@ async def test_the_mouse_declines_and_closes_also_while_reviewing(
 async def test_what_was_typed_is_not_lost_by_one_key() -> None:
     """Ours: Esc closes a form that was begun only when it is pressed again."""
     async with asked("form", a_form(NAME)) as scene:
-        await scene.press("tab", "x", "escape")
+        await scene.press("x", "escape")
         assert not scene.is_answered
         assert "Esc again" in scene.text
         await scene.press("y", "escape")
@@ -109,7 +109,7 @@ async def test_every_kind_of_field_is_filled_in_by_its_own_means() -> None:
             assert words in text
         for words in ("( ) Yes", "(•) Development", "Production: people see it", "[ ] green"):
             assert words in text
-        await scene.press("tab", "A", "d", "a", "enter", "enter", *"0.5", "tab")
+        await scene.press("A", "d", "a", "enter", "enter", *"0.5", "tab")
         await scene.press("down", "space", "tab", "down", "enter", "tab", "space", "down", "space")
         await review(scene)
         for words in ("Share: 0.5", "Are you sure: No", "Where: Production", "tags: red, green"):
@@ -155,7 +155,7 @@ async def test_what_does_not_fit_is_said_at_the_field_and_nothing_is_sent(
 ) -> None:
     """Brief: problems shown at the field."""
     async with asked("form", a_form(field), size=NARROW) as scene:
-        await scene.press("tab", *typed, "ctrl+s")
+        await scene.press(*typed, "ctrl+s")
         await scene.until(lambda: scene.dialog.query_one(FieldBox).problem is not None)
         await scene.pilot.pause()
         assert problem in scene.text
@@ -169,7 +169,7 @@ async def test_a_form_that_comes_again_has_the_answers_and_the_problems() -> Non
     async with asked("form", form) as scene:
         assert scene.dialog.query_one(Input).value == "Q"
         assert "That name is taken." in scene.text
-        await scene.press("tab", "end", "x")
+        await scene.press("end", "x")
         assert "That name is taken." not in scene.text
 
 
@@ -244,7 +244,7 @@ async def test_nothing_is_sent_by_keys_that_come_too_early() -> None:
 async def test_who_comes_back_to_a_form_is_where_they_were() -> None:
     """Ours: another tab, and back."""
     async with asked("form", a_form(NAME, SHARE)) as scene:
-        await scene.press("tab", "tab", "7")
+        await scene.press("tab", "7")
         scene.app.screen.set_focus(None)
         await scene.pilot.pause()
         scene.dialog.focus()

@@ -22,6 +22,8 @@ PRETTY_BYTES_MAX = 1024 * 1024
 """Of a longer frame only the beginning is shown, as it is."""
 
 PRETTY_LINES_MAX = 5000
+DEPTH_MAX = 200
+"""Levels of nesting that are indented; a frame that is deeper is shown as it came."""
 PRETTY_STRING_MAX = 8000
 """Characters of one string that are shown."""
 
@@ -175,7 +177,7 @@ def pretty(item: Item) -> str:
         shown = raw[:PRETTY_STRING_MAX].decode("utf-8", "replace")
         return f"{shown}…\n({len(raw)} bytes, too many to be shown; they can be saved)"
     try:
-        text = json.dumps(_shortened(to_python(raw)), indent=2, ensure_ascii=False)
+        text = json.dumps(_shortened(to_python(raw), DEPTH_MAX), indent=2, ensure_ascii=False)
     except (Invalid, RecursionError):
         text = raw.decode("utf-8", "replace")
     lines = text.split("\n", PRETTY_LINES_MAX)
@@ -185,14 +187,17 @@ def pretty(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _shortened(value: Any) -> Any:
+def _shortened(value: Any, depth: int) -> Any:
+    """The value without its longest texts; what is nested deeper than anybody reads is refused."""
     if isinstance(value, str) and len(value) > PRETTY_STRING_MAX:
         return f"{value[:PRETTY_STRING_MAX]}… ({len(value) - PRETTY_STRING_MAX} more characters)"
+    if not isinstance(value, list | dict):
+        return value
+    if not depth:
+        raise RecursionError
     if isinstance(value, list):
-        return [_shortened(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _shortened(one) for key, one in value.items()}
-    return value
+        return [_shortened(one, depth - 1) for one in value]
+    return {key: _shortened(one, depth - 1) for key, one in value.items()}
 
 
 __all__ = ["Filter", "TrafficView", "pretty"]
