@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from accord.cli.run_prompt import Prompt
-from accord.client.handshake import VERSIONS
-from accord.schema import v1
+from accord.mcp.handing_on import versions_for
 
 if TYPE_CHECKING:
     from accord.mcp.specs import Entry
@@ -48,9 +47,8 @@ class Job:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What is spoken: SSE, which somebody may still need, left the protocol with v2."""
-        named_sse = any(isinstance(one, v1.McpServer) for one in self.mcp_servers)
-        return (1,) if named_sse else VERSIONS
+        """What is spoken, by the servers that the user named."""
+        return versions_for(self.mcp_servers)
 
 
 __all__ = ["Job", "UsageError"]

@@ -12,12 +12,10 @@ import sys
 from pathlib import Path
 
 from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
-from accord.discovery.places import state_folder
+from accord.discovery.places import consents_file
 from accord.errors import ConfigError
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
 from accord.terminal.model.text.cleaning import harmless
-
-CONSENTS = "mcp_consents.json"
 
 
 def project_servers(folder: Path) -> dict[str, ProjectServer]:
@@ -31,9 +29,7 @@ def project_servers(folder: Path) -> dict[str, ProjectServer]:
         tell(str(error))
         return {}
     attended = has_keyboard() and sys.stderr.isatty()
-    allowed, left_out = consented(
-        found, Consents(state_folder() / CONSENTS), ask if attended else None
-    )
+    allowed, left_out = consented(found, Consents(consents_file()), ask if attended else None)
     for sentence in left_out:
         tell(sentence)
     return allowed

@@ -14,10 +14,8 @@ What always holds
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
-import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import fields
@@ -25,7 +23,7 @@ from pathlib import Path
 
 from accord.client.grants import Grant, Grants, LastingScope
 from accord.client.policy import Rule
-from accord.discovery.places import FILE_MODE, make_private, replace_file
+from accord.discovery.places import locked, make_private, replace_file
 from accord.discovery.policy_file import read_rule
 from accord.discovery.tables import Table, read_toml
 from accord.errors import ConfigError
@@ -120,14 +118,9 @@ class GrantsFile:
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        folder = make_private(self._path.parent)
-        lock = folder / f".{self._path.name}.lock"
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        make_private(self._path.parent)
+        with locked(self._path):
             yield
-        finally:
-            os.close(descriptor)
 
 
 def _reason(error: OSError | ConfigError) -> str:

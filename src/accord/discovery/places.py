@@ -11,6 +11,8 @@ What always holds
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from accord.errors import ConfigError
@@ -68,6 +70,11 @@ def dialects_file() -> Path:
     return state_folder() / "dialects.json"
 
 
+def consents_file() -> Path:
+    """What the user said about MCP servers that projects bring along."""
+    return state_folder() / "mcp_consents.json"
+
+
 def make_private(folder: Path) -> Path:
     """The folder, made if it is not there, for the user alone."""
     if not folder.is_dir():
@@ -92,6 +99,20 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Be the only process that reads and writes a file in the folder, which is there."""
+    import fcntl
+
+    lock = path.with_name(f".{path.name}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _chosen(variable: str) -> Path | None:
@@ -122,9 +143,11 @@ __all__ = [
     "audit_file",
     "config_file",
     "config_folder",
+    "consents_file",
     "credentials_file",
     "dialects_file",
     "grants_file",
+    "locked",
     "make_private",
     "policy_file",
     "replace_file",

@@ -77,6 +77,13 @@ def hand_on(
     return HandedOn(servers=tuple(handed), directories=folders, warnings=tuple(warnings))
 
 
+def versions_for(servers: Iterable[Any]) -> tuple[int, ...]:
+    """What may be spoken with these servers: SSE, which some need, left the protocol with v2."""
+    from accord.client.handshake import VERSIONS
+
+    return (1,) if any(isinstance(one, v1.McpServer) for one in servers) else VERSIONS
+
+
 def wire_of(name: str, entry: Entry) -> Any:
     """The server as a session takes it.
 
@@ -107,4 +114,4 @@ def program(name: str, command: str) -> str:
     return str(Path(found).absolute())
 
 
-__all__ = ["HandedOn", "hand_on", "program", "wire_of"]
+__all__ = ["HandedOn", "hand_on", "program", "versions_for", "wire_of"]

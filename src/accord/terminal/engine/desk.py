@@ -17,15 +17,12 @@ from typing import TYPE_CHECKING
 
 from accord.errors import AccordError, LocalProtocolError
 from accord.terminal.engine.desk_opening import OpeningDesk
-from accord.terminal.engine.seats import Seat
 from accord.terminal.model.chat import Chat
 
 if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.client.wire import SessionInfo
-    from accord.terminal.engine.link import AgentLink
     from accord.terminal.engine.orders import Order
-    from accord.terminal.engine.turns import Turns
     from accord.terminal.model.prompting.drafting import Draft
 
 
@@ -144,7 +141,6 @@ class Desk(OpeningDesk):
     async def _fork(self, chat: Chat, before: Chat, session: Session) -> Chat:
         """A chat on a fork of a session, which `before` shows; with the agent of `chat`."""
         from accord.terminal.engine.opening import open_fork
-        from accord.terminal.engine.turns import Turns
 
         seat, client = self._seat(chat), self._client(chat)
         order = replace(seat.order, session=None, go_on=False, folder=before.folder)
@@ -152,26 +148,15 @@ class Desk(OpeningDesk):
         other.agent_name = chat.agent_name
         other.listed_title = f"{before.title} (fork)" if before.title else ""
         forked = await open_fork(client, other, session)
-        self._take_in(other, order, seat.link, Turns(other, forked, client.capabilities))
+        self._settle(self._take_in(other, order, seat.link), client, forked)
+        other.set_phase("ready")
+        self.on_change()
         if not other.entries:
             # The agent tells nothing again, but it was all said here.
             other.entries.extend(before.entries)
         other.loaded()
         other.remark("This session goes on from another one.")
         return other
-
-    def _take_in(self, chat: Chat, order: Order, link: AgentLink | None, turns: Turns) -> None:
-        seat = self._seats[id(chat)] = Seat(chat, order)
-        seat.link, seat.turns = link, turns
-        chat.hearers.append(lambda update: self._heard(seat, update))
-        chat.questions.count_behind = lambda: self._behind(seat)
-        seat.journal.set_roots(turns.session.roots)
-        chat.roots = tuple(turns.session.roots[1:])
-        seat.journal.watch()
-        if link is not None:
-            link.chats.append(chat)
-        chat.set_phase("ready")
-        self.on_change()
 
     # ---- logins
 

@@ -28,12 +28,13 @@ from accord.transcript import ToolCall
 if TYPE_CHECKING:
     from accord.client.audit import AuditLog
     from accord.client.client import Client
-    from accord.client.options import DialectMemory
+    from accord.client.options import DialectMemory, TerminalRunner
     from accord.client.permissions import Permissions
     from accord.client.session import Session
     from accord.connection.limits import Limits
-    from accord.terminal.engine.link import AgentLink, RunInTerminal
+    from accord.terminal.engine.link import AgentLink
     from accord.terminal.engine.orders import Order
+    from accord.terminal.engine.turns import Turns
     from accord.terminal.model.changes.journal import Journal
     from accord.transcript import Update
 
@@ -58,7 +59,7 @@ class OpeningDesk(Seats):
         self.settings = Settings() if settings is None else settings
         self.on_change: Callable[[], None] = lambda: None
         # How a login is shown that wants a terminal of its own; set by who has one.
-        self.run_in_terminal: RunInTerminal | None = None
+        self.run_in_terminal: TerminalRunner | None = None
         self._log = log
         self._limits = limits
         self._clock = clock
@@ -126,6 +127,13 @@ class OpeningDesk(Seats):
     def _begin(self, order: Order, link: AgentLink | None) -> Chat:
         chat = Chat(order.folder, clock=self._clock)
         chat.agent_name = order.label
+        seat = self._take_in(chat, order, link)
+        self.on_change()
+        self._start(lambda: self._open(seat), chat)
+        return chat
+
+    def _take_in(self, chat: Chat, order: Order, link: AgentLink | None) -> Seat:
+        """Give a chat its seat."""
         seat = self._seats[id(chat)] = Seat(chat, order)
         seat.link = link
         if link is not None:
@@ -133,9 +141,17 @@ class OpeningDesk(Seats):
             link.chats.append(chat)
         chat.hearers.append(lambda update: self._heard(seat, update))
         chat.questions.count_behind = lambda: self._behind(seat)
-        self.on_change()
-        self._start(lambda: self._open(seat), chat)
-        return chat
+        return seat
+
+    def _settle(self, seat: Seat, client: Client, session: Session) -> Turns:
+        """The chat has its session: turns can be taken, and changes are watched."""
+        from accord.terminal.engine.turns import Turns
+
+        turns = seat.turns = Turns(seat.chat, session, client.capabilities)
+        seat.journal.set_roots(session.roots)
+        seat.chat.roots = tuple(session.roots[1:])
+        seat.journal.watch()
+        return turns
 
     def _behind(self, seat: Seat) -> int:
         link = seat.link
@@ -187,7 +203,7 @@ class OpeningDesk(Seats):
     async def _open(self, seat: Seat, *, again: bool = False) -> None:
         """Start the agent where it does not run, open the session, and send what waits."""
         await self.may_start.wait()
-        from accord.terminal.engine.turns import Turns, start_problem
+        from accord.terminal.engine.turns import start_problem
 
         chat = seat.chat
         chat.set_problem(None)
@@ -202,10 +218,7 @@ class OpeningDesk(Seats):
             chat.agent_name = _name_of(client) or seat.order.label
             link.asking = chat
             opened = await (self._reopened if again else self._opened)(seat, client)
-            seat.turns = Turns(chat, opened, client.capabilities)
-            seat.journal.set_roots(opened.roots)
-            chat.roots = tuple(opened.roots[1:])
-            seat.journal.watch()
+            turns = self._settle(seat, client, opened)
         except AccordError as error:
             chat.set_phase("lost")
             is_there, is_wish = link.client is not None, _has_wish(seat.order)
@@ -216,7 +229,7 @@ class OpeningDesk(Seats):
         chat.set_phase("ready")
         self.on_change()
         if chat.queue:
-            await seat.turns.run(chat.queue.pop(0))
+            await turns.run(chat.queue.pop(0))
 
     async def _opened(self, seat: Seat, client: Client) -> Session:
         from accord.terminal.engine.opening import open_new

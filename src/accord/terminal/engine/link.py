@@ -11,7 +11,7 @@ What always holds
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -239,7 +239,4 @@ class AgentLink:
         return Credential.api_key(key) if key else None
 
 
-# Runs a command where the person sees it, with these variables added.
-RunInTerminal = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
-
-__all__ = ["AgentLink", "RunInTerminal", "Surroundings"]
+__all__ = ["AgentLink", "Surroundings"]

@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from accord.client.client import Client
 from accord.client.session import Session
-from accord.discovery.places import state_folder
+from accord.discovery.places import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.handing_on import HandedOn, hand_on
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
@@ -27,8 +27,6 @@ from accord.terminal.engine.choosing import choose_model, last_session, whole_id
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
-
-CONSENTS = "mcp_consents.json"
 
 
 class Listener:
@@ -164,7 +162,7 @@ async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
     """The servers of the folder's own file that the person agrees to, asked once for each."""
     try:
         found = await to_thread.run_sync(read_project_file, Path(folder))
-        consents = Consents(state_folder() / CONSENTS) if found else None
+        consents = Consents(consents_file()) if found else None
     except ConfigError as error:
         # Not the person's own file, so it does not keep them from their work.
         chat.remark(str(error), "warning")

@@ -43,12 +43,10 @@ class Order:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What is spoken: SSE, which somebody may still need, left the protocol with v2."""
-        from accord.client.handshake import VERSIONS
-        from accord.schema import v1
+        """What is spoken, by the servers that the person named."""
+        from accord.mcp.handing_on import versions_for
 
-        named_sse = any(isinstance(one, v1.McpServer) for one in self.mcp_servers)
-        return (1,) if named_sse else VERSIONS
+        return versions_for(self.mcp_servers)
 
     @property
     def label(self) -> str:

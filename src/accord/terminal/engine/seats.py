@@ -81,11 +81,6 @@ class Seats:
         link = self._seat(chat).link
         return None if link is None or link.client is None else link.client.capabilities
 
-    def can_log_in(self, chat: Chat) -> bool:
-        """Whether the agent has a way to log in."""
-        link = self._seat(chat).link
-        return link is not None and link.client is not None and bool(link.client.auth_methods)
-
     def order(self, chat: Chat) -> Order:
         """How the chat was begun."""
         return self._seat(chat).order

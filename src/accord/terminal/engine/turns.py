@@ -142,8 +142,6 @@ def problem_of(error: AccordError, chat: Chat) -> Problem:
     if isinstance(error, NotFound):
         text = f"The agent does not have this session any more: {error.message}"
         return Problem("session_lost", text, "", ("new_session", "dismiss"))
-    if isinstance(error, ConnectionLost):
-        return lost_problem(error)
     if isinstance(error, RequestFailed):
         detail = "\n".join(filter(None, (str(error), error.stderr.strip())))
         return Problem("turn_failed", f"It failed: {error.message}", detail, ("retry", "dismiss"))
@@ -154,11 +152,15 @@ def lost_problem(error: AccordError) -> Problem:
     """The agent is gone: how it ended, and what it said last."""
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent is gone: {error}", "", ("restart",))
-    said = error.stderr_tail.strip()
-    detail = f"Its last words:\n{said}" if said else ""
+    detail = "\n".join(_last_words(error))
     # The status is enough: which agent it was, the person knows.
     how = error.exit_status or error.message
     return Problem("agent_lost", f"The agent is gone: {how}", detail, ("restart",))
+
+
+def _last_words(error: ConnectionLost) -> list[str]:
+    said = error.stderr_tail.strip()
+    return [f"Its last words:\n{said}"] if said else []
 
 
 def _how(error: ConnectionLost) -> str:
@@ -188,8 +190,7 @@ def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool =
         return Problem("session_lost", f"It did not begin: {text}", detail, remedies)
     if isinstance(error, ConnectionLost):
         text = _how(error)
-        said = error.stderr_tail.strip()
-        words += [f"Its last words:\n{said}"] if said else []
+        words += _last_words(error)
     return Problem("start_failed", f"It did not start: {text}", "\n".join(words), ("restart",))
 
 

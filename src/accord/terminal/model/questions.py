@@ -26,13 +26,11 @@ class Question:
     or None), "servers" a `ProjectServer` of the folder's own file (True, False, None: not now).
     """
 
-    def __init__(self, kind: QuestionKind, request: Any, asked_at: float, others: int = 0) -> None:
+    def __init__(self, kind: QuestionKind, request: Any, asked_at: float) -> None:
         self.kind: QuestionKind = kind
         self.request = request
         # By the clock of the chat, for the guard against a key that was meant for something else.
         self.asked_at = asked_at
-        # How many wait behind it where only the asker knows; see `Questions.waiting`.
-        self.others = others
         self._answer: Any = None
         self._answered = anyio.Event()
 

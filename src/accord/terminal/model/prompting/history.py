@@ -10,16 +10,14 @@ What always holds
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from time import time
 from typing import Any
 
-from accord.discovery.places import FILE_MODE, make_private, replace_file, state_folder
+from accord.discovery.places import FILE_MODE, locked, make_private, replace_file, state_folder
 
 VERSION = 1
 FILE_BYTES_MAX = 1 << 20
@@ -77,7 +75,7 @@ class History:
         line = json.dumps(entry).encode("ascii") + b"\n"
         path = self._path or history_file()
         make_private(path.parent)
-        with _locked(path):
+        with locked(path):
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             descriptor = os.open(path, flags, FILE_MODE)
             try:
@@ -182,17 +180,6 @@ def _shorten(path: Path) -> None:
             break
         kept.append(line)
     replace_file(path, b"".join(reversed(kept)).decode("utf-8", "replace"))
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    lock = path.with_name(f".{path.name}.lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 __all__ = [

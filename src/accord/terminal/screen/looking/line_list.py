@@ -23,6 +23,20 @@ from textual.strip import Strip
 from accord.terminal.screen.themes import palette_for
 
 
+class _AboutLine(Message):
+    """Something happened to a line."""
+
+    def __init__(self, lines: LineList, index: int) -> None:
+        super().__init__()
+        self.lines = lines
+        self.index = index
+
+    @property
+    def control(self) -> LineList:
+        """The list."""
+        return self.lines
+
+
 class LineList(ScrollView, can_focus=True):
     """Lines that `draw(index, width)` gives.  Guards the invariants at the head of this file."""
 
@@ -38,31 +52,11 @@ class LineList(ScrollView, can_focus=True):
         Binding("end,G", "edge(1)", show=False),
     ]
 
-    class Moved(Message):
+    class Moved(_AboutLine):
         """The cursor stands on another line."""
 
-        def __init__(self, lines: LineList, index: int) -> None:
-            super().__init__()
-            self.lines = lines
-            self.index = index
-
-        @property
-        def control(self) -> LineList:
-            """The list."""
-            return self.lines
-
-    class Clicked(Message):
+    class Clicked(_AboutLine):
         """The line under the cursor was clicked."""
-
-        def __init__(self, lines: LineList, index: int) -> None:
-            super().__init__()
-            self.lines = lines
-            self.index = index
-
-        @property
-        def control(self) -> LineList:
-            """The list."""
-            return self.lines
 
     def __init__(
         self,
