@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import anyio
+import pytest
 
 from accord.connection import workers
 from accord.connection.workers import Workers
@@ -51,3 +52,22 @@ async def test_jobs_at_once_have_tasks_of_their_own_and_few_are_kept() -> None:
         await anyio.wait_all_tasks_blocked()
         assert len(tasks_seen) == many
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(7), KeyboardInterrupt()])
+async def test_who_leaves_the_program_does_so_through_the_group(leaving: BaseException) -> None:
+    """Ours: bare, it would stop the event loop with everything still open."""
+
+    async def job() -> None:
+        raise leaving
+
+    async def conversation() -> None:
+        async with anyio.create_task_group() as tasks:
+            Workers(tasks).run(job)
+            await anyio.sleep_forever()
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await conversation()
+    (inner,) = caught.value.exceptions
+    assert isinstance(inner, BaseExceptionGroup)
+    assert inner.exceptions == (leaving,)

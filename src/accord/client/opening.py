@@ -1,7 +1,8 @@
 """A client that is being opened: `async with Client.spawn(...) as client`.
 
 What always holds: when the block is left, however it is left, the connection is over, and the
-block's own exception comes out as it went in.
+block's own exception comes out as it went in.  What a function of the program leaves the program
+with, such as `sys.exit` in a permission callback, comes out of the block as itself.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -60,7 +61,19 @@ class Opening(AbstractAsyncContextManager["Client"]):
         finally:
             # The block's exception goes its own way: inside the group it would come out wrapped.
             tasks.cancel_scope.cancel()
-            await tasks.__aexit__(None, None, None)
+            try:
+                await tasks.__aexit__(None, None, None)
+            except BaseExceptionGroup as group:
+                raise meant(group) from None
 
 
-__all__ = ["Opening"]
+def meant(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What a caller can catch by its class: the end of the program, else the only one there is."""
+    exits = group.subgroup((SystemExit, KeyboardInterrupt))
+    inner: BaseException = group if exits is None else exits
+    while isinstance(inner, BaseExceptionGroup) and (exits or len(inner.exceptions) == 1):
+        inner = inner.exceptions[0]
+    return inner
+
+
+__all__ = ["Opening", "meant"]

@@ -63,7 +63,8 @@ class Requests:
             request.runs_in(scope)
             try:
                 result = await work()
-            except anyio.get_cancelled_exc_class():
+            except (anyio.get_cancelled_exc_class(), SystemExit, KeyboardInterrupt):
+                # Who leaves the program closes the connection, and that tells the peer.
                 raise
             except BaseException as error:
                 self._settle(request, error)

@@ -2,7 +2,8 @@
 
 A request needs a task of its own, since its handler may call the peer back and wait.  Starting
 one costs more than all else that happens to a small request, so a worker that is done waits for
-the next job.  A job runs in a cancel scope of its own and never raises out of its worker.
+the next job.  A job runs in a cancel scope of its own and never raises out of its worker, unless a
+function of the program leaves the program.
 """
 
 from collections.abc import Awaitable, Callable
@@ -47,7 +48,12 @@ class _Worker:
 
     async def work(self) -> None:
         while True:
-            await self._job()
+            try:
+                await self._job()
+            except (SystemExit, KeyboardInterrupt) as error:
+                # Out of a task, these would stop the event loop with everything still open; in a
+                # group they end the conversation first.
+                raise BaseExceptionGroup("the program is left", [error]) from None
             # What the job held is not held on to while the worker waits.
             self._job = _rest
             if len(self._idle) >= IDLE_WORKERS_MAX:
