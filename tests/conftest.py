@@ -1,8 +1,9 @@
-"""What every test shares: Hypothesis profiles, the event loop, and the skip of node tests."""
+"""What every test shares: Hypothesis profiles, signals, the event loop, the skip of node tests."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ TYPESCRIPT_SDK = ROOT / "node_modules" / "@agentclientprotocol" / "sdk"
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.register_profile("dev", deadline=None)
 settings.load_profile("dev")
+
+# A shell lets what it starts in the background ignore these, and each program that a test starts
+# would inherit that: `nohup make test &` must find what `make test` finds.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(
+            _number,
+            signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL,
+        )
 
 
 @pytest.fixture(params=["asyncio"])

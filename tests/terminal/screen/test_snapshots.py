@@ -83,11 +83,13 @@ def conversation(chat: Chat) -> None:
 
 
 async def working(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
+    """The conversation, on the screen before anything else happens."""
     conversation(chat)
+    await until(pilot, lambda: not app._is_due)
 
 
 async def asking(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
-    conversation(chat)
+    await working(app, pilot, chat)
     request = PermissionRequest(
         session_id="s1",
         title="Run the tests",
@@ -99,13 +101,13 @@ async def asking(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
         tool_call=chat.transcript.tool_call("c"),
     )
     app.run_worker(chat.questions.ask("permission", request), exit_on_error=False)
-    await until(pilot, lambda: chat.needs_answer)
+    await until(pilot, lambda: chat.needs_answer and not app._is_due)
     pass_time(chat, 5)
     await until(pilot, lambda: app.pane is not None and app.pane.has_class("-asking"))
 
 
 async def lost(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
-    conversation(chat)
+    await working(app, pilot, chat)
     chat.set_phase("lost")
     text = "The agent is gone (exit code 3): it ended"
     chat.remark(text, "error", "Its last words:\nTraceback\nMemoryError")
@@ -113,7 +115,7 @@ async def lost(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
 
 
 async def queued(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
-    conversation(chat)
+    await working(app, pilot, chat)
     chat.queue.extend([Draft("then run the tests"), Draft("and commit it\nwith a good message")])
     await pilot.press("ctrl+t")
     await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not chat)
@@ -125,7 +127,7 @@ async def queued(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
 
 def opening(key: str) -> Callable[[AccordApp, Pilot[int], Chat], Awaitable[None]]:
     async def scene(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
-        conversation(chat)
+        await working(app, pilot, chat)
         await pilot.press(key)
         await until(pilot, lambda: len(app.screen_stack) == 2)
 
