@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from typing import Any
@@ -139,7 +140,7 @@ async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptur
         return b"quick" in frame
 
     async with connected(role) as (connection, peer):
-        connection.shortcut = Shortcut("broken", take, lambda frames: None, taken.append)
+        connection.shortcut = Shortcut("broken", take, lambda frames: [], taken.append)
         quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
         slow = b'{"jsonrpc":"2.0","method":"slow"}\n'
         broken = b'{"jsonrpc":"2.0","method":"broken"}\n'
@@ -162,9 +163,9 @@ async def test_many_frames_of_a_shortcut_are_taken_together(
     role = serving_pings()
     handled: list[int] = []
 
-    def read_all(frames: list[bytes]) -> list[Any] | None:
-        good = [json.loads(frame) for frame in frames if frame.startswith(b'{"jsonrpc"')]
-        return [one["params"] for one in good] if len(good) == len(frames) else None
+    def read_all(frames: list[bytes]) -> list[Any]:
+        good = itertools.takewhile(lambda frame: frame.startswith(b'{"jsonrpc"'), frames)
+        return [json.loads(frame)["params"] for frame in good]
 
     async with connected(role) as (connection, peer):
 
@@ -191,21 +192,30 @@ async def test_many_frames_of_a_shortcut_are_taken_together(
         assert codes == [-32700, -32700]
 
 
-async def test_many_frames_of_which_one_is_another_are_taken_one_by_one() -> None:
+@pytest.mark.parametrize("before", [0, 10, 100])
+async def test_many_frames_of_which_some_are_others_are_taken_in_order(before: int) -> None:
     """Ours: in wire order, whatever is between them."""
     role = serving_pings()
+    quick = b'{"jsonrpc":"2.0","method":"quick"}'
+    slow = b'{"jsonrpc":"2.0","method":"slow"}'
     async with connected(role) as (connection, peer):
-        taken: list[bytes] = []
+        seen: list[int] = []
+
+        def handle(frame: bytes) -> None:
+            seen.append(len(role.notifications))
 
         def take(frame: bytes) -> bool:
-            if b"quick" in frame:
-                taken.append(frame)
-            return b"quick" in frame
+            if frame == quick:
+                handle(frame)
+            return frame == quick
 
-        connection.shortcut = Shortcut("quick", take, lambda frames: None, taken.append)
-        quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
-        peer.transport.write(quick * 50 + b'{"jsonrpc":"2.0","method":"slow"}\n' + quick * 50)
+        def read_all(frames: list[bytes]) -> list[Any]:
+            return list(itertools.takewhile(quick.__eq__, frames))
+
+        connection.shortcut = Shortcut("quick", take, read_all, handle)
+        frames = [*[quick] * before, slow, *[quick] * 70, slow, slow, *[quick] * 5]
+        connection.data_received(b"\n".join(frames) + b"\n")
         peer.request(1, "ping")
         await peer.answer(1)
-    assert len(taken) == 100
-    assert role.notifications == [("slow", {})]
+    assert seen == [0] * before + [1] * 70 + [3] * 5
+    assert role.notifications == [("slow", {})] * 3

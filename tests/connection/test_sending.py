@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accord.connection import IncomingRequest, Limits
-from accord.errors import LocalProtocolError
+from accord.errors import ConnectionLost, LocalProtocolError
 from accord.jsonrpc.large_text import TextResult
+from accord.schema.struct import Raw
 from tests.connection.raw_peer import Role, connected
 
 LIMITS = Limits(frame_bytes=500)
 LONG = b'{"text":"%b"}' % (b"x" * 500)
+PLAIN = [b"1", b'{"text":"a\\nb"}', '"\u00e4\u2028"'.encode()]
+PRETTY = [b'{\n  "a": [\r\n{"b":{}}\n]\n}', b'[{"a":{}}\r,\n{"jsonrpc":"2.0"}]']
 
 
 @pytest.mark.rule("LIM-03")
@@ -31,6 +38,50 @@ async def test_a_message_over_the_limit_is_refused_before_anything_is_written() 
         await peer.asked("update")
         assert [one["params"] for one in peer.messages] == [{"n": 1}]
         assert connection.peer.pending_count == 0
+
+
+@given(st.lists(st.sampled_from(PRETTY + PLAIN), max_size=8), st.integers(1, 5))
+def test_gathered_notifications_go_out_as_each_by_itself(said: list[bytes], at: int) -> None:
+    """Ours: what is gathered is the same to the letter; line breaks between tokens come out."""
+    anyio.run(_compare, said, at)
+
+
+async def _compare(said: list[bytes], at: int) -> None:
+    async with connected() as (connection, peer):
+        past = connection.gather("update", b'{"session":1,"said":', b"}")
+        for number, one in enumerate(said):
+            past.add(Raw(one))
+            if number % at == 0:
+                await past.flush()
+        await past.flush()
+        connection.post("last", b"{}")
+        await peer.asked("last")
+        told = [one["params"] for one in peer.messages if one["method"] == "update"]
+        assert told == [{"session": 1, "said": json.loads(one)} for one in said]
+
+
+@pytest.mark.rule("LIM-03")
+async def test_of_gathered_notifications_those_before_a_long_one_are_sent() -> None:
+    """LIM-03: the long one is refused, and those that were told before it are not lost."""
+    async with connected(limits=LIMITS) as (connection, peer):
+        past = connection.gather("update")
+        for params in (b'{"n":1}', b'{"n":2}', LONG, b'{"n":3}'):
+            past.add(Raw(params))
+        with pytest.raises(LocalProtocolError, match=r"update is too long.*frame_bytes = 500"):
+            await past.flush()
+        connection.post("last", b"{}")
+        await peer.asked("last")
+        assert [one["params"] for one in peer.messages] == [{"n": 1}, {"n": 2}, {}]
+
+
+async def test_what_is_gathered_for_nobody_is_an_error() -> None:
+    """Ours: who tells a past to a client that is gone must not go on with it."""
+    async with connected() as (connection, _):
+        past = connection.gather("update")
+        past.add({})
+        await connection.aclose()
+        with pytest.raises(ConnectionLost):
+            await past.flush()
 
 
 @pytest.mark.rule("LIM-03")

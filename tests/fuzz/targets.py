@@ -155,7 +155,7 @@ def shortcut(data: bytes) -> None:
         at = source.byte() % len(frame)
         frame = frame[:at] + source.rest() + frame[at:]
     taken = [one for one in (read(frame),) if one is not None]
-    taken += read_all([frame, frame]) or []
+    taken += read_all([frame, frame])
     if not taken:
         return
     event = Peer(depth_max=16).receive(frame)

@@ -314,4 +314,6 @@ def test_several_frames_are_sent_as_if_one_by_one(frames: list[bytes]) -> None:
     """Ours: gathering changes how often is written, and nothing of what."""
     for framing in (*get_args(Framing), None):
         splitter = splitter_for(framing)
-        assert splitter.encode_all(frames) == b"".join(map(splitter.encode, frames))
+        one_by_one = b"".join(map(splitter.encode, frames))
+        assert splitter.encode_all(frames) == one_by_one
+        assert splitter.encode_lines(b"".join(frame + b"\n" for frame in frames)) == one_by_one

@@ -19,7 +19,8 @@ from accord.agent.draft_calls import DraftCalls, kept_meta, placeholder
 from accord.agent.draft_terminals import Printed
 from accord.agent.options import MODE_OPTION_ID
 from accord.agent.plan_words import StablePlans
-from accord.agent.v1_wire import TERMINAL_BYTES_STEP, V1Wire
+from accord.agent.v1_calls import TERMINAL_BYTES_STEP
+from accord.agent.v1_wire import V1Wire
 from accord.agent.wire import Features, PermissionAsk
 from accord.schema import draft, v2
 from accord.schema.codec import encode, to_raw
@@ -94,6 +95,14 @@ class DraftWire:
             self._tell_officially(session_id, update)
             return ()
         return self.encoded(session_id, saying(session_id, update))
+
+    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
+        """Nothing: what is told is whole."""
+        return b"", b""
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The params, each as JSON already."""
+        return list(map(Raw, self.updates(session_id, update)))
 
     def encoded(self, session_id: str, said: Sequence[Any]) -> Sequence[bytes]:
         """Updates of the draft in their envelopes."""

@@ -27,21 +27,21 @@ class EarlyWire(V2Wire):
         super().__init__(features)
         self._v1 = V1Wire(features)
 
-    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """As v2, but for what was otherwise then; a state is not told at all."""
         kind = type(update)
         if kind is v2.StateUpdate:
             return ()
         if kind in _AS_IN_V1:
-            return [_renamed(session_id, said) for said in self._v1.said(session_id, update)]
+            return list(map(_renamed, self._v1.told(session_id, update)))
         if kind is v2.PlanUpdate:
             said = self._stable(session_id, update)
             if isinstance(said, v2.PlanUpdate):
-                return (_plan(session_id, said),)
+                return (_plan(said),)
             update = said
             if update is None:
                 return ()
-        return super().updates(session_id, update)
+        return super().told(session_id, update)
 
     def forget(self, session_id: str) -> None:
         """Nothing of the session has been told: a replay follows."""
@@ -53,17 +53,14 @@ class EarlyWire(V2Wire):
         return self._v1.permission_request(session_id, ask)
 
 
-def _renamed(session_id: str, said: Any) -> bytes:
+def _renamed(said: Any) -> Any:
     """One update for the first report and the later ones."""
     if not isinstance(said, v1.ToolCall):
-        return encode(v1.SessionNotification(session_id=session_id, update=said))
-    fields = {name: getattr(said, name) for name in said.__struct_fields__}
-    update = v1.ToolCallUpdate(**fields)
-    return encode(v1.SessionNotification(session_id=session_id, update=update))
+        return said
+    return v1.ToolCallUpdate(**{name: getattr(said, name) for name in said.__struct_fields__})
 
 
-def _plan(session_id: str, update: v2.PlanUpdate) -> bytes:
+def _plan(update: v2.PlanUpdate) -> dict[str, Any]:
     plan = to_python(encode(update.plan))
     plan["id"] = plan.pop("planId")
-    said = {"sessionUpdate": "plan_update", "plan": plan}
-    return encode({"sessionId": session_id, "update": said})
+    return {"sessionUpdate": "plan_update", "plan": plan}

@@ -205,18 +205,25 @@ class Service:
 
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         of_the_moment = {v2.Notice, v2.StateUpdate}
-        plain = {v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk}
+        plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
         # A past may be very long: what is the same for all of it is looked up once.
-        past = self.connection.gather(UPDATE)
-        session_id, updates, add, see = session.id, self.wire.updates, past.add, unfinished.see
+        session_id, told, see = session.id, self.wire.told, unfinished.see
+        past = self.connection.gather(UPDATE, *self.wire.envelope(session_id))
+        add, text = past.add, v2.TextContent
+        as_it_is = plain if self.wire.pieces_alike else frozenset[Any]()
         async for update in session.log.replay():
             kind = type(update)
+            if kind in as_it_is and type(update.content) is text:
+                # What most of a past is made of, said alike by v1 and v2.
+                if add(update):
+                    await past.flush()
+                continue
             if kind not in plain:
                 if kind in of_the_moment:
                     continue
                 see(update)
-            for params in updates(session_id, update):
-                if add(params):
+            for said in told(session_id, update):
+                if add(said):
                     await past.flush()
         await past.flush()
 

@@ -1,33 +1,23 @@
 """The agent's words in v1.
 
-v1 has no upserts: a tool call is created once and then patched, appended content is sent again
-as a whole, a message is a run of chunks, and terminals belong to the client.  What a terminal of
-our own prints is shown as text of its tool call.
+A message is a run of chunks, and there is one plan.  `v1_calls.py` has the tool calls.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from accord.agent.plan_words import StablePlans
+from accord.agent.v1_calls import V1Calls, known_word
 from accord.agent.wire import Features, PermissionAsk
-from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
 from accord.translate.content import to_v1
-from accord.translate.diffs import texts_of
 from accord.translate.options import option_to_v1
 
-# How much more a terminal must have printed before its text is sent again.
-TERMINAL_BYTES_STEP = 4096
-# Of so many calls that have ended, what they show can still be added to.
-ENDED_CALLS_KEPT = 64
-
-_STATUSES = {"paused": "in_progress", "cancelled": "failed"}
 _ENTRY_STATUSES = {"cancelled": "completed"}
 # What both versions say of a task.
 _ALIKE = frozenset({"pending", "in_progress", "completed"})
@@ -44,10 +34,7 @@ class V1Wire:
     def __init__(self, features: Features) -> None:
         self.features = features
         self.open_pages: set[str] = set()
-        self._calls: dict[tuple[str, str], _Shown] = {}
-        self._terminals: dict[str, _Printed] = {}
-        # Calls that have ended, oldest first: what they show is let go in time.
-        self._ended: deque[tuple[str, str]] = deque()
+        self._calls = V1Calls()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
         self._head_of: str | None = None
@@ -68,10 +55,10 @@ class V1Wire:
             v2.AgentMessageChunk: self._chunk(v1.AgentMessageChunk),
             v2.AgentThoughtChunk: self._chunk(v1.AgentThoughtChunk),
             v2.UserMessageChunk: self._chunk(v1.UserMessageChunk),
-            v2.ToolCallUpdate: self._tool_call,
-            v2.ToolCallContentChunk: self._tool_content,
-            v2.TerminalUpdate: self._terminal,
-            v2.TerminalOutputChunk: self._terminal_output,
+            v2.ToolCallUpdate: self._calls.tool_call,
+            v2.ToolCallContentChunk: self._calls.tool_content,
+            v2.TerminalUpdate: self._calls.terminal,
+            v2.TerminalOutputChunk: self._calls.terminal_output,
             v2.PlanUpdate: self._plan_update if features.plans else self._plan,
             v2.PlanRemoved: self._same(v1.PlanRemoved) if features.plans else self._plan,
             v2.AvailableCommandsUpdate: self._commands,
@@ -93,35 +80,33 @@ class V1Wire:
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """None, one or several notifications for an update of v2."""
         if session_id != self._head_of:
-            # What params of an update begin with; most are of the session of the one before.
-            self._head_of = session_id
-            self._head = b'{"sessionId":%b,"update":' % encode(session_id)
+            # Most are of the session of the one before.
+            self._head_of, self._head = session_id, self.envelope(session_id)[0]
+        return [self._head + encode(said) + b"}" for said in self.told(session_id, update)]
+
+    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
+        """Of every update."""
+        return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """What v1 says of an update of v2."""
         kind = type(update)
         if kind in self._alike:
             if type(update.content) is v2.TextContent:
                 # Chunks of text are the same to the letter in both versions.
-                return (self._head + encode(update) + b"}",)
+                return (update,)
         elif kind is v2.AgentMessage and isinstance(update.content, list):
             # The commonest of all: a message of one text, which is one chunk of it.
             blocks = update.content
             if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
-                chunk = v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0])
-                return (self._head + encode(chunk) + b"}",)
-        return [self._head + encode(said) + b"}" for said in self.said(session_id, update)]
-
-    def said(self, session_id: str, update: Any) -> Sequence[Any]:
-        """What v1 says of an update of v2."""
-        saying = self._sayings.get(type(update))
+                return (v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0]),)
+        saying = self._sayings.get(kind)
         return () if saying is None else saying(session_id, update)
 
     def forget(self, session_id: str) -> None:
         """A replay tells everything from the start."""
         self._plans.forget(session_id)
-        for key in [key for key in self._calls if key[0] == session_id]:
-            del self._calls[key]
-        for terminal_id, printed in list(self._terminals.items()):
-            if printed.shown_in is not None and printed.shown_in[0] == session_id:
-                del self._terminals[terminal_id]
+        self._calls.forget(session_id)
 
     # ---- messages
 
@@ -145,119 +130,6 @@ class V1Wire:
             return (decode(wanted, encode(update)),)
 
         return say
-
-    # ---- tool calls
-
-    def _tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
-        key = (session_id, update.tool_call_id)
-        shown = self._calls.get(key)
-        first = shown is None
-        if shown is None:
-            shown = self._calls[key] = _Shown()
-        if isinstance(update.content, list):
-            shown.content = list(update.content)
-        fields = self._tool_fields(session_id, update, shown)
-        if isinstance(update.status, str) and is_final(update.status):
-            self._ended.append(key)
-            if len(self._ended) > ENDED_CALLS_KEPT:
-                self._let_go(self._ended.popleft())
-        if first:
-            fields.setdefault("title", update.tool_call_id)
-            return (v1.ToolCall(**fields),)
-        return (v1.ToolCallUpdate(**fields),)
-
-    def _let_go(self, key: tuple[str, str]) -> None:
-        """Keep of an old call only that it was told; a long session has very many."""
-        shown = self._calls.get(key)
-        if shown is None:
-            return
-        for item in shown.content:
-            if type(item) is v2.Terminal:
-                printed = self._terminals.get(item.terminal_id)
-                if printed is not None and not printed.is_over:
-                    return
-                self._terminals.pop(item.terminal_id, None)
-        shown.content = []
-
-    def _tool_fields(self, session_id: str, patch: Any, shown: _Shown) -> dict[str, Any]:
-        """Only what the patch says: null and absence are the same to v1."""
-        fields: dict[str, Any] = {"tool_call_id": patch.tool_call_id}
-        if isinstance(patch.title, str):
-            fields["title"] = patch.title
-        if isinstance(patch.name, str):
-            fields["name"] = patch.name
-        if isinstance(patch.kind, str):
-            fields["kind"] = _known(patch.kind, "other")
-        if isinstance(patch.status, str):
-            fields["status"] = _STATUSES.get(patch.status, patch.status)
-        if patch.raw_input is not UNSET:
-            fields["raw_input"] = patch.raw_input
-        if patch.raw_output is not UNSET:
-            fields["raw_output"] = patch.raw_output
-        if patch.meta is not UNSET:
-            fields["meta"] = patch.meta
-        if isinstance(patch.content, list):
-            fields["content"] = self._contents(session_id, patch.tool_call_id, shown.content)
-        if isinstance(patch.locations, list):
-            # The same to the letter in both versions, but for metadata.
-            fields["locations"] = [
-                place
-                if place.meta is UNSET
-                else v1.ToolCallLocation(path=place.path, line=place.line)
-                for place in patch.locations
-            ]
-        return fields
-
-    def _tool_content(self, session_id: str, update: Any) -> Sequence[Any]:
-        shown = self._calls.setdefault((session_id, update.tool_call_id), _Shown())
-        shown.content.append(update.content)
-        content = self._contents(session_id, update.tool_call_id, shown.content)
-        return (v1.ToolCallUpdate(tool_call_id=update.tool_call_id, content=content),)
-
-    def _contents(self, session_id: str, tool_call_id: str, items: list[Any]) -> list[Any]:
-        said: list[Any] = []
-        for item in items:
-            kind = type(item)
-            if kind is v2.Content:
-                said.append(v1.Content(content=to_v1(item.content), meta=item.meta))
-            elif kind is v2.Diff:
-                for path, old, new in texts_of(item):
-                    said.append(v1.Diff(path=path, old_text=old, new_text=new))
-            elif kind is v2.Terminal:
-                printed = self._terminals.get(item.terminal_id)
-                if printed is None:
-                    said.append(v1.Terminal(terminal_id=item.terminal_id))
-                else:
-                    printed.shown_in = (session_id, tool_call_id)
-                    said.append(v1.Content(content=v1.TextContent(text=printed.text)))
-        return said
-
-    # ---- terminals of our own
-
-    def _terminal(self, session_id: str, update: Any) -> Sequence[Any]:
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
-        if isinstance(update.output, v2.TerminalOutput):
-            printed.data = bytearray(update.output.data)
-        if isinstance(update.exit_status, v2.TerminalExitStatus):
-            printed.is_over = True
-            return self._print_again(printed)
-        return ()
-
-    def _terminal_output(self, session_id: str, update: Any) -> Sequence[Any]:
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
-        printed.data += update.data
-        if len(printed.data) - printed.said_bytes < TERMINAL_BYTES_STEP + printed.said_bytes:
-            return ()
-        return self._print_again(printed)
-
-    def _print_again(self, printed: _Printed) -> Sequence[Any]:
-        if printed.shown_in is None:
-            return ()
-        printed.said_bytes = len(printed.data)
-        shown = self._calls[printed.shown_in]
-        session_id, tool_call_id = printed.shown_in
-        content = self._contents(session_id, tool_call_id, shown.content)
-        return (v1.ToolCallUpdate(tool_call_id=tool_call_id, content=content),)
 
     # ---- the session
 
@@ -313,21 +185,16 @@ class V1Wire:
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
         """The question; the reason is the first text of the tool call."""
-        shown = self._calls.get((session_id, ask.tool_call.tool_call_id), _Shown())
-        fields = self._tool_fields(session_id, ask.tool_call, shown)
-        if ask.reason is not None:
-            reason = v1.Content(content=v1.TextContent(text=ask.reason))
-            fields["content"] = [reason, *fields.get("content", ())]
         return encode(
             v1.RequestPermissionRequest(
                 session_id=session_id,
-                tool_call=v1.ToolCallPatch(**fields),
+                tool_call=self._calls.asked(session_id, ask.tool_call, ask.reason),
                 options=[
                     v1.PermissionOption(
                         # A kind of one's own is never consent, so it is shown as none.
                         option_id=one.option_id,
                         name=one.name,
-                        kind=_known(one.kind, "reject_once"),
+                        kind=known_word(one.kind, "reject_once"),
                     )
                     for one in ask.options
                 ],
@@ -343,36 +210,6 @@ class V1Wire:
         return outcome.option_id if isinstance(outcome, v1.SelectedPermissionOutcome) else None
 
 
-class _Shown:
-    """What a tool call shows, since v1 wants it whole each time."""
-
-    __slots__ = ("content",)
-
-    def __init__(self) -> None:
-        self.content: list[Any] = []
-
-
-class _Printed:
-    """What a terminal of ours has printed."""
-
-    __slots__ = ("data", "is_over", "said_bytes", "shown_in")
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.is_over = False
-        self.said_bytes = 0
-        self.shown_in: tuple[str, str] | None = None
-
-    @property
-    def text(self) -> str:
-        return self.data.decode("utf-8", "replace")
-
-
-def _known(word: str, otherwise: str) -> str:
-    """v1's sets are closed: a word of the agent's own has to be one of the others."""
-    return otherwise if word.startswith("_") else word
-
-
 def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:
     """Tasks as v1 has them; most are the same to the letter in both versions."""
     return [
@@ -384,8 +221,8 @@ def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:
 def _entry(entry: v2.PlanEntry) -> v1.PlanEntry:
     return v1.PlanEntry(
         content=entry.content,
-        priority=_known(entry.priority, "medium"),
-        status=_known(_ENTRY_STATUSES.get(entry.status, entry.status), "pending"),
+        priority=known_word(entry.priority, "medium"),
+        status=known_word(_ENTRY_STATUSES.get(entry.status, entry.status), "pending"),
         meta=entry.meta,
     )
 

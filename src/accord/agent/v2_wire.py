@@ -37,7 +37,16 @@ class V2Wire:
         self._plans = StablePlans()
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
-        """One notification per update; diffs lose the texts that only v1 sends."""
+        """At most one notification per update."""
+        before, behind = self.envelope(session_id)
+        return [before + encode(said) + behind for said in self.told(session_id, update)]
+
+    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
+        """Of every update."""
+        return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The update; diffs lose the texts that only v1 sends."""
         if type(update) in _UNSTABLE:
             update = self._stable(session_id, update)
             if update is None:
@@ -48,7 +57,7 @@ class V2Wire:
             update = v2.ToolCallContentChunk(
                 tool_call_id=update.tool_call_id, content=wire_diff(update.content)
             )
-        return (encode(v2.UpdateSessionNotification(session_id=session_id, update=update)),)
+        return (update,)
 
     def _stable(self, session_id: str, update: Any) -> Any:
         """The update as it is where unstable ones may be sent, else in stable words or None."""

@@ -115,7 +115,8 @@ class Wire(Protocol):
 
     version: int
     features: Features
-    # Whether pieces of one message differ in their text alone, so that their frame is made once.
+    # Whether pieces of one message are said as v2 says them and differ in their text alone, so that
+    # their frame is made once.
     pieces_alike: bool
     # Pages that this client's user agreed to visit and whose end was not told yet.
     open_pages: set[str]
@@ -127,6 +128,14 @@ class Wire(Protocol):
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
         """Encoded params of `session/update`, none when this client must not get it."""
+        ...
+
+    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
+        """What stands before and behind each value of `told` in the params of an update."""
+        ...
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The same as `updates`, not encoded yet: for many of one session, one after the other."""
         ...
 
     def forget(self, session_id: str) -> None:

@@ -190,22 +190,27 @@ class Connection(Calling):
         self._frames_received(unread)
 
     def _frames_received(self, frames: list[bytes]) -> None:
+        shortcut = self.shortcut
+        while shortcut is not None and len(frames) >= MANY_FRAMES and self.error is None:
+            taken = shortcut.take_all(frames, self, self._notification_failed)
+            if taken:
+                self.peer.good_frame_passed()
+            # Those between, of other kinds; where they are many, all go the usual way.
+            others = frames[taken : taken + 1] if taken >= MANY_FRAMES else frames[taken:]
+            frames = frames[taken + len(others) :]
+            self._take_each(others)
+        self._take_each(frames)
+
+    def _take_each(self, frames: list[bytes]) -> None:
         receive, notification = self.peer.receive, self._handler.notification
         shortcut, was_taken = self.shortcut, False
-        if (
-            shortcut is not None
-            and len(frames) >= MANY_FRAMES
-            and shortcut.take_all(frames, self, self._notification_failed)
-        ):
-            self.peer.good_frame_passed()
-            return
         for frame in frames:
+            if self.error is not None:
+                return
             if shortcut is not None:
                 try:
                     if shortcut.take(frame):
                         was_taken = True
-                        if self.error is not None:
-                            return
                         continue
                 except Exception as error:  # noqa: BLE001 - as for any notification
                     self._notification_failed(shortcut.method, error)
@@ -219,16 +224,13 @@ class Connection(Calling):
                 and event.method != CANCEL_REQUEST
                 and event.note is None
             ):
-                # Here and now, so in wire order.  It stands here without a call of its own,
-                # since all updates of all sessions pass through this loop.
+                # Here and now, so in wire order; without a call of its own, since many come.
                 try:
                     notification(event.method, event.params)
                 except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
                     self._notification_failed(event.method, error)
             else:
                 self._event(event, frame)
-            if self.error is not None:
-                return
         if was_taken:
             self.peer.good_frame_passed()
 

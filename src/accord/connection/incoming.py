@@ -26,7 +26,8 @@ class Shortcut:
     """A way around the peer for one notification that comes very often.
 
     `take` gets each frame first, and says whether it took it whole; `method` names it in the log.
-    Of many frames that come together `read_all` gives what `handle` takes, if all are of this kind.
+    Of many frames that come together `read_all` gives what `handle` takes, as far as all are of
+    this kind.
     """
 
     __slots__ = ("handle", "method", "read_all", "take")
@@ -35,7 +36,7 @@ class Shortcut:
         self,
         method: str,
         take: Callable[[bytes], bool],
-        read_all: Callable[[list[bytes]], list[Any] | None],
+        read_all: Callable[[list[bytes]], list[Any]],
         handle: Callable[[Any], None],
     ) -> None:
         self.method = method
@@ -45,11 +46,9 @@ class Shortcut:
 
     def take_all(
         self, frames: list[bytes], end: "Sending", failed: Callable[[str, Exception], None]
-    ) -> bool:
-        """Take many frames at once, until the end; False where that cannot be, and none is."""
+    ) -> int:
+        """Take frames from the first on, until one is another or the end comes; says how many."""
         found = self.read_all(frames)
-        if found is None:
-            return False
         handle = self.handle
         for one in found:
             try:
@@ -58,7 +57,7 @@ class Shortcut:
                 failed(self.method, error)
             if end.error is not None:
                 break
-        return True
+        return len(found)
 
 
 def _settle_nothing(outcome: bytes | Exception) -> None:

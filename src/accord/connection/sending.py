@@ -28,6 +28,7 @@ from accord.jsonrpc.envelope import (
 )
 from accord.jsonrpc.framing import Framing, splitter_for
 from accord.jsonrpc.peer import Peer
+from accord.schema.codec import encode_into
 from accord.transport.transport import Transport
 
 # Larger frames are written in parts: a copy would cost more than another write.
@@ -35,6 +36,7 @@ COPIED_BYTES_MAX = 64 * 1024
 # So much of a session's past is written at once; one write for each message would cost most.
 GATHERED_BYTES_MAX = 64 * 1024
 GATHERED_BYTES_FIRST = 4 * 1024
+_BETWEEN = b"\0"
 
 
 class Sending:
@@ -113,15 +115,18 @@ class Sending:
 
         return post_frame
 
-    def gather(self, method: str) -> "Gathered":
-        """Notifications of one method that go out together: for a past that is told again."""
-        return Gathered(self, method)
+    def gather(self, method: str, before: bytes = b"", behind: bytes = b"") -> "Gathered":
+        """Notifications of one method that go out together: for a past that is told again.
 
-    def write_gathered(self, frames: list[bytes]) -> None:
-        """Write frames that were checked already, in one go."""
+        In the params of each, what it says stands between these two.
+        """
+        return Gathered(self, method, before, behind)
+
+    def write_lines(self, lines: bytes) -> None:
+        """Write frames that were checked already, each a line of its own, in one go."""
         if self.error is not None:
             raise self.error
-        self._transport.write(self._splitter.encode_all(frames))
+        self._transport.write(self._splitter.encode_lines(lines))
 
     async def notify(self, method: str, params: bytes) -> None:
         """Send a notification; waits while the peer is slow.  Otherwise as `post`."""
@@ -173,36 +178,52 @@ __all__ = ["Sending"]
 
 
 class Gathered:
-    """Notifications that wait to be written together; nothing is lost if `flush` comes last."""
+    """Notifications that wait to be written together; nothing is lost if `flush` comes last.
 
-    def __init__(self, sending: Sending, method: str) -> None:
+    Each is encoded right behind the one before it, and nothing is made of it in between.
+    """
+
+    __slots__ = ("_begin", "_buffer", "_bytes_wanted", "_method", "_next", "_sending")
+
+    def __init__(self, sending: Sending, method: str, before: bytes, behind: bytes) -> None:
         self._sending = sending
         self._method = method
-        self._head = notification_head(method)
-        self._frame_bytes_max = sending.limits.frame_bytes
-        self._frames: list[bytes] = []
-        self._bytes = 0
+        self._begin = notification_head(method) + before
+        # Ends one and begins the next, with a byte between them that no JSON has.
+        self._next = behind + b"}" + _BETWEEN + self._begin
+        self._buffer = bytearray(self._begin)
         # The first go out early, so that the peer has something to do.
         self._bytes_wanted = GATHERED_BYTES_FIRST
 
-    def add(self, params: bytes) -> bool:
+    def add(self, said: object) -> bool:
         """Take one; True when there are so many that they should be flushed."""
-        frame = self._head + params + b"}"
-        frame_bytes = len(frame)
-        if frame_bytes > self._frame_bytes_max:
-            self._sending.peer.checked(frame, self._method)
-        self._frames.append(frame)
-        self._bytes += frame_bytes
-        return self._bytes >= self._bytes_wanted
+        buffer = self._buffer
+        encode_into(said, buffer, -1)
+        buffer += self._next
+        return len(buffer) >= self._bytes_wanted
 
     async def flush(self) -> None:
-        """Write what is there, and give way."""
-        frames, self._frames, self._bytes = self._frames, [], 0
+        """Write what is there, and give way.
+
+        Raises:
+            LocalProtocolError: one of them is over the limit of a frame; those before it are
+                written.
+        """
         self._bytes_wanted = min(2 * self._bytes_wanted, GATHERED_BYTES_MAX)
-        if frames:
-            # Looked for in all of them at once, since there is hardly ever one.
-            whole = b"".join(frames)
-            if LINE_FEED in whole or CARRIAGE_RETURN in whole:
-                frames = list(map(one_line, frames))
-            self._sending.write_gathered(frames)
+        gathered, self._buffer = self._buffer, bytearray(self._begin)
+        del gathered[len(gathered) - len(self._begin) :]
+        # Looked for in all of them at once, since there is hardly ever one.
+        if (
+            LINE_FEED in gathered
+            or CARRIAGE_RETURN in gathered
+            or len(gathered) > self._sending.limits.frame_bytes
+        ):
+            self._write_each(bytes(gathered))
+        elif gathered:
+            self._sending.write_lines(bytes(gathered.replace(_BETWEEN, b"\n")))
         await self._sending.give_way()
+
+    def _write_each(self, gathered: bytes) -> None:
+        for frame in gathered.split(_BETWEEN)[:-1]:
+            checked = self._sending.peer.checked(one_line(frame), self._method)
+            self._sending.write_lines(checked + b"\n")

@@ -66,6 +66,10 @@ class Splitter(Protocol):
         """The bytes to send for several frames, one behind the other."""
         ...
 
+    def encode_lines(self, lines: bytes) -> bytes:
+        """The bytes to send for several frames, each of which is a line and ends like one."""
+        ...
+
     def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """The bytes to send for a frame in parts, which are handed on as they are.
 
@@ -120,6 +124,10 @@ class Lines:
     def encode_all(self, frames: list[bytes]) -> bytes:
         """All frames, each with its line end."""
         return b"\n".join(frames) + b"\n" if frames else b""
+
+    def encode_lines(self, lines: bytes) -> bytes:
+        """The lines as they are."""
+        return lines
 
     def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """The parts, one by one, and the line end."""
@@ -215,6 +223,10 @@ class ContentLength:
         """All frames, each behind its header."""
         return b"".join([self.encode(frame) for frame in frames])
 
+    def encode_lines(self, lines: bytes) -> bytes:
+        """Each line behind its header."""
+        return self.encode_all(lines.split(b"\n")[:-1])
+
     def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """The header, for which all parts must be there, and the parts."""
         known = tuple(parts)
@@ -298,6 +310,10 @@ class Detecting:
     def encode_all(self, frames: list[bytes]) -> bytes:
         """As `encode`."""
         return self._chosen().encode_all(frames)
+
+    def encode_lines(self, lines: bytes) -> bytes:
+        """As `encode`."""
+        return self._chosen().encode_lines(lines)
 
     def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """As `encode`."""

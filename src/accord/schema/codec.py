@@ -32,6 +32,8 @@ def _to_native(value: object) -> object:
 
 _encoder = msgspec.json.Encoder(enc_hook=_to_native)
 encode = _encoder.encode
+# Into a bytearray, at its end where the place is -1: for many that are sent together.
+encode_into = _encoder.encode_into
 
 
 @cache
@@ -202,6 +204,7 @@ __all__ = [
     "decode",
     "decode_slowly",
     "encode",
+    "encode_into",
     "ignore",
     "native",
     "reading",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.agent.v1_wire import ENDED_CALLS_KEPT, V1Wire
+from accord.agent.v1_calls import ENDED_CALLS_KEPT
+from accord.agent.v1_wire import V1Wire
 from accord.agent.wire import Features
 from accord.schema import v2
 from accord.schema.codec import to_python
@@ -29,7 +30,7 @@ def call(number: int, status: str, content: list[Any]) -> v2.ToolCallUpdate:
 
 def kept_bytes(wire: V1Wire) -> int:
     """How much text the calls still hold."""
-    return sum(len(item.content.text) for shown in wire._calls.values() for item in shown.content)
+    return sum(len(item.content.text) for shown in wire._calls._shown.values() for item in shown)
 
 
 def test_what_old_calls_show_is_let_go() -> None:
@@ -71,6 +72,6 @@ def test_a_terminal_that_has_ended_is_let_go_with_its_call() -> None:
         told(wire, v2.TerminalUpdate(terminal_id=name, command="x"))
         told(wire, v2.TerminalUpdate(terminal_id=name, exit_status=v2.TerminalExitStatus()))
         told(wire, call(number, "completed", [v2.Terminal(terminal_id=name)]))
-    assert len(wire._terminals) == ENDED_CALLS_KEPT
+    assert len(wire._calls._terminals) == ENDED_CALLS_KEPT
     wire.forget(SESSION)
     told(wire, call(1, "completed", []))

@@ -1,0 +1,193 @@
+"""Tool calls in the words of v1, and what terminals of our own print.
+
+v1 has no upserts: a tool call is created once and then patched, and appended content is sent again
+as a whole.  Terminals belong to the client, so what one of ours prints is shown as text of its
+tool call.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from accord.protocol.tool_status import is_final
+from accord.schema import v1, v2
+from accord.schema.struct import UNSET
+from accord.translate.content import to_v1
+from accord.translate.diffs import texts_of
+
+# How much more a terminal must have printed before its text is sent again.
+TERMINAL_BYTES_STEP = 4096
+# Of so many calls that have ended, what they show can still be added to.
+ENDED_CALLS_KEPT = 64
+
+_STATUSES = {"paused": "in_progress", "cancelled": "failed"}
+
+_Key = tuple[str, str]
+
+
+class V1Calls:
+    """Remembers what tool calls and terminals show, since v1 wants it repeated."""
+
+    def __init__(self) -> None:
+        self._shown: dict[_Key, list[Any]] = {}
+        self._terminals: dict[str, _Printed] = {}
+        # Calls that have ended, oldest first: what they show is let go in time.
+        self._ended: deque[_Key] = deque()
+
+    def forget(self, session_id: str) -> None:
+        """A replay tells everything from the start."""
+        for key in [key for key in self._shown if key[0] == session_id]:
+            del self._shown[key]
+        for terminal_id, printed in list(self._terminals.items()):
+            if printed.shown_in is not None and printed.shown_in[0] == session_id:
+                del self._terminals[terminal_id]
+
+    # ---- tool calls
+
+    def tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The first report of a call, or a patch of it."""
+        key = (session_id, update.tool_call_id)
+        is_first = key not in self._shown
+        if isinstance(update.content, list):
+            self._shown[key] = update.content.copy()
+        elif is_first:
+            self._shown[key] = []
+        content = self._content_of(session_id, update)
+        if isinstance(update.status, str) and is_final(update.status):
+            self._ended.append(key)
+            if len(self._ended) > ENDED_CALLS_KEPT:
+                self._let_go(self._ended.popleft())
+        if is_first:
+            return (_said(v1.ToolCall, update, content, update.tool_call_id),)
+        return (_said(v1.ToolCallUpdate, update, content),)
+
+    def asked(self, session_id: str, patch: Any, reason: str | None) -> v1.ToolCallPatch:
+        """The call that a permission request is about; the reason is its first text."""
+        content = self._content_of(session_id, patch)
+        if reason is not None:
+            given = content if isinstance(content, list) else ()
+            content = [v1.Content(content=v1.TextContent(text=reason)), *given]
+        asked: v1.ToolCallPatch = _said(v1.ToolCallPatch, patch, content)
+        return asked
+
+    def tool_content(self, session_id: str, update: Any) -> Sequence[Any]:
+        """One item more."""
+        shown = self._shown.setdefault((session_id, update.tool_call_id), [])
+        shown.append(update.content)
+        return self._shown_again(session_id, update.tool_call_id)
+
+    def _let_go(self, key: _Key) -> None:
+        """Keep of an old call only that it was told; a long session has very many."""
+        for item in self._shown.get(key, ()):
+            if type(item) is v2.Terminal:
+                printed = self._terminals.get(item.terminal_id)
+                if printed is not None and not printed.is_over:
+                    return
+                self._terminals.pop(item.terminal_id, None)
+        if key in self._shown:
+            self._shown[key] = []
+
+    def _shown_again(self, session_id: str, tool_call_id: str) -> Sequence[Any]:
+        content = self._contents(session_id, tool_call_id)
+        return (v1.ToolCallUpdate(tool_call_id=tool_call_id, content=content),)
+
+    def _content_of(self, session_id: str, patch: Any) -> Any:
+        if not isinstance(patch.content, list):
+            return UNSET
+        return self._contents(session_id, patch.tool_call_id)
+
+    def _contents(self, session_id: str, tool_call_id: str) -> list[Any]:
+        said: list[Any] = []
+        for item in self._shown.get((session_id, tool_call_id), ()):
+            kind = type(item)
+            if kind is v2.Diff:
+                for path, old, new in texts_of(item):
+                    said.append(v1.Diff(path=path, old_text=old, new_text=new))
+            elif kind is v2.Content:
+                said.append(v1.Content(content=to_v1(item.content), meta=item.meta))
+            elif kind is v2.Terminal:
+                printed = self._terminals.get(item.terminal_id)
+                if printed is None:
+                    said.append(v1.Terminal(terminal_id=item.terminal_id))
+                else:
+                    printed.shown_in = (session_id, tool_call_id)
+                    said.append(v1.Content(content=v1.TextContent(text=printed.text)))
+        return said
+
+    # ---- terminals of our own
+
+    def terminal(self, _session_id: str, update: Any) -> Sequence[Any]:
+        """A terminal begins, is told anew, or ends."""
+        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        if isinstance(update.output, v2.TerminalOutput):
+            printed.data = bytearray(update.output.data)
+        if isinstance(update.exit_status, v2.TerminalExitStatus):
+            printed.is_over = True
+            return self._print_again(printed)
+        return ()
+
+    def terminal_output(self, _session_id: str, update: Any) -> Sequence[Any]:
+        """It printed more."""
+        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        printed.data += update.data
+        if len(printed.data) - printed.said_bytes < TERMINAL_BYTES_STEP + printed.said_bytes:
+            return ()
+        return self._print_again(printed)
+
+    def _print_again(self, printed: _Printed) -> Sequence[Any]:
+        if printed.shown_in is None:
+            return ()
+        printed.said_bytes = len(printed.data)
+        return self._shown_again(*printed.shown_in)
+
+
+class _Printed:
+    """What a terminal of ours has printed."""
+
+    __slots__ = ("data", "is_over", "said_bytes", "shown_in")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.is_over = False
+        self.said_bytes = 0
+        self.shown_in: _Key | None = None
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+def known_word(word: str, otherwise: str) -> str:
+    """v1's sets are closed: a word of the agent's own has to be one of the others."""
+    return otherwise if word.startswith("_") else word
+
+
+def _said(wanted: Any, patch: Any, content: Any, untitled: Any = UNSET) -> Any:
+    """Only what the patch says: null and absence are the same to v1."""
+    title, name, kind, status = patch.title, patch.name, patch.kind, patch.status
+    locations = patch.locations
+    return wanted(
+        tool_call_id=patch.tool_call_id,
+        title=title if isinstance(title, str) else untitled,
+        name=name if isinstance(name, str) else UNSET,
+        kind=known_word(kind, "other") if isinstance(kind, str) else UNSET,
+        status=_STATUSES.get(status, status) if isinstance(status, str) else UNSET,
+        content=content,
+        locations=_places(locations) if isinstance(locations, list) else UNSET,
+        raw_input=patch.raw_input,
+        raw_output=patch.raw_output,
+        meta=patch.meta,
+    )
+
+
+def _places(locations: list[Any]) -> list[Any]:
+    """The same to the letter in both versions, but for metadata."""
+    return [
+        place if place.meta is UNSET else v1.ToolCallLocation(path=place.path, line=place.line)
+        for place in locations
+    ]
+
+
+__all__ = ["TERMINAL_BYTES_STEP", "V1Calls", "known_word"]
