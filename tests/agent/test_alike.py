@@ -13,6 +13,7 @@ import pytest
 
 from accord import Agent, LocalProtocolError, RequestFailed, SpawnFailed, Turn
 from accord.machine import AccessDenied, OutsideRoots
+from accord.machine.failures import NoSuchFile
 from tests.agent.raw_client import OPEN, raw_client
 from tests.agent.test_mistakes import ended
 
@@ -93,7 +94,11 @@ async def test_files_that_are_missing(version: int, writes: bool, tmp_path: Path
     async def work(turn: Turn) -> None:
         await (turn.write_text("no/x", "x") if writes else turn.read_text("no/x"))
 
-    assert type(await raised(work, tmp_path, version, NOT_THERE)) is FileNotFoundError
+    error = await raised(work, tmp_path, version, NOT_THERE)
+    assert type(error) is NoSuchFile
+    assert isinstance(error, FileNotFoundError)
+    assert error.filename == str(tmp_path / "no/x")
+    assert str(error).startswith(f"{tmp_path / 'no/x'}: ")
 
 
 async def test_files_that_the_user_does_not_allow(tmp_path: Path) -> None:

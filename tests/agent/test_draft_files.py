@@ -9,7 +9,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.errors import LocalProtocolError, RemoteProtocolError, RequestFailed
-from accord.machine.failures import AccessDenied, AlreadyThere, FileFailure
+from accord.machine.failures import AccessDenied, AlreadyThere, FileFailure, NoSuchFile
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import Message, raw_client
 
@@ -142,7 +142,7 @@ async def test_a_text_that_cannot_be_had_whole_is_an_error_and_a_whole_one_is_no
 @pytest.mark.parametrize(
     ("code", "kind"),
     [
-        (-32004, FileNotFoundError),
+        (-32004, NoSuchFile),
         (-32005, AccessDenied),
         (-32002, AccessDenied),
         (-32603, RequestFailed),
@@ -240,7 +240,7 @@ async def test_files_that_the_client_does_not_offer_are_our_own(tmp_path: Path) 
     async with draft_client(agent_that(work), {}) as client:
         session = await client.new_session(str(tmp_path))
         await client.prompt(session)
-    assert got == [True, False, "two\n", AlreadyThere, FileNotFoundError, LocalProtocolError]
+    assert got == [True, False, "two\n", AlreadyThere, NoSuchFile, LocalProtocolError]
     assert (tmp_path / "sub" / "a").read_text() == "two\n"
     assert not (tmp_path / "no").exists()
 

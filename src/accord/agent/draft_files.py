@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.files import READ, WRITE
 from accord.agent.wire import FileDetails
 from accord.errors import NotFound, RemoteProtocolError, RequestFailed
-from accord.machine.failures import AccessDenied, AlreadyThere, FileFailure
+from accord.machine.failures import AccessDenied, AlreadyThere, FileFailure, NoSuchFile
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -103,7 +103,7 @@ async def _ask(connection: Connection, method: str, path: str, request: Any) -> 
     try:
         return await connection.call(method, encode(request))
     except NotFound as error:
-        raise FileNotFoundError(path) from error
+        raise NoSuchFile(path) from error
     except RequestFailed as error:
         if error.reason not in ("permission_denied", "access_denied"):
             raise

@@ -7,8 +7,10 @@ decides.  Secrets never go through a form.
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from logging import WARNING
 from typing import Any, Literal, NamedTuple, Protocol
 
+from accord.agent.client_answers import heard
 from accord.agent.wire import Wire
 from accord.agent.words import checked
 from accord.connection import Connection
@@ -18,6 +20,8 @@ from accord.schema.struct import Raw
 
 CREATE = "elicitation/create"
 COMPLETE = "elicitation/complete"
+
+_ACTIONS = ("accept", "decline", "cancel")
 
 FieldType = Literal["string", "number", "integer", "boolean"]
 Value = str | int | float | bool | list[str]
@@ -147,7 +151,13 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
     wrong = [
         name for name, value in values.items() if name in fields and not fields[name].accepts(value)
     ]
-    return Answer("cancel", {}) if missing or wrong else answer
+    if not missing and not wrong:
+        return answer
+    unfit = ", ".join(
+        [f"{one} is missing" for one in missing] + [f"{one} is wrong" for one in wrong]
+    )
+    asker.connection.tolerate(f"the answer to {CREATE} does not fit its form: {unfit}", WARNING)
+    return Answer("cancel", {})
 
 
 async def elicit_schema(asker: Asker, message: str, schema: Mapping[str, Any]) -> Answer:
@@ -222,11 +232,13 @@ async def complete_url(asker: Asker, answer: Answer) -> None:
 async def _create(asker: Asker, params: dict[str, Any]) -> Answer:
     try:
         with asker.asking():
-            result = to_python(await asker.connection.call(CREATE, encode(params)))
+            answer = await asker.connection.call(CREATE, encode(params))
     except RequestCancelled:
         return Answer("cancel", {})
+    result = to_python(answer)
     result = result if isinstance(result, dict) else {}
     action, content = result.get("action"), result.get("content")
+    heard(asker, CREATE, answer, is_used=action in _ACTIONS)
     if action == "accept":
         return Answer("accept", content if isinstance(content, dict) else {})
     return Answer("decline" if action == "decline" else "cancel", {})

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from accord.agent.client_answers import heard
 from accord.agent.paths import absolute, relative
 from accord.agent.wire import FileDetails
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
@@ -11,6 +12,7 @@ from accord.machine.failures import (
     AlreadyThere,
     FileFailure,
     FileMissing,
+    NoSuchFile,
     OutsideRoots,
 )
 from accord.schema.codec import encode, to_python
@@ -41,7 +43,7 @@ async def read_text(
     """The text of a file.
 
     Raises:
-        FileNotFoundError: there is none.
+        NoSuchFile: there is none; it is Python's FileNotFoundError too.
         FileFailure: it may not be read, or not as a text: `OutsideRoots`, `AccessDenied`, ...
     """
     full = absolute(session, path)
@@ -54,7 +56,7 @@ async def read_text(
             try:
                 return await files.read_text(full, line, limit)
             except FileMissing as error:
-                raise FileNotFoundError(full) from error
+                raise NoSuchFile(full, error.reason) from error
     params: dict[str, object] = {"sessionId": session.id, "path": full}
     if line is not None:
         params["line"] = line
@@ -98,7 +100,7 @@ async def write_text(
                 raise FileMissing(full, "its folder is missing")
             await files.write_text(full, text)
         except FileMissing as error:
-            raise FileNotFoundError(full) from error
+            raise NoSuchFile(full, error.reason) from error
     return is_new
 
 
@@ -113,10 +115,12 @@ async def _exists(session: "AgentSession", full: str) -> bool:
 async def _ask(session: "AgentSession", method: str, path: str, params: object) -> Raw:
     """Ask the client; its refusals are the errors that our own files raise."""
     try:
-        return await session.connection.call(method, encode(params))
+        answer = await session.connection.call(method, encode(params))
+        heard(session, method, answer)
+        return answer
     except RequestFailed as error:
         if isinstance(error, NotFound):
-            raise FileNotFoundError(path) from error
+            raise NoSuchFile(path) from error
         if error.reason != "permission_denied":
             raise
         scope = error.data.get("scope") if isinstance(error.data, dict) else None
@@ -159,7 +163,7 @@ async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
         try:
             text: str | None = await files.read_text(full)
         except FileMissing as error:
-            raise FileNotFoundError(full) from error
+            raise NoSuchFile(full, error.reason) from error
         except FileFailure:
             text = None
         if text is not None and not text.isprintable() and ("\0" in text or "\ufffd" in text):
@@ -188,7 +192,7 @@ async def move_file(turn: "Turn", path: str, target: str, reason: str | None) ->
     shown = f"{relative(session, full)} to {relative(session, goal)}"
     with _OwnFiles(session) as files:
         if not await files.exists(full):
-            raise FileNotFoundError(full)
+            raise NoSuchFile(full)
         call = turn.tool_call(
             f"Move {shown}",
             kind="move",

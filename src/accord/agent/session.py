@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.client_answers import chose_what_was_not_offered, heard
 from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update, unsayable
@@ -363,7 +364,11 @@ class AgentSession(RecordedSession):
             # Some clients withdraw the question with -32800 instead of the outcome `cancelled`.
             return None
         chosen = self._wire.permission_choice(result)
-        return next((option for option in ask.options if option.option_id == chosen), None)
+        heard(self, REQUEST_PERMISSION, result, is_used=chosen is not None)
+        option = next((one for one in ask.options if one.option_id == chosen), None)
+        if option is None and chosen is not None:
+            chose_what_was_not_offered(self, REQUEST_PERMISSION, chosen)
+        return option
 
     async def visited(self, answer: Answer) -> None:
         """Tell the client that what the user agreed to do on a page is done."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from accord.agent.client_answers import heard
 from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
 from accord.agent.paths import absolute
 from accord.agent.tool_call import ToolCallHandle
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 RELEASE_SECONDS_MAX = 1.0
 # After how long a client that has too much to do is asked again: what it does not release runs on.
 RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
+
+# Without these an answer is of no use.
+_NEEDED = {"terminal/create": ("terminalId",), "terminal/output": ("output", "truncated")}
 
 _log = logging.getLogger("accord.agent")
 
@@ -120,12 +124,13 @@ async def _in_client(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
     terminal = {**scope, "terminalId": terminal_id}
     try:
         await call.show(v2.Terminal(terminal_id=terminal_id))
+        ended: dict[str, Any] = {}
         with anyio.move_on_after(job.timeout) as timer:
-            await _ask(session, "terminal/wait_for_exit", terminal)
+            ended = await _ask(session, "terminal/wait_for_exit", terminal)
         if timer.cancelled_caught:
             await _ask(session, "terminal/kill", terminal)
         shown = await _ask(session, "terminal/output", terminal)
-        return _done_from(shown, timed_out=timer.cancelled_caught)
+        return _done_from(shown, ended, timed_out=timer.cancelled_caught)
     finally:
         # Also when the turn is cancelled: a terminal that is not released runs on.
         released = anyio.Event()
@@ -202,12 +207,16 @@ async def _release(
 async def _ask(session: AgentSession, method: str, params: dict[str, Any]) -> dict[str, Any]:
     result: Raw = await session.connection.call(method, encode(params))
     value = to_python(result)
-    return value if isinstance(value, dict) else {}
+    found = value if isinstance(value, dict) else {}
+    heard(session, method, result, is_used=all(key in found for key in _NEEDED.get(method, ())))
+    return found
 
 
-def _done_from(shown: dict[str, Any], *, timed_out: bool) -> Done:
+def _done_from(shown: dict[str, Any], ended: dict[str, Any], *, timed_out: bool) -> Done:
+    # Clients need not repeat how it ended beside the output.
     status = shown.get("exitStatus")
-    status = status if isinstance(status, dict) else {}
+    if not isinstance(status, dict) or all(part is None for part in status.values()):
+        status = ended
     code, signal = status.get("exitCode"), status.get("signal")
     output = shown.get("output")
     return Done(

@@ -5,6 +5,7 @@ It must not know JSON-RPC codes: whoever answers a peer maps these classes to co
 Tree
     MachineError ─┬─ FileFailure ─┬─ OutsideRoots      the path leaves every root
                   │               ├─ FileMissing       nothing is there
+                  │               │  └─ NoSuchFile     the same, and Python's FileNotFoundError
                   │               ├─ NotAFile          a directory, pipe, socket or device is there
                   │               ├─ AccessDenied      the operating system said no
                   │               ├─ AlreadyThere      the target of a move exists
@@ -27,6 +28,7 @@ __all__ = [
     "FileFailure",
     "FileMissing",
     "MachineError",
+    "NoSuchFile",
     "NotAFile",
     "NotText",
     "OutsideRoots",
@@ -65,6 +67,17 @@ class FileMissing(FileFailure):
 
     def __init__(self, path: str, reason: str = "no such file") -> None:
         super().__init__(path, reason)
+
+
+class NoSuchFile(FileMissing, FileNotFoundError):
+    """For a program that catches Python's own class; who does not catch it has a text to show."""
+
+    def __init__(self, path: str, reason: str = "no such file") -> None:
+        super().__init__(path, reason)
+        self.filename = path
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
 
 
 class NotAFile(FileFailure):

@@ -119,7 +119,7 @@ async def test_a_read_names_the_absolute_path_the_line_and_the_limit() -> None:
 @pytest.mark.parametrize(
     ("reply", "raised"),
     [
-        ({"code": -32002, "message": "none"}, "FileNotFoundError"),
+        ({"code": -32002, "message": "none"}, "NoSuchFile"),
         ({"code": -32603, "message": "broken"}, "RequestFailed"),
         (None, "RemoteProtocolError"),
         ({"content": 5}, "RemoteProtocolError"),
