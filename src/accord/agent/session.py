@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.agent.call_lives import CallLives
 from accord.agent.client_answers import chose_what_was_not_offered, heard
 from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
@@ -79,6 +80,7 @@ class AgentSession(RecordedSession):
         self._asking = 0
         self._decisions: dict[str, bool] = {}
         self._hidden_commands: frozenset[str] = frozenset()
+        self.call_lives = CallLives()
         self.mcp_servers = mcp_servers
         self.mcp_calls: McpCalls | None = None
         # Child sessions at work, by id (unstable).

@@ -57,6 +57,8 @@ class ToolCallHandle:
         self._status: str | None = None
         self._scope = anyio.CancelScope()
         self._entered = False
+        # Questions that the user has not answered yet.
+        self._asking = 0
 
     def _take(self, about: CallFacts) -> None:
         self._title, self._kind, self._name, self._locations, self._raw_input, *_ = about
@@ -161,6 +163,11 @@ class ToolCallHandle:
             raise LocalProtocolError(
                 f"tool call {self._title!r} is {self._status}; it cannot become {status}"
             )
+        if self._asking and status in ("in_progress", "completed"):
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is being asked for; it cannot become {status} before"
+                " the answer"
+            )
         ended = is_final(status) and self._stoppable
         await self._become(
             status,
@@ -186,7 +193,8 @@ class ToolCallHandle:
     async def settle(self, status: str) -> None:
         """End it with this status if nobody has; the turn does this with what is left open."""
         if self._status is not None and not self.is_final:
-            await self._step(status)
+            # What the user was asked for and nobody waits for any more was not done.
+            await self._step("cancelled" if self._asking and status == "completed" else status)
 
     # ---- what it shows
 
@@ -269,7 +277,11 @@ class ToolCallHandle:
             raw_input=self._raw_input,
         )
         ask = PermissionAsk(self._title, reason, patch, offered, command, cwd)
-        return await self._turn.session.ask_permission(ask)
+        self._asking += 1
+        try:
+            return await self._turn.session.ask_permission(ask)
+        finally:
+            self._asking -= 1
 
     async def _before_asking(self) -> None:
         """Announced first, and not begun: who asks while it works has not asked."""
@@ -318,7 +330,8 @@ class ToolCallHandle:
             if exc is None:
                 # Asked first: trio's scopes say True here as well, though nothing was caught.
                 if not self.is_final:
-                    await self.start()
+                    if not self._asking:
+                        await self.start()
                     await self.settle("completed")
             elif self._turn.is_over:
                 pass  # Nobody can be told any more.

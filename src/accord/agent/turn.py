@@ -11,7 +11,7 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from accord.agent.plan import PlanHandle
     from accord.agent.session import AgentSession
     from accord.agent.tool_call import ToolCallHandle
-
-T = TypeVar("T")
 
 
 class Turn(UnstableTurn, ExtendedTurn):
@@ -113,7 +111,11 @@ class Turn(UnstableTurn, ExtendedTurn):
     async def emit(self, update: Any) -> None:
         """Send one update in the form of v2, if it is one; most other methods are made of this."""
         check_update(update)
-        await self.tell(update)
+        if isinstance(update, v2.ToolCallUpdate):
+            with self._session.call_lives.following(update):
+                await self.tell(update)
+        else:
+            await self.tell(update)
 
     async def tell(self, update: Any) -> None:
         """The library's own: send what is known to be an update."""

@@ -1,0 +1,61 @@
+"""How far each tool call of a session has come, so that no update takes one back.
+
+A `ToolCallHandle` guards its own; this guards what a program sends by `turn.emit` as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from accord.errors import LocalProtocolError
+from accord.protocol.tool_status import may_follow
+from accord.schema import v2
+from accord.schema.struct import UNSET
+
+LIVES_MAX = 4096
+"""Calls that are remembered; of those that nobody spoke of for longest any status is believed."""
+
+
+class CallLives:
+    """Of one session.  Guards: a status is followed by its own or a later one, or is not sent."""
+
+    __slots__ = ("_statuses",)
+
+    def __init__(self) -> None:
+        self._statuses: dict[str, str] = {}
+
+    @contextmanager
+    def following(self, update: v2.ToolCallUpdate) -> Generator[None]:
+        """Surrounds the sending of an update; one that is not sent has not happened.
+
+        Raises:
+            LocalProtocolError: the tool call is further on already.
+        """
+        call_id, statuses = update.tool_call_id, self._statuses
+        before = statuses.pop(call_id, None)
+        # Null is what an absent status means: the first one.
+        status = update.status if isinstance(update.status, str) else "pending"
+        if before is not None:
+            if update.status is UNSET:
+                status = before
+            elif not may_follow(before, status):
+                statuses[call_id] = before
+                raise LocalProtocolError(
+                    f"tool call {call_id!r} is {before}; it cannot become {status}"
+                )
+        statuses[call_id] = status
+        if len(statuses) > LIVES_MAX:
+            del statuses[next(iter(statuses))]
+        try:
+            yield
+        except Exception:
+            # Unless it has come further meanwhile, by somebody else.
+            if statuses.get(call_id) == status:
+                del statuses[call_id]
+                if before is not None:
+                    statuses[call_id] = before
+            raise
+
+
+__all__ = ["LIVES_MAX", "CallLives"]
