@@ -11,10 +11,11 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from accord.client import Client
 from accord.client.extensions import Extensions
 from accord.client.opening import meant
 from accord.client.permissions import Permissions
-from tests.client.scripted_agent import Json, ScriptedAgent, connected
+from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
 
 EXITS = [SystemExit(7), KeyboardInterrupt()]
 
@@ -90,6 +91,61 @@ def test_what_ismeant_is_the_end_of_the_program_else_the_only_one_there_is() -> 
     inner = meant(BaseExceptionGroup("", [two]))
     assert isinstance(inner, BaseExceptionGroup)
     assert inner.exceptions == (bad, worse)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_program_that_is_cancelled_cancels_its_turn_before_it_goes(version: int) -> None:
+    """Design: leaving a turn cancels it and waits for it, whoever it was that wanted to leave."""
+    told: list[str] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.shake_hands()
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.say("a")
+        told.append((await agent.next())["method"])
+        agent.end_turn(prompt, "cancelled")
+
+    async with playing(script, version) as (_, transport):
+        with anyio.CancelScope() as scope:
+            async with Client.connect(transport, **BARE) as client:
+                session = await client.new_session()
+                async with session.prompt("a") as turn:
+                    async for _update in turn:
+                        scope.cancel()
+                        await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    assert told == ["session/cancel"]
+    assert turn.stop_reason == "cancelled"
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+@pytest.mark.parametrize("version", [1, 2])
+async def test_whoever_is_cancelled_is_not_told_of_a_lost_connection(
+    version: int, count: int
+) -> None:
+    """Ours: at whatever moment a deadline comes, even with an answer."""
+    heard: list[bytes] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.shake_hands()
+        for number in range(4):
+            agent.session_id = f"s{number}"
+            await agent.open_session()
+
+    async with playing(script, version) as (_, transport):
+        with anyio.CancelScope() as scope:
+
+            def listen(way: str, data: bytes) -> None:
+                heard.extend([data] if way == "received" else [])
+                if len(heard) == count:
+                    scope.cancel()
+
+            async with Client.connect(transport, **{**BARE, "traffic": listen}) as client:
+                for _ in range(4):
+                    await client.new_session()
+                await anyio.sleep_forever()
+    assert scope.cancelled_caught
 
 
 AGENT = """

@@ -1,7 +1,9 @@
 """One connection to the agent: transport, pump, and the version that was agreed on.
 
 A client has one at a time; a login in a terminal gives it a new one.  A link lives in a task of
-its own, so that it can begin and end wherever the program happens to be.
+its own, so that it can begin and end wherever the program happens to be.  It outlives a
+cancellation of the program until the client's block is left: turns can then be cancelled in good
+order, and nobody is told of a lost connection who was cancelled himself.
 
 What always holds: `wire` and `facts` are there from the moment the answer to `initialize` was read
 on, before anything that came after it is looked at.
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.early import EarlyUpdates
 from accord.client.handshake import (
@@ -100,10 +103,13 @@ class Link:
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Live until `aclose`."""
         try:
-            async with self.connection:
-                task_status.started()
-                await self._stop.wait()
-                await self.services.aclose()
+            with anyio.CancelScope() as scope:
+                async with self.connection:
+                    task_status.started()
+                    await checkpoint_if_cancelled()
+                    scope.shield = True
+                    await self._stop.wait()
+                    await self.services.aclose()
         finally:
             self._stopped.set()
 
