@@ -15,6 +15,7 @@ from accord.client import Client
 from accord.client.extensions import Extensions
 from accord.client.opening import meant
 from accord.client.permissions import Permissions
+from accord.client.turn import PromptTurn
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
 
 EXITS = [SystemExit(7), KeyboardInterrupt()]
@@ -97,6 +98,7 @@ def test_what_ismeant_is_the_end_of_the_program_else_the_only_one_there_is() -> 
 async def test_a_program_that_is_cancelled_cancels_its_turn_before_it_goes(version: int) -> None:
     """Design: leaving a turn cancels it and waits for it, whoever it was that wanted to leave."""
     told: list[str] = []
+    turns: list[PromptTurn] = []
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.shake_hands()
@@ -111,12 +113,13 @@ async def test_a_program_that_is_cancelled_cancels_its_turn_before_it_goes(versi
             async with Client.connect(transport, **BARE) as client:
                 session = await client.new_session()
                 async with session.prompt("a") as turn:
+                    turns.append(turn)
                     async for _update in turn:
                         scope.cancel()
                         await anyio.sleep_forever()
     assert scope.cancelled_caught
     assert told == ["session/cancel"]
-    assert turn.stop_reason == "cancelled"
+    assert [turn.stop_reason for turn in turns] == ["cancelled"]
 
 
 @pytest.mark.parametrize("count", range(1, 6))
@@ -141,7 +144,8 @@ async def test_whoever_is_cancelled_is_not_told_of_a_lost_connection(
                 if len(heard) == count:
                     scope.cancel()
 
-            async with Client.connect(transport, **{**BARE, "traffic": listen}) as client:
+            options: Json = {**BARE, "traffic": listen}
+            async with Client.connect(transport, **options) as client:
                 for _ in range(4):
                     await client.new_session()
                 await anyio.sleep_forever()
