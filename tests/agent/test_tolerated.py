@@ -35,6 +35,37 @@ async def test_what_is_repaired_is_logged(version: int, caplog: pytest.LogCaptur
 
 
 @VERSIONS
+@pytest.mark.parametrize("level", ["INFO", "WARNING"])
+async def test_keys_that_nobody_knows_are_logged_once(
+    version: int, level: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Issue 2: unknown root fields are logged and tolerated; `_meta` is where they belong."""
+    caplog.set_level(level, "accord.connection")
+    more = {"colour": "red", "_meta": {"shade": "dark"}}
+    async with raw_client(Agent("a", version="1"), version=version, validate=False) as client:
+        for _ in range(3):
+            await client.result("session/new", {"cwd": "/", "mcpServers": [], **more})
+    said = [one.getMessage() for one in caplog.records]
+    expected = ["tolerated: NewSessionRequest: unknown key (at $.colour)"]
+    assert said == (expected if level == "INFO" else [])
+
+
+@pytest.mark.rule("V1-GEN-09")
+@pytest.mark.parametrize("versions", [(1,), (2,), (1, 2)])
+async def test_a_client_of_both_versions_breaks_no_rule(
+    versions: tuple[int, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Dialect 1.2: the first message has the keys of v1 and v2 side by side."""
+    caplog.set_level("INFO", "accord.connection")
+    ours, theirs = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Agent("a", version="1", versions=versions).serve, theirs)
+        async with Client.connect(ours) as client:
+            await client.new_session("/")
+    assert "tolerated" not in caplog.text
+
+
+@VERSIONS
 async def test_a_malformed_notification_of_ones_own_is_one_line(
     version: int, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,9 +28,10 @@ from accord.agent.wire import UPDATE
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.manners import Manners
+from accord.connection.noting import Noting
 from accord.errors import RequestError, StoreError
 from accord.schema import draft, v2
-from accord.schema.codec import Decoding, Invalid, encode, to_python, to_raw
+from accord.schema.codec import Invalid, encode, to_python, to_raw
 from accord.schema.struct import Raw
 from accord.translate.draft_modes import DEFAULT_MODE
 from accord.translate.draft_tables import from_draft_error, to_draft_error
@@ -73,7 +74,9 @@ class DraftServing:
         # A refusal has the draft's numbers already.
         connection.agree_on(MANNERS)
         self._agent = agent
-        self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
+        self._decode = Noting(
+            strict=agent.strict, report=connection.tolerate, shared=draft.InitializeRequest
+        )
         asked = self._read(draft.InitializeRequest, raw)
         capabilities = to_plain(asked.capabilities)
         draft_offer.require(agent, capabilities)

@@ -26,12 +26,13 @@ from accord.agent.unstable_serving import Handler, UnstableServing, gated
 from accord.agent.v1_wire import V1Wire
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
+from accord.connection.noting import Noting
 from accord.errors import RequestError
 from accord.protocol.gates import lacking
 from accord.protocol.v1.turn import stop_reason
 from accord.protocol.v2.turn import Step
 from accord.schema import v1, v2
-from accord.schema.codec import Decoding, Invalid, encode
+from accord.schema.codec import Invalid, encode
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.translate.content import to_v2
 from accord.translate.servers import server_to_v2
@@ -54,7 +55,9 @@ class V1Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
-        self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
+        self._decode = Noting(
+            strict=agent.strict, report=connection.tolerate, shared=v1.InitializeRequest
+        )
         asked = self._read(v1.InitializeRequest, raw)
         offered = params.get("clientCapabilities", params.get("capabilities"))
         capabilities = offered if isinstance(offered, dict) else {}

@@ -27,11 +27,12 @@ from accord.agent.wire import Features
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.faults import error_for
+from accord.connection.noting import Noting
 from accord.errors import RequestError
 from accord.protocol.gates import lacking
 from accord.protocol.v2.turn import Step, stop_reason
 from accord.schema import v2
-from accord.schema.codec import Decoding, Invalid, encode, to_raw
+from accord.schema.codec import Invalid, encode, to_raw
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ class V2Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
-        self._decode = Decoding(strict=agent.strict, report=connection.tolerate)
+        self._decode = Noting(
+            strict=agent.strict, report=connection.tolerate, shared=v2.InitializeRequest
+        )
         exact = params.get("protocolVersion") == 2
         asked = self._read(v2.InitializeRequest, raw if exact else _completed(params))
         capabilities = {} if asked.capabilities is UNSET else to_plain(asked.capabilities)

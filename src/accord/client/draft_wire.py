@@ -28,9 +28,10 @@ from accord.client.wire import (
     Setup,
 )
 from accord.client.words import Words, listed, tell_unknown
+from accord.connection.noting import Noting
 from accord.errors import LocalProtocolError
 from accord.schema import draft, v2
-from accord.schema.codec import Decoding, Invalid, Report, ignore, to_python
+from accord.schema.codec import Invalid, Report, ignore, to_python
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.transcript import Dialect
 from accord.translate.draft_modes import draft_mode, official_mode
@@ -77,7 +78,7 @@ class WireDraft:
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._strict = strict
         self._report = report
-        self._decode = Decoding(strict=strict, report=report)
+        self._decode = Noting(strict=strict, report=report)
         self._read_envelope = self._decode.reading(draft.SessionNotification)
         self._offered = draft.AgentCapabilities()
         # An update is read in two steps, by its type.

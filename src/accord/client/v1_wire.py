@@ -21,9 +21,10 @@ from accord.client.wire import (
     Setup,
 )
 from accord.client.words import Words, listed, tell_unknown
+from accord.connection.noting import Noting
 from accord.errors import LocalProtocolError
 from accord.schema import v1
-from accord.schema.codec import Decoding, Invalid, Report, decode, ignore
+from accord.schema.codec import Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 from accord.transcript import Dialect
 
@@ -63,7 +64,7 @@ class WireV1:
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = Decoding(strict=strict, report=report)
+        self._decode = Noting(strict=strict, report=report)
         self.update_params = v1.SessionNotification
         self.read_update = self._decode.reading(v1.SessionNotification)
 

@@ -21,8 +21,9 @@ from accord.client.wire import (
     Setup,
 )
 from accord.client.words import Words, listed, tell_unknown
+from accord.connection.noting import Noting
 from accord.schema import v2
-from accord.schema.codec import Decoding, Invalid, Report, decode, ignore, to_python
+from accord.schema.codec import Invalid, Report, decode, ignore, to_python
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 from accord.transcript import Dialect
 
@@ -53,7 +54,7 @@ class WireV2:
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = Decoding(strict=strict, report=report)
+        self._decode = Noting(strict=strict, report=report)
         self.update_params = v2.UpdateSessionNotification
         self.read_update = self._decode.reading(v2.UpdateSessionNotification)
 
