@@ -85,6 +85,9 @@ async def test_a_missing_working_directory_is_named_instead_of_the_program(tmp_p
     """Ours: the system's error for both is the same number."""
     with anyio.fail_after(DEADLINE), pytest.raises(SpawnFailed, match="missing' does not exist"):
         await spawn(["true"], cwd=tmp_path / "missing")
+    (tmp_path / "file").touch()
+    with anyio.fail_after(DEADLINE), pytest.raises(SpawnFailed, match="file' is not a directory"):
+        await spawn(["true"], cwd=tmp_path / "file")
 
 
 async def test_closing_stdin_is_enough_for_a_process_that_listens() -> None:

@@ -278,6 +278,9 @@ def test_a_root_must_be_an_absolute_directory(root: Path) -> None:
         Roots(["relative"])
     with pytest.raises(FileMissing, match="not a directory"):
         Roots([root / "file.txt"])
+    for odd in ("a\0b", "\ud800"):
+        with pytest.raises(FileMissing, match="no such directory"):
+            Roots([f"{root}/{odd}"])
 
 
 def test_a_root_stays_itself_when_it_is_renamed(root: Path) -> None:

@@ -286,6 +286,9 @@ def open_root(given: str) -> Root:
         if error.errno == errno.ENOENT:
             raise FileMissing(given, "no such directory") from error
         raise file_failure(given, error) from error
+    except ValueError as error:
+        # A zero byte, or half a character: no directory can be called so.
+        raise FileMissing(given, "no such directory") from error
     status = os.fstat(handle.fd)
     real = os.path.realpath(given)
     spellings = {tuple(parts_of(os.path.normpath(given))), tuple(parts_of(real))}

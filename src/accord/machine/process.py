@@ -255,7 +255,8 @@ async def spawn(
 def _why_not(program: str, cwd: str | os.PathLike[str] | None, error: Exception) -> str:
     """One sentence that names the program and what is wrong."""
     if cwd is not None and not os.path.isdir(cwd):
-        return f"cannot start {program!r}: the working directory {os.fspath(cwd)!r} does not exist"
+        wrong = "is not a directory" if os.path.exists(cwd) else "does not exist"
+        return f"cannot start {program!r}: the working directory {os.fspath(cwd)!r} {wrong}"
     if isinstance(error, FileNotFoundError):
         return f"cannot start {program!r}: no such program"
     if isinstance(error, PermissionError):
