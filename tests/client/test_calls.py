@@ -58,7 +58,7 @@ def user(tmp_path: Path) -> User:
 def edit(*paths: str, kind: str = "edit") -> ToolCall:
     call = ToolCall("t")
     call.kind = kind
-    call.locations = [Location(path) for path in paths]
+    call.replace_locations([Location(path) for path in paths])
     return call
 
 
@@ -143,7 +143,7 @@ async def test_what_the_agent_adds_later_is_not_covered(user: User) -> None:
     """Issue: what the user did not see was not approved."""
     call = edit(f"{user.root}/a")
     await user.approve(call)
-    call.locations = [Location(f"{user.root}/b")]
+    call.replace_locations([Location(f"{user.root}/b")])
     also_changes(call, FileDiff(f"{user.root}/c"))
     assert not await user.writes(f"{user.root}/b")
     assert not await user.writes(f"{user.root}/c")

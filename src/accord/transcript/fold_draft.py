@@ -18,7 +18,7 @@ from accord.transcript.message import Message, Role
 from accord.transcript.options import Command, ConfigOption, Mode
 from accord.transcript.plan import PlanEntry
 from accord.transcript.terminal import ExitStatus
-from accord.transcript.tool_call import FileDiff, Location, ToolCall
+from accord.transcript.tool_call import FileDiff, ToolCall
 from accord.transcript.update import (
     CommandsChanged,
     ConfigOptionsChanged,
@@ -115,7 +115,7 @@ def _tool_call(view: View, update: draft.ToolCall) -> Update:
     )
     facts: dict[str, object] = {"requiresPermission": update.requires_permission}
     if update.location is not UNSET:
-        call.locations = [Location(update.location.path, update.location.line or None)]
+        call.replace_locations([update.location])
         facts["location"] = update.location
     _keep(call, update.status, facts)
     return ToolCallChanged(call, "", update)

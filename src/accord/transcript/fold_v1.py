@@ -16,7 +16,7 @@ from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.meta import NULL
 from accord.transcript.plan import MAIN_PLAN_ID
 from accord.transcript.told_terminals import fold_told_terminals
-from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff, Location
+from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -83,7 +83,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
             fold_told_terminals(view, call, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
-        call.locations = [Location(place.path, place.line or None) for place in locations]
+        call.replace_locations(locations)
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
     return ToolCallChanged(call, "", update)

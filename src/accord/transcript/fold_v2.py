@@ -14,7 +14,7 @@ from accord.transcript import fold_v2_session
 from accord.transcript.folding import Fold, Setup, or_none
 from accord.transcript.message import Message, Role
 from accord.transcript.terminal import ExitStatus, TerminalSize
-from accord.transcript.tool_call import FileDiff, Location, text_of_item
+from accord.transcript.tool_call import FileDiff, text_of_item
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -94,9 +94,7 @@ def _tool_call(view: View, update: v2.ToolCallPatch) -> Update:
         meta=update.meta,
     )
     if update.locations is not UNSET:
-        call.locations = [
-            Location(place.path, or_none(place.line)) for place in update.locations or ()
-        ]
+        call.replace_locations(update.locations)
     call.replace_content(update.content, _diffs)
     if update.capabilities is not UNSET:
         call.cancellable = _can_cancel(update.capabilities)

@@ -6,11 +6,11 @@ hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from accord.schema.codec import Invalid, to_python
-from accord.schema.struct import UNSET, Omit, Patch, Raw
+from accord.schema.struct import UNSET, LightStruct, Omit, Patch, Raw
 from accord.transcript.content import text_of
 from accord.transcript.meta import NULL, patch_meta
 
@@ -47,6 +47,15 @@ class Location(NamedTuple):
 
     path: str
     line: int | None = None
+
+
+class Place(Protocol):
+    """A place as any version reports it."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> Patch[int]: ...
 
 
 class FileDiff(NamedTuple):
@@ -91,7 +100,7 @@ def _plain(raw: Raw | None) -> Any:
         return None
 
 
-class ToolCall:
+class ToolCall(LightStruct):
     """One thing that the agent does.
 
     Guards: a final status never changes again, `status` and `kind` are always words of the
@@ -99,46 +108,57 @@ class ToolCall:
     came are kept in `reported_status` and `reported_kind`), and `diffs` belongs to `content`.
     """
 
-    __slots__ = (
-        "_diffs",
-        "_diffs_of",
-        "cancellable",
-        "cancelled",
-        "content",
-        "kind",
-        "locations",
-        "meta",
-        "name",
-        "raw_input",
-        "raw_output",
-        "reported_kind",
-        "reported_status",
-        "status",
-        "title",
-        "tool_call_id",
-    )
-
-    def __init__(self, tool_call_id: str) -> None:
-        self.tool_call_id = tool_call_id
-        self.title = ""
-        self.name: str | None = None
-        self.kind = self.reported_kind = DEFAULT_KIND
-        self.status = self.reported_status = DEFAULT_STATUS
-        self.content: list[ReceivedItem] = []
-        # Read out of the content when somebody looks: most diffs are replaced before that.
-        self._diffs: list[FileDiff] | None = None
-        self._diffs_of: DiffReader | None = None
-        self.locations: list[Location] = []
-        self.raw_input: Raw | None = None
-        self.raw_output: Raw | None = None
-        # Whether the client may ask for the end of this one call.
-        self.cancellable = False
-        # Its turn was cancelled before it was finished, or it says so itself.
-        self.cancelled = False
-        self.meta: dict[str, Raw] = {}
+    tool_call_id: str
+    title: str = ""
+    name: str | None = None
+    kind: str = DEFAULT_KIND
+    reported_kind: str = DEFAULT_KIND
+    status: str = DEFAULT_STATUS
+    reported_status: str = DEFAULT_STATUS
+    raw_input: Raw | None = None
+    raw_output: Raw | None = None
+    # Whether the client may ask for the end of this one call.
+    cancellable: bool = False
+    # Its turn was cancelled before it was finished, or it says so itself.
+    cancelled: bool = False
+    # Made when they are needed: a long session has very many calls, most with few of these.
+    _content: list[ReceivedItem] | None = None
+    _meta: dict[str, Raw] | None = None
+    # As they came, until somebody looks: most are replaced before that.
+    _places: Sequence[Place] = ()
+    _locations: list[Location] | None = None
+    _diffs: list[FileDiff] | None = None
+    _diffs_of: DiffReader | None = None
 
     def __repr__(self) -> str:
         return f"ToolCall({self.tool_call_id!r}, {self.title!r}, {self.status!r})"
+
+    @property
+    def content(self) -> list[ReceivedItem]:
+        """What it shows, in order."""
+        if self._content is None:
+            self._content = []
+        return self._content
+
+    @property
+    def meta(self) -> dict[str, Raw]:
+        """The metadata that came with it."""
+        if self._meta is None:
+            self._meta = {}
+        return self._meta
+
+    @property
+    def locations(self) -> list[Location]:
+        """The places in files that it is about."""
+        if self._locations is None:
+            self._locations = [Location(place.path, place.line or None) for place in self._places]
+            self._places = ()
+        return self._locations
+
+    def replace_locations(self, places: Sequence[Place] | None) -> None:
+        """Be about these places and no others; null clears them."""
+        self._locations = None
+        self._places = places or ()
 
     @property
     def diffs(self) -> list[FileDiff]:
@@ -197,7 +217,8 @@ class ToolCall:
             self.raw_input = None if raw_input == NULL else raw_input.copy()
         if raw_output is not UNSET:
             self.raw_output = None if raw_output == NULL else raw_output.copy()
-        patch_meta(self.meta, meta)
+        if meta is not UNSET:
+            patch_meta(self.meta, meta)
 
     def report_kind(self, kind: str) -> None:
         """Take a kind; one that is not known counts as other."""
@@ -218,10 +239,9 @@ class ToolCall:
 
     def replace_content(self, items: Patch[Iterable[ContentItem]], diffs_of: DiffReader) -> None:
         """Keep the content when nothing is given, clear it for null, replace it otherwise."""
-        if items is UNSET:
-            return
-        self.content = list(items or ())
-        self._diffs, self._diffs_of = None, diffs_of
+        if items is not UNSET:
+            self._content = list(items or ())
+            self._diffs, self._diffs_of = None, diffs_of
 
     def append_content(self, item: ContentItem, diffs_of: DiffReader) -> None:
         """Put one item at the end."""

@@ -14,7 +14,7 @@ def call_of(
     """A call about a file."""
     call = ToolCall(f"id-{name}")
     call.patch(title=f"Edit {name}", kind="edit", status=status)
-    call.locations = [Location(f"/p/{name}", line)]
+    call.replace_locations([Location(f"/p/{name}", line)])
     call.replace_content(list(diffs), lambda item: (item,))
     return call
 

@@ -167,7 +167,7 @@ def a_call(*diffs: FileDiff, given: Any = None, said: str = "") -> ToolCall:
     if said:
         from accord.schema import v2
 
-        call.content = [v2.Content(content=v2.TextContent(text=said))]
+        call.content.append(v2.Content(content=v2.TextContent(text=said)))
     return call
 
 

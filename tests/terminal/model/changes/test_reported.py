@@ -57,7 +57,7 @@ async def test_a_file_seen_before_the_call_ended_needs_no_texts(project: Project
     """Ours: agents of v2 may report no more than the name."""
     call = ToolCall("t1")
     call.patch(kind="edit", status="in_progress")
-    call.locations = [Location(project.path)]
+    call.replace_locations([Location(project.path)])
     project.journal.hear(ToolCallChanged(call, "", None))
     await project.journal.settle()
     project.write(NEW)

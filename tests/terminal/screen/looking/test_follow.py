@@ -31,7 +31,7 @@ class Following:
         self.calls += 1
         call = ToolCall(f"t{self.calls}")
         call.patch(title=f"Edit {Path(path).name}", kind="edit", status=status)
-        call.locations = [Location(path, line)]
+        call.replace_locations([Location(path, line)])
         call.replace_content(list(diffs), lambda item: (item,))
         self.desk.chat.entries.append(call)
         return call
