@@ -41,8 +41,8 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
 def _seconds_to_next(loop: Any) -> float:
     """How long until something is due."""
     due = [float(timer.when()) for timer in loop._scheduled if not timer.cancelled()]
-    now: float = loop.time()
-    return max(min(due, default=now + SOON) - now, 0.0)
+    left: float = min(due, default=float("inf")) - loop.time()
+    return max(left, 0.0)
 
 
 __all__ = ["wait_for_idle"]
