@@ -186,3 +186,92 @@ async def test_a_command_is_words_and_not_a_list(version: int) -> None:
         end = await ended(client, await client.new_session(), version)
     assert end["stopReason"] == "end_turn"
     assert "session/request_permission" not in client.methods()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "told"),
+    [
+        ({"name": 5}, "an agent's name is a text"),
+        ({"version": 1.0}, "an agent's version is a text"),
+        ({"version": ""}, "an agent's version is a text"),
+        ({"title": 5}, "an agent's title is a text"),
+        ({"store": "sessions.db"}, r"no store, such as SqliteStore\(path\): 'sessions.db'"),
+    ],
+)
+def test_what_an_agent_is_made_of(keywords: dict[str, Any], told: str) -> None:
+    """Ours: told where it is made; the client would get a number where the protocol has a text."""
+    facts = {"name": "mistaken", "version": "1"} | keywords
+    with pytest.raises(LocalProtocolError, match=told):
+        Agent(**facts)
+
+
+async def _tool(turn: Turn, **facts: Any) -> None:
+    async with turn.tool_call("Tool", **facts) as call:
+        await call.complete(raw_output=facts.get("raw_output", 5))
+
+
+MISUSES: dict[str, Any] = {
+    "lines count from 1, there is no line 0": lambda turn: turn.read_text("a", line=0),
+    "a number of lines is not negative: -1": lambda turn: turn.read_text("a", limit=-1),
+    "the text of a file is a text, not int: 5": lambda turn: turn.edit("a", 5),
+    "the text of a file is a text, not bytes": lambda turn: turn.write_text("a", b"x"),
+    "a command needs the name of a program": lambda turn: turn.run(""),
+    "the variable 'A' of a command is a text, not int": lambda turn: turn.run("a", env={"A": 5}),
+    "the variable 'A' of a command is a text, not bool": (
+        lambda turn: turn.session.start_command("a", env={"A": True})
+    ),
+    "the field 'city' of a form is a FormField, not 'x'": lambda turn: turn.ask("?", city="x"),
+    "raw_input cannot be sent: object has no JSON form": (
+        lambda turn: _tool(turn, raw_input=object())
+    ),
+}
+
+
+@VERSIONS
+@pytest.mark.parametrize("told", MISUSES)
+async def test_a_mistake_is_named_before_anything_is_sent(version: int, told: str) -> None:
+    """Issue 2: an error of ours; nobody is asked for a permission first."""
+    agent = Agent("mistaken", version="1")
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        with pytest.raises(LocalProtocolError) as caught:
+            await MISUSES[told](turn)
+        assert str(caught.value).startswith(told)
+
+    async with raw_client(agent, version=version) as client:
+        end = await ended(client, await client.new_session(), version)
+    assert end["stopReason"] == "end_turn"
+    assert {one["sessionUpdate"] for one in client.updates()} <= {"user_message", "state_update"}
+    assert set(client.methods()) <= {"session/update"}
+
+
+async def test_what_a_tool_gave_back_must_have_a_json_form() -> None:
+    """Issue 2: an error of ours; the call is failed with that text, and not left open."""
+    agent = Agent("mistaken", version="1")
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        with pytest.raises(LocalProtocolError, match="raw_output cannot be sent"):
+            async with turn.tool_call("Tool") as call:
+                await call.complete(raw_output=object())
+
+    async with raw_client(agent) as client:
+        await client.prompt(await client.new_session())
+    assert client.updates("tool_call_update")[-1]["status"] == "failed"
+
+
+@pytest.mark.parametrize("given", ["a.py", ["a.py"], ("a.py", 3), [("a.py", 3)]])
+async def test_one_place_is_a_place(given: Any) -> None:
+    """Ours: the letters of a name are no places."""
+    agent = Agent("mistaken", version="1")
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        await _tool(turn, locations=given, content="look there")
+
+    async with raw_client(agent) as client:
+        await client.prompt(await client.new_session("/project"))
+    (told,) = client.updates("tool_call")
+    assert [place["path"] for place in told["locations"]] == ["/project/a.py"]
+    assert [one["content"]["text"] for one in told["content"]] == ["look there"]

@@ -33,7 +33,7 @@ from accord.agent.options import (
     SlashCommand,
     choices_of,
 )
-from accord.agent.requirements import MCP_TRANSPORTS, client_capabilities, known, names
+from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
 from accord.agent.serving import Serving
 from accord.agent.turn import Turn
 from accord.agent.unstable_offer import UnstableOffer
@@ -94,8 +94,7 @@ class Agent(UnstableOffer):
         `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`
         and `early_v2` switch on what the protocol has not settled on, dropped, or had at first.
         """
-        if not name or not version:
-            raise LocalProtocolError("an agent needs a name and a version")
+        check_facts(name, version, title, store)
         self.name, self.version, self.title = name, version, title
         self.accepts = frozenset(known("prompt content", accepts, _PROMPT_TAGS))
         self.prompt_types = frozenset({"text", "resource_link"}) | {

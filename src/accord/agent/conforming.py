@@ -6,12 +6,13 @@ belongs.  Texts, which are nearly all that is ever said, are made here and need 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from accord.errors import LocalProtocolError
 from accord.schema import v2
-from accord.schema.codec import Invalid, conform
-from accord.schema.struct import UnknownVariant
+from accord.schema.codec import Invalid, conform, to_raw
+from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 
 def checked_block(part: object) -> v2.ContentBlock:
@@ -56,6 +57,36 @@ def check_update(update: Any) -> None:
     _conform(v2.SessionUpdate, update, _name(update))
 
 
+def check_text(what: str, value: object) -> None:
+    """Refuse what is no text where one is due.
+
+    Raises:
+        LocalProtocolError: it is something else.
+    """
+    if not isinstance(value, str):
+        raise LocalProtocolError(f"{what} is a text, not {_name(value)}: {value!r}"[:200])
+
+
+def raw_of(what: str, value: object) -> Raw | UnsetType:
+    """What a tool was given or gave back, as JSON.
+
+    Raises:
+        LocalProtocolError: it has no such form.
+    """
+    if value is UNSET:
+        return UNSET
+    try:
+        return to_raw(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LocalProtocolError(f"{what} cannot be sent: {error}") from None
+
+
+def several(given: Any) -> Sequence[Any]:
+    """What was meant as one where a list is due: letters are neither places nor content."""
+    is_place = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], int)
+    return (given,) if isinstance(given, str) or is_place else tuple(given)
+
+
 def unsayable(error: UnicodeEncodeError) -> LocalProtocolError:
     """Half a character, such as is left where a text is cut in the middle of an emoji."""
     around = ascii(error.object[max(0, error.start - 10) : error.start + 10])
@@ -88,4 +119,13 @@ def describe(block: v2.ContentBlock) -> str:
     return str(type(block).__struct_config__.tag)
 
 
-__all__ = ["check_update", "checked_block", "checked_content", "describe", "unsayable"]
+__all__ = [
+    "check_text",
+    "check_update",
+    "checked_block",
+    "checked_content",
+    "describe",
+    "raw_of",
+    "several",
+    "unsayable",
+]

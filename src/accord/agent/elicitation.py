@@ -130,6 +130,7 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
     """Show a form and wait.  Values that do not fit count as `cancel`."""
     if not fields:
         raise LocalProtocolError("a form needs at least one field")
+    _check_fields(fields)
     if not asker.wire.features.elicit_form:
         return Answer("unsupported", {})
     schema = {
@@ -158,6 +159,12 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
     )
     asker.connection.tolerate(f"the answer to {CREATE} does not fit its form: {unfit}", WARNING)
     return Answer("cancel", {})
+
+
+def _check_fields(fields: Mapping[str, object]) -> None:
+    for name, field in fields.items():
+        if not isinstance(field, FormField):
+            raise LocalProtocolError(f"the field {name!r} of a form is a FormField, not {field!r}")
 
 
 async def elicit_schema(asker: Asker, message: str, schema: Mapping[str, Any]) -> Answer:

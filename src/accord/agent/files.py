@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from accord.agent.client_answers import heard
+from accord.agent.conforming import check_text
 from accord.agent.paths import absolute, relative
 from accord.agent.wire import FileDetails
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
@@ -45,7 +46,12 @@ async def read_text(
     Raises:
         NoSuchFile: there is none; it is Python's FileNotFoundError too.
         FileFailure: it may not be read, or not as a text: `OutsideRoots`, `AccessDenied`, ...
+        LocalProtocolError: there cannot be such a line, or so many.
     """
+    if line is not None and line < 1:
+        raise LocalProtocolError(f"lines count from 1, there is no line {line}")
+    if limit is not None and limit < 0:
+        raise LocalProtocolError(f"a number of lines is not negative: {limit}")
     full = absolute(session, path)
     ways = session.wire.ways
     if ways is not None and session.wire.features.read_files:
@@ -82,6 +88,7 @@ async def write_text(
     Raises:
         AlreadyThere: there is one, and it was not to be replaced.
     """
+    check_text("the text of a file", text)
     full = absolute(session, path)
     ways = session.wire.ways
     if ways is not None and session.wire.features.write_files:
@@ -132,6 +139,7 @@ async def edit_file(
     turn: "Turn", path: str, text: str, title: str | None, reason: str | None
 ) -> bool:
     """A whole edit: announced with its diff, asked for, written, final."""
+    check_text("the text of a file", text)
     session = turn.session
     full = absolute(session, path)
     try:

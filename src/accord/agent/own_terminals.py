@@ -12,11 +12,12 @@ What always holds
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import anyio
 
+from accord.agent.conforming import check_text
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -48,6 +49,17 @@ class Done(NamedTuple):
     pid: int | None = None
 
 
+def check_environment(env: Mapping[str, object]) -> dict[str, str]:
+    """Variables for a command, if they are text.
+
+    Raises:
+        LocalProtocolError: one is not.
+    """
+    for name, value in env.items():
+        check_text(f"the variable {name!r} of a command", value)
+    return cast("dict[str, str]", dict(env))
+
+
 def check_words(*words: object) -> None:
     """A command and its arguments are text; a list in their place is a common slip.
 
@@ -59,6 +71,8 @@ def check_words(*words: object) -> None:
             raise LocalProtocolError(
                 f"a command is run as run('git', 'status') or run('git status'), not with {word!r}"
             )
+    if not words[0]:
+        raise LocalProtocolError("a command needs the name of a program")
 
 
 class Job(NamedTuple):

@@ -36,6 +36,20 @@ OURS_IN_V2 = ("fs", "terminal")
 MCP_TRANSPORTS = ("acp", "http", "sse", "stdio")
 
 
+def check_facts(name: object, version: object, title: object, store: object) -> None:
+    """What an agent says of itself is text, and its store is one.
+
+    Raises:
+        LocalProtocolError: something is not.
+    """
+    said = {"name": name, "version": version} | ({} if title is None else {"title": title})
+    for what, text in said.items():
+        if not isinstance(text, str) or not text:
+            raise LocalProtocolError(f"an agent's {what} is a text that is not empty: {text!r}")
+    if store is not None and not hasattr(store, "create"):
+        raise LocalProtocolError(f"no store, such as SqliteStore(path): {store!r}")
+
+
 def names(given: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several, as several."""
     return (given,) if isinstance(given, str) else tuple(given)

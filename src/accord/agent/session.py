@@ -27,7 +27,13 @@ from accord.agent.conforming import check_update, unsayable
 from accord.agent.foreground import Foreground
 from accord.agent.logging_first import LoggingFirst
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
-from accord.agent.own_terminals import Job, OwnTerminal, OwnTerminals, check_words
+from accord.agent.own_terminals import (
+    Job,
+    OwnTerminal,
+    OwnTerminals,
+    check_environment,
+    check_words,
+)
 from accord.agent.recorded_session import RecordedSession
 from accord.agent.wire import UPDATE, PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
@@ -260,7 +266,7 @@ class AgentSession(RecordedSession):
         """
         folder = str(self.cwd if cwd is None else self.cwd / cwd)
         check_words(command, *args)
-        job = Job(command, args, folder, dict(env or {}), None, output_bytes)
+        job = Job(command, args, folder, check_environment(env or {}), None, output_bytes)
         return await self.terminals.start(job, background=True)
 
     # ---- settings

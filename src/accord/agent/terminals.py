@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.agent.client_answers import heard
-from accord.agent.own_terminals import Done, Job, OwnTerminal, check_words
+from accord.agent.own_terminals import Done, Job, OwnTerminal, check_environment, check_words
 from accord.agent.paths import absolute
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import (
@@ -61,7 +61,7 @@ def job_of(
     """
     check_words(command, *args)
     folder = absolute(session, str(cwd or "."))
-    return Job(command, args, folder, dict(env or {}), timeout, output_bytes)
+    return Job(command, args, folder, check_environment(env or {}), timeout, output_bytes)
 
 
 async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | None) -> Done:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.conforming import checked_content
+from accord.agent.conforming import checked_content, raw_of
 from accord.agent.paths import absolute
 from accord.agent.permission_options import OptionLike, permission_options
 from accord.agent.wire import PermissionAsk, PermissionOption
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
-from accord.schema.codec import to_raw
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.translate.diffs import diff_of
 
@@ -174,7 +173,7 @@ class ToolCallHandle:
             v2.ToolCallUpdate(
                 tool_call_id=self._id,
                 status=status,
-                raw_output=UNSET if raw_output is UNSET else to_raw(raw_output),
+                raw_output=raw_of("raw_output", raw_output),
                 capabilities=None if ended else UNSET,
             ),
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.conforming import check_update
+from accord.agent.conforming import check_update, raw_of, several
 from accord.agent.extensions import ExtendedTurn
 from accord.agent.options import OptionValue
 from accord.agent.paths import absolute
@@ -25,7 +25,6 @@ from accord.agent.wire import FileDetails
 from accord.agent.words import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
-from accord.schema.codec import to_raw
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
@@ -222,9 +221,9 @@ class Turn(UnstableTurn, ExtendedTurn):
             title,
             checked("ToolKind", kind),
             name,
-            [self.location(one) for one in locations],
-            UNSET if raw_input is UNSET else to_raw(raw_input),
-            list(content),
+            [self.location(one) for one in several(locations)],
+            raw_of("raw_input", raw_input),
+            list(several(content)),
             cancellable,
         )
         call, self.forming = self.forming, None
