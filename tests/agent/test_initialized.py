@@ -54,7 +54,7 @@ def test_what_reads_files_is_loaded_behind_the_answer_where_the_client_has_some(
     program = (
         "import sys\n"
         "from accord.agent.preparing import prepare\n"
-        f"prepare('v1', files={offered})\n"
+        f"list(prepare('v1', files={offered}))\n"
         "print('accord.agent.files' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -1,36 +1,51 @@
-"""What the first turn needs, loaded while the client reads the answer to `initialize`.
+"""What the first turn needs, loaded in moments in which the client wants nothing.
 
-The answer must come soon, since somebody waits for it; the rest must not wait for the first
-prompt, since somebody waits for that too.
+The answer to `initialize` must come soon, since somebody waits for it; the rest must not wait for
+the first prompt, since somebody waits for that too.  And a request that comes meanwhile need not
+wait for what it does not use: it is served first, and what it uses it loads itself.
 """
 
+from collections.abc import Generator
 from importlib import import_module
 
+from accord.loading import undisturbed
 from accord.protocol.negotiation import Dialect
 from accord.schema.codec import native
 
-_NEEDED = {
-    "v1": ("NewSessionRequest", "PromptRequest", "SessionNotification", "NewSessionResponse"),
-    "draft": ("NewSessionRequest", "PromptRequest", "SessionNotification", "NewSessionResponse"),
-    "v2": ("NewSessionRequest", "PromptRequest", "UpdateSessionNotification", "PromptResponse"),
+# In the order in which they are needed.
+_SPOKEN = {
+    "v1": ("NewSessionRequest", "SessionNotification", "PromptRequest", "NewSessionResponse"),
+    "draft": ("NewSessionRequest", "SessionNotification", "PromptRequest", "NewSessionResponse"),
+    "v2": ("NewSessionRequest", "UpdateSessionNotification", "PromptRequest", "PromptResponse"),
 }
-# What serves sessions, and what nearly every handler calls.
-_USED = ("accord.agent.session", "accord.agent.terminals", "accord.agent.plan", "pathlib")
-_DECODED = ("NewSessionRequest", "PromptRequest")
+_DECODED = frozenset({"NewSessionRequest", "PromptRequest"})
+# What nearly every handler calls.
+_USED = ("accord.agent.terminals", "accord.agent.plan", "pathlib")
 
 
-def prepare(dialect: Dialect, *, files: bool) -> None:
-    """Load the types of the version that is spoken, and those of v2 that the inside is made of.
+def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:
+    """Load, step by step, what serves sessions, the types of the version that is spoken, and those
+    of v2 that the inside is made of.
 
     With `files` also what reads them, because the client offers its own.
     """
-    for version in {dialect, "v2"}:
-        package = import_module(f"accord.schema.{version}")
-        for name in _NEEDED[version]:
-            wanted = getattr(package, name)
-            if version == dialect and name in _DECODED:
-                native(wanted)
-    for module in _USED:
-        import_module(module)
-    if files:
-        import_module("accord.agent.files")
+    # Sessions first, and all updates: a client that opens one with a long past wants it at once.
+    spoken, inside = import_module(f"accord.schema.{dialect}"), import_module("accord.schema.v2")
+    first, *others = _SPOKEN[dialect]
+    native(getattr(spoken, first))
+    yield
+    with undisturbed():
+        import_module("accord.agent.session")
+    yield
+    for name in _SPOKEN["v2"]:
+        getattr(inside, name)
+        yield
+    for name in others:
+        wanted = getattr(spoken, name)
+        if name in _DECODED:
+            native(wanted)
+        yield
+    for module in (*_USED, "accord.agent.files") if files else _USED:
+        with undisturbed():
+            import_module(module)
+        yield

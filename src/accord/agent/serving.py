@@ -6,7 +6,10 @@ What always holds
 """
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+
+from anyio.lowlevel import checkpoint
 
 from accord.agent.preparing import prepare
 from accord.agent.service import Service
@@ -111,7 +114,7 @@ class Serving:
         self.connection.peer.null_ids_allowed = chosen.version == 1
         self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
-        request.on_answered = lambda: self._prepare(spoken)
+        request.on_answered = lambda: self._go_on(spoken)
         return answer
 
     def _look_again(self, request: IncomingRequest) -> None:
@@ -125,10 +128,18 @@ class Serving:
         self._dialect = serving_after_all(self._agent, self.connection, self._asked)
         self._initialization.is_draft_after_all()
 
-    def _prepare(self, spoken: DialectName) -> None:
-        assert self._dialect is not None
-        prepare(spoken, files=self._dialect.service.wire.features.read_files)
+    def _go_on(self, spoken: DialectName) -> None:
+        """The client has its answer."""
         self._run_hook()
+        assert self.connection is not None
+        self.connection.run(partial(self._prepare, spoken))
+
+    async def _prepare(self, spoken: DialectName) -> None:
+        assert self._dialect is not None
+        assert self.connection is not None
+        for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
+            await checkpoint()
+            await self.connection.idle()
 
     def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None

@@ -74,6 +74,7 @@ class Connection(Calling):
         self._noise = Noise()
         self._tolerated = Tolerated()
         self._requests = Requests(self.peer, handler, self._write_answer)
+        self.idle = self._requests.idle
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
         # Frames of a large chunk, while others run.
@@ -164,8 +165,7 @@ class Connection(Calling):
         if len(frames) < MANY_FRAMES or not gc.isenabled():
             self._frames_received(frames)
         else:
-            # Much is made for each frame and little of it stays; looking for garbage again and
-            # again in between costs more than looking once behind all of them.
+            # Little of what is made for each stays: one look for garbage, behind all of them.
             gc.disable()
             try:
                 self._frames_received(frames)

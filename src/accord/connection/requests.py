@@ -107,11 +107,16 @@ class Requests:
 
     async def finish(self) -> None:
         """Wait until none is open; those that know how to stop early are asked to."""
-        self._all_answered = anyio.Event()
         for request in list(self._open.values()):
             if request.on_cancel is not None:
                 request.cancel()
+        await self.idle()
+
+    async def idle(self) -> None:
+        """Wait while one is open."""
         while self._open:
+            if self._all_answered is None or self._all_answered.is_set():
+                self._all_answered = anyio.Event()
             await self._all_answered.wait()
 
     def refuse_all(self) -> None:
