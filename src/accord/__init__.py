@@ -6,7 +6,8 @@ A client      Client  Session  PromptTurn  Reply  Implementation  Extensions  Cr
 The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
-Content       TextContent  ImageContent  AudioContent  ResourceLink  EmbeddedResource
+Content       TextContent  ImageContent  AudioContent  ResourceLink
+              EmbeddedResource  EmbeddedResourceResource
 In between    Proxy  Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
 Bounds        Limits
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from accord.schema.v2 import (
         AudioContent,
         EmbeddedResource,
+        EmbeddedResourceResource,
         EnvVariable,
         HttpHeader,
         ImageContent,
@@ -136,6 +138,7 @@ _PLACES = {
     "accord.schema.v2": (
         "AudioContent",
         "EmbeddedResource",
+        "EmbeddedResourceResource",
         "EnvVariable",
         "HttpHeader",
         "ImageContent",
@@ -181,6 +184,7 @@ __all__ = [
     "Done",
     "Elicitations",
     "EmbeddedResource",
+    "EmbeddedResourceResource",
     "EnvVariable",
     "Extensions",
     "FileService",
