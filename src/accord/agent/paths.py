@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
 
+_IS_POSIX = os.sep == "/"
+
 
 def absolute(session: "AgentSession", path: str) -> str:
     """A path as the protocol wants it: absolute, relative ones from the session's folder."""
+    if (
+        _IS_POSIX
+        and path.startswith("/")
+        and not ("/." in path or "//" in path or path.endswith("/"))
+    ):
+        # Nothing to do, as for nearly all that is asked for often.
+        return path
     return os.path.normpath(os.path.join(session.record.cwd, path))
 
 

@@ -8,8 +8,7 @@ What always holds
     * A call that was given up is taken back from the peer, once.
 """
 
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -67,15 +66,14 @@ class Calling(Sending):
         self._holds -= 1
         self._update_reading()
 
-    @contextmanager
-    def awaited(self) -> Generator[None]:
+    def awaited(self) -> "_Awaited":
         """While somebody waits in here for what the peer will say, reading goes on."""
-        self._foreground_calls += 1
-        self._update_reading()
-        try:
-            yield
-        finally:
-            self._foreground_calls -= 1
+        return _Awaited(self)
+
+    def await_one(self, count: int) -> None:
+        """So many more wait, or, where it is negative, no longer do."""
+        self._foreground_calls += count
+        if self._holds:
             self._update_reading()
 
     def _update_reading(self) -> None:
@@ -169,6 +167,21 @@ class Calling(Sending):
         """Ask the peer to cancel our open calls of a method; each still gets its answer."""
         for call_id in self._calls.of_method(call_method) if self._withdraws else ():
             self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
+
+
+class _Awaited:
+    """A class, not a generator: every call passes here."""
+
+    __slots__ = ("_calling",)
+
+    def __init__(self, calling: Calling) -> None:
+        self._calling = calling
+
+    def __enter__(self) -> None:
+        self._calling.await_one(1)
+
+    def __exit__(self, *failure: object) -> None:
+        self._calling.await_one(-1)
 
 
 __all__ = ["CANCEL_REQUEST", "Calling"]
