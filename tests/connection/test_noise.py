@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from accord.connection.incoming import Shortcut
+from accord.connection.noise import ROWS_MAX
 from accord.connection.tolerated import KINDS_MAX, Tolerated
 from tests.connection.raw_peer import Role, connected
 
@@ -65,6 +66,18 @@ async def test_rows_of_noise_in_one_chunk_are_told_apart(log: pytest.LogCaptureF
         assert "x…" not in said[2]
         assert len(said[2]) < 400
         assert "2 more lines" in said[3]
+
+
+async def test_noise_between_all_messages_makes_no_storm(log: pytest.LogCaptureFixture) -> None:
+    """Ours: an agent that prints a line with each update is told on about, but not for ever."""
+    async with connected(serving_pings()) as (_, peer):
+        good = b'{"jsonrpc":"2.0","method":"good","params":{}}\n'
+        peer.transport.write((b"a\nb\n" + good) * 500)
+        peer.request(1, "ping")
+        await peer.answer(1)
+        said = warnings(log)
+        assert [one.split(":")[0] for one in said].count("bad frame") == ROWS_MAX
+        assert said[-1].endswith("of further ones nothing is told")
 
 
 async def test_noise_up_to_the_end_is_counted_at_the_end(log: pytest.LogCaptureFixture) -> None:

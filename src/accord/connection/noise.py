@@ -6,17 +6,21 @@ from accord.connection.limits import NOISE_BYTES_SHOWN
 
 _log = logging.getLogger("accord.connection")
 
+# A peer that prints between its messages all the time is not worth more lines than these.
+ROWS_MAX = 20
+
 
 class Noise:
     """Counts bad lines in a row.
 
     Guards: of each row the first line is quoted when it comes, and the others are counted and
-    told once, when the row is over.
+    told once, when the row is over.  So many rows are told, and no more.
     """
 
     def __init__(self) -> None:
         # How many came behind the first of this row.
         self.more = 0
+        self._rows = 0
 
     def heard(self, count: int, reason: str, frame: bytes, hint: str) -> None:
         """A bad line, the so-manieth of its row; the hint is for people."""
@@ -24,11 +28,16 @@ class Noise:
             self.more = count - 1
             return
         self.over()
-        _log.warning("bad frame: %s: %s%s", reason, quoted(frame), hint)
+        self._rows += 1
+        if self._rows <= ROWS_MAX:
+            last = "; of further ones nothing is told" if self._rows == ROWS_MAX else ""
+            _log.warning("bad frame: %s: %s%s%s", reason, quoted(frame), hint, last)
 
     def over(self) -> None:
         """A good frame came, or the end."""
-        if self.more:
+        if self.more and self._rows >= ROWS_MAX:
+            self.more = 0
+        elif self.more:
             lines = "line that is no message" if self.more == 1 else "lines that are no messages"
             _log.warning("bad frames: %d more %s", self.more, lines)
             self.more = 0
@@ -40,4 +49,4 @@ def quoted(frame: bytes) -> str:
     return f"{text!r}{'…' if len(frame) > NOISE_BYTES_SHOWN else ''}"
 
 
-__all__ = ["Noise", "quoted"]
+__all__ = ["ROWS_MAX", "Noise", "quoted"]
