@@ -121,6 +121,23 @@ async def test_a_plan_is_given_entry_by_entry() -> None:
     assert errors == ["an entry of a plan is its text, not a list: plan(*entries)"]
 
 
+async def test_an_entry_of_a_plan_may_say_how_much_it_matters() -> None:
+    """Schema: high, medium, low; no class is needed for it."""
+    agent = Agent("planner", version="1")
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        plan = await turn.plan("one", ("two", "high"))
+        await plan.replace("three")
+        with pytest.raises(LocalProtocolError, match="'urgent' is no PlanEntryPriority"):
+            await turn.plan(("one", "urgent"))
+
+    async with raw_client(agent) as client:
+        await client.prompt(await client.new_session())
+    told = [[(e["content"], e["priority"]) for e in one["entries"]] for one in client.updates()]
+    assert told == [[("one", "medium"), ("two", "high")], [("three", "medium")]]
+
+
 def test_a_function_must_take_what_it_will_be_given() -> None:
     """Ours: told where it is registered, not with the first prompt."""
     agent = Agent("mistaken", version="1")

@@ -10,12 +10,17 @@ from accord.errors import LocalProtocolError
 from accord.schema import v2
 
 Emit = Callable[[Any], Awaitable[None]]
+EntryLike = str | tuple[str, str] | v2.PlanEntry
 
 
 def as_entry(entry: object) -> v2.PlanEntry:
-    """An entry as a program may write it: its text, or the whole."""
+    """An entry as a program may write it: its text, its text and priority, or the whole."""
     if isinstance(entry, str):
         return v2.PlanEntry(content=entry, priority="medium", status="pending")
+    # Not a list: that is a whole plan where one entry is wanted.
+    if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
+        text, priority = entry
+        entry = v2.PlanEntry(content=text, priority=priority, status="pending")
     if not isinstance(entry, v2.PlanEntry):
         kind = type(entry).__name__
         raise LocalProtocolError(f"an entry of a plan is its text, not a {kind}: plan(*entries)")
@@ -58,9 +63,11 @@ class PlanHandle:
         """The entry will not be done."""
         await self._mark(index, "cancelled")
 
-    async def replace(self, entries: Sequence[str | v2.PlanEntry]) -> None:
+    async def replace(self, entries: Sequence[EntryLike]) -> None:
         """Think again: other entries from now on."""
-        self._entries = [as_entry(entry) for entry in entries]
+        self._entries = [
+            as_entry(one) for one in ((entries,) if isinstance(entries, str) else entries)
+        ]
         await self.show()
 
     async def _mark(self, index: int, status: str) -> None:

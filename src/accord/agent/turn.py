@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     # What the methods below import themselves is loaded behind the answer to `initialize`.
     from accord.agent.elicitation import Answer, FormField
     from accord.agent.own_terminals import Done, OwnTerminal
-    from accord.agent.plan import PlanHandle
+    from accord.agent.plan import EntryLike, PlanHandle
     from accord.agent.session import AgentSession
     from accord.agent.tool_call import ToolCallHandle
 
@@ -155,7 +155,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         self._streams.append(stream)
         return stream
 
-    async def plan(self, *entries: str | v2.PlanEntry, plan_id: str = "main") -> PlanHandle:
+    async def plan(self, *entries: EntryLike, plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
         from accord.agent.plan import PlanHandle, as_entry
 
