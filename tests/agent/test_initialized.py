@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
-from tests.agent.raw_client import raw_client
+from tests.agent.raw_client import initialize_params, raw_client
 from tests.agent.v2.play import made
 
 
@@ -44,6 +48,44 @@ async def test_what_fails_behind_the_answer_does_not_end_the_connection(
     async with raw_client(agent, version=1) as client:
         assert "sessionId" in await client.result("session/new", {"cwd": "/", "mcpServers": []})
     assert "no disk" in caplog.text
+
+
+async def test_what_is_loaded_meanwhile_waits_while_a_request_is_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: who opens a session at once is not kept waiting for what the first turn needs."""
+    steps: list[str] = []
+    begun, all_loaded, may_end = anyio.Event(), anyio.Event(), anyio.Event()
+
+    def prepare(_dialect: str, *, files: bool) -> Iterator[None]:
+        for number in range(3):
+            steps.append(f"step {number}")
+            if number == 0:
+                begun.set()
+            yield
+        all_loaded.set()
+
+    monkeypatch.setattr("accord.agent.serving.prepare", prepare)
+    agent = made()
+
+    @agent.method("_test/slow")
+    async def slow(_: dict[str, Any]) -> dict[str, Any]:
+        steps.append("served")
+        await may_end.wait()
+        for _number in range(10):
+            await anyio.lowlevel.checkpoint()
+        steps.append("answered")
+        return {}
+
+    with anyio.fail_after(5):
+        async with raw_client(agent, version=1, initialize=False, validate=False) as client:
+            client.start("initialize", initialize_params(1, None))
+            asked = client.start("_test/slow", {})
+            await begun.wait()
+            may_end.set()
+            await client.answer(asked)
+            await all_loaded.wait()
+    assert steps == ["step 0", "served", "answered", "step 1", "step 2"]
 
 
 @pytest.mark.parametrize("offered", [False, True])
