@@ -98,9 +98,11 @@ async def test_without_a_login_the_error_is_the_callers(version: int, login: Any
         agent.error(await agent.expect("session/new"), -32000)
 
     async with playing_with(answer(version), script, version, login=login) as (client, agent):
-        with pytest.raises(AuthenticationRequired):
+        with pytest.raises(AuthenticationRequired) as caught:
             await client.new_session()
         assert len(agent.received) == 2
+    (note,) = caught.value.__notes__
+    assert "'key'" in note
 
 
 @VERSIONS

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.client.callbacks import CallbackCancelled, call
+from accord.client.callbacks import CallbackCancelled, call, until_it_fails
 from accord.client.elicitation import Elicitations
 from accord.client.extensions import Extensions
 from accord.client.permissions import Permissions
@@ -105,3 +105,43 @@ async def test_services_and_extensions_that_are_cancelled_are_answered_for() -> 
         assert (await session.ask("a")).stop_reason == "end_turn"
     assert [answer.get("error", {}).get("code") for answer in answers] == [-32603, -32603, None]
     assert answers[2]["result"] == {"action": "cancel"}
+
+
+async def test_a_listener_that_fails_is_told_nothing_more(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: as for `traffic=`, what it raises is in the log once."""
+    heard: list[bytes] = []
+
+    def listen(data: bytes) -> None:
+        heard.append(data)
+        raise ValueError("mine")
+
+    tell = until_it_fails(listen, "stderr")
+    for _ in range(3):
+        tell(b"x")
+    assert heard == [b"x"]
+    (told,) = caplog.records
+    assert told.getMessage() == "the function for stderr= failed; it is not called any more"
+
+
+async def test_a_listener_for_updates_that_fails_fails_early_ones_too_and_no_session(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: whether an update comes before or behind the answer makes no difference."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        opening = await agent.expect("session/new")
+        agent.say("early ")
+        agent.result(opening, {"sessionId": "s1"})
+        prompt = await agent.begin_turn()
+        agent.say("late")
+        agent.end_turn(prompt)
+
+    def listen(update: object) -> None:
+        raise ValueError("mine")
+
+    async with connected(script) as (client, _):
+        session = await client.new_session(on_update=listen)
+        await session.ask("a")
+        texts = [message.text for message in session.transcript.messages]
+        assert texts == ["early ", "a", "late"]
+    assert len([one for one in caplog.records if one.exc_info]) == 2

@@ -84,6 +84,7 @@ def test_services_may_be_switched(service: Any) -> None:
         ((["python", "agent.py"],), r"list is no word; of a list, write Client\.spawn\(\*words\)"),
         ((5,), "int is no word"),
         ((), "empty"),
+        (("", "agent.py"), "empty"),
     ],
 )
 def test_a_command_is_given_word_by_word(command: tuple[Any, ...], hint: str) -> None:

@@ -141,3 +141,17 @@ async def test_single_things_are_cancelled_only_where_they_offer_it() -> None:
         await session.cancel_tool_call("b")
         await session.cancel_terminal("b")
         assert len(agent.received) == 4
+
+
+async def test_a_session_that_cannot_be_set_up_as_wanted_is_closed_again() -> None:
+    """Ours: the program gets no session, so the agent must not be left with one."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session(modes=MODES)
+        agent.result(await agent.expect("session/close"), {})
+
+    async with connected(script) as (client, agent):
+        with pytest.raises(LocalProtocolError, match="no mode 'fly'"):
+            await client.new_session(mode="fly")
+        assert not client.sessions
+        assert len(agent.sent("session/close")) == 1

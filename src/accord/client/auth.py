@@ -10,7 +10,10 @@ import anyio
 from accord.client.callbacks import call
 from accord.client.options import Login
 from accord.client.wire import AuthMethod
-from accord.errors import AccordError, LocalProtocolError, SpawnFailed
+from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError, SpawnFailed
+
+# Of the ids that an agent gives to its ways to log in, where they are listed for a person.
+WAYS_CHARACTERS_MAX = 500
 
 
 class LoginFailed(AccordError):
@@ -44,6 +47,16 @@ def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
     raise LocalProtocolError(f"the agent has no login method {method_id!r}; it has {known}")
 
 
+def add_ways(error: AuthenticationRequired, methods: Sequence[AuthMethod]) -> None:
+    """Note beside an error which ways to log in there are, for who reads the traceback."""
+    ids = ", ".join(repr(method.method_id) for method in methods)[:WAYS_CHARACTERS_MAX]
+    if ids and not getattr(error, "__notes__", None):
+        error.add_note(
+            f"The agent has these ways to log in: {ids}.  Choose one by login=, or"
+            " await client.authenticate() with it and try again."
+        )
+
+
 async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run a login in the terminal that this program was started from, and wait for its end."""
     from accord.machine.process import environment
@@ -58,4 +71,4 @@ async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int
         return await process.wait()
 
 
-__all__ = ["LoginFailed", "choose", "find", "run_in_terminal"]
+__all__ = ["LoginFailed", "add_ways", "choose", "find", "run_in_terminal"]

@@ -8,6 +8,7 @@ cancelled, and is told as any mistake is.
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 import anyio
 
 T = TypeVar("T")
+
+_log = logging.getLogger("accord.client")
 
 
 class CallbackCancelled(Exception):
@@ -45,4 +48,24 @@ async def guarded(work: Awaitable[T]) -> T:
         raise CallbackCancelled("a callback was cancelled, but not by its client") from error
 
 
-__all__ = ["CallbackCancelled", "call", "guarded"]
+def until_it_fails(function: Callable[[T], object], option: str) -> Callable[[T], None]:
+    """The function for an option that is told things as they come.
+
+    One that fails is told nothing more: its fault is in the log once, and harms nobody else.
+    """
+    listener: Callable[[T], object] | None = function
+
+    def tell(what: T) -> None:
+        nonlocal listener
+        if listener is None:
+            return
+        try:
+            listener(what)
+        except Exception:  # noqa: BLE001 - whatever it is, it is not the conversation's
+            listener = None
+            _log.exception("the function for %s= failed; it is not called any more", option)
+
+    return tell
+
+
+__all__ = ["CallbackCancelled", "call", "guarded", "until_it_fails"]

@@ -138,7 +138,7 @@ def checked_id(session_id: object) -> str:
 
 def command_words(command: Sequence[object]) -> tuple[str, ...]:
     """The words of an agent's command, as `Client.spawn` was given them."""
-    if not command:
+    if not command or command[0] == "":
         raise LocalProtocolError("the command of the agent is empty")
     words: list[str] = []
     for word in command:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
 from accord.client import auth
+from accord.client.callbacks import until_it_fails
 from accord.client.capabilities import AgentCapabilities
 from accord.client.checks import absolute, checked_id, command_words, make_setup
 from accord.client.connected import Connected
@@ -25,7 +26,7 @@ from accord.client.handshake import Implementation
 from accord.client.opening import Opening
 from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, TerminalRunner, make_options
-from accord.client.session import Session
+from accord.client.session import Session, begin_with
 from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
@@ -93,7 +94,7 @@ class Client:
                 words,
                 cwd=None if cwd is None else os.fspath(cwd),
                 env=environment(env),
-                stderr=stderr,
+                stderr=None if stderr is None else until_it_fails(stderr, "stderr"),
                 stall_seconds=made.limits.stall_seconds,
             )
 
@@ -203,10 +204,7 @@ class Client:
             mode, options = None, {}
         request = self._connected.open_link.wire.new_session(setup)
         session = await self._open(request, None, setup, on_update)
-        if mode is not None:
-            await session.set_mode(mode)
-        for option_id, value in options.items():
-            await session.set_option(option_id, value)
+        await begin_with(session, mode, options, self._connected.options.limits.close_seconds)
         return session
 
     @property

@@ -5,6 +5,7 @@ What the library itself needs of a client; a `Client` is what a program holds of
 What always holds: after `stop` nothing that was started for the agent is left.
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TypeVar
@@ -36,6 +37,8 @@ from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
 T = TypeVar("T")
+
+_log = logging.getLogger("accord.client")
 
 
 class Connected:
@@ -261,7 +264,10 @@ class Connected:
                 begun.append(self._add_session(answer.session_id, setup, on_update))
             conversation = begun[0]
             for update in self.link.early.take(conversation.id):
-                conversation.apply(update)
+                try:
+                    conversation.apply(update)
+                except Exception:  # noqa: BLE001 - of a listener, as for any update
+                    _log.exception("handling an early session/update failed")
             conversation.transcript.session_setup(answer)
 
         try:

@@ -19,6 +19,7 @@ import anyio
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from accord.client.auth import add_ways
 from accord.client.early import EarlyUpdates
 from accord.client.handshake import (
     Offer,
@@ -33,7 +34,13 @@ from accord.client.patience import Patience
 from accord.client.services import Services
 from accord.client.wire import AgentFacts, Wire
 from accord.connection.connection import Connection, Handler
-from accord.errors import ConnectionLost, RateLimited, RemoteProtocolError, RequestFailed
+from accord.errors import (
+    AuthenticationRequired,
+    ConnectionLost,
+    RateLimited,
+    RemoteProtocolError,
+    RequestFailed,
+)
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
@@ -195,7 +202,9 @@ class Link:
         return self.options.login is not None or self.wire.dialect == "draft"
 
     async def explain(self, error: Exception) -> None:
-        """Add what the agent's process said about an internal error, where that is ours."""
+        """Add what is known here and helps a person: ways to log in, and what stderr said."""
+        if isinstance(error, AuthenticationRequired) and hasattr(self, "facts"):
+            add_ways(error, self.facts.auth_methods)
         await add_last_words(error, self.transport)
 
     async def call(

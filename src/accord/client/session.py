@@ -4,8 +4,11 @@ Must not know: the form of any message; the wire form of the link knows that.  W
 itself does with a session is in `conversation.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio
 
 from accord.client.checks import check_blocks, prompt_items
 from accord.client.conversation import Conversation
@@ -13,7 +16,7 @@ from accord.client.encoding import blaming_caller
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.turn import PromptTurn, Reply
-from accord.errors import LocalProtocolError
+from accord.errors import AccordError, LocalProtocolError
 from accord.transcript import ConfigOption, Transcript, Update
 
 if TYPE_CHECKING:
@@ -256,6 +259,27 @@ class Session:
         return await self._conversation.call(method, params)
 
 
+async def begin_with(
+    session: Session,
+    mode: str | None,
+    options: Mapping[str, str | bool | int | float],
+    close_seconds: float,
+) -> None:
+    """Put a new session into this mode, and set these options.
+
+    Where that cannot be it is closed again, within a bound: nobody will have it.
+    """
+    try:
+        if mode is not None:
+            await session.set_mode(mode)
+        for option_id, value in options.items():
+            await session.set_option(option_id, value)
+    except BaseException:
+        with anyio.move_on_after(close_seconds, shield=True), suppress(AccordError):
+            await session.close()
+        raise
+
+
 class UpdateStream:
     """The updates of one session from one moment on."""
 
@@ -280,4 +304,4 @@ class UpdateStream:
         self._inbox.close()
 
 
-__all__ = ["Session", "UpdateStream"]
+__all__ = ["Session", "UpdateStream", "begin_with"]
