@@ -137,9 +137,12 @@ class Serving:
     async def _prepare(self, spoken: DialectName) -> None:
         assert self._dialect is not None
         assert self.connection is not None
-        for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
-            await checkpoint()
+        steps = prepare(spoken, files=self._dialect.service.wire.features.read_files)
+        is_done = False
+        while not is_done:
             await self.connection.idle()
+            is_done = next(steps, self) is self
+            await checkpoint()
 
     def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None
