@@ -11,7 +11,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.draft_prompts import blocks_of
 from accord.agent.draft_servers import kept_servers
-from accord.errors import RequestFailed, StoreError
+from accord.errors import LocalProtocolError, RequestFailed, StoreError
 from accord.schema import draft, v2
 from accord.schema.struct import Raw
 from tests.agent.draft_client import draft_client
@@ -154,7 +154,10 @@ async def test_a_call_is_patched_after_its_announcement() -> None:
         )
         await turn.emit(v2.ToolCallUpdate(tool_call_id="c", content=[], status="paused"))
         await turn.emit(v2.ToolCallUpdate(tool_call_id="c", status="completed"))
-        await turn.emit(v2.ToolCallUpdate(tool_call_id="c", status="failed"))
+        with pytest.raises(LocalProtocolError):
+            await turn.emit(v2.ToolCallUpdate(tool_call_id="c", status="failed"))
+        # What is told past the turn's guard is held back by the wire.
+        await turn.session.emit(v2.ToolCallUpdate(tool_call_id="c", status="failed"))
 
     async with draft_client(agent_that(work)) as client:
         session = await client.new_session()
