@@ -16,6 +16,7 @@ from accord.client.extensions import Extensions
 from accord.client.opening import meant
 from accord.client.permissions import Permissions
 from accord.client.turn import PromptTurn
+from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
 
 EXITS = [SystemExit(7), KeyboardInterrupt()]
@@ -82,7 +83,22 @@ async def test_who_leaves_the_program_in_any_other_callback_does_so_too(
     await left(tells, 1, leaving, extensions=extensions)
 
 
-def test_what_ismeant_is_the_end_of_the_program_else_the_only_one_there_is() -> None:
+async def test_a_client_is_entered_once() -> None:
+    """Ours: what the event loop says about it helps nobody."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.shake_hands()
+
+    async with playing(script) as (_, transport):
+        opening = Client.connect(transport, **BARE)
+        async with opening:
+            with pytest.raises(LocalProtocolError, match="entered once"):
+                await opening.__aenter__()
+        with pytest.raises(LocalProtocolError, match="entered once"):
+            await opening.__aenter__()
+
+
+def test_what_is_meant_is_the_end_of_the_program_else_the_only_one_there_is() -> None:
     """Ours."""
     stop, bad, worse = SystemExit(3), ValueError("bad"), ValueError("worse")
     assert meant(BaseExceptionGroup("", [bad, BaseExceptionGroup("", [stop])])) is stop

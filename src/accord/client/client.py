@@ -300,7 +300,7 @@ class Client:
             RemoteProtocolError: its pages lead in a circle, or nowhere.
         """
         cursor: str | None = None
-        empty = 0
+        seen, empty = {hash(cursor)}, 0
         while True:
             page = await self.list_page(cursor, cwd=cwd, archived=archived)
             for info in page.sessions:
@@ -308,9 +308,10 @@ class Client:
             if page.next_cursor is None:
                 return
             empty = 0 if page.sessions else empty + 1
-            if page.next_cursor == cursor or empty > EMPTY_PAGES_MAX:
-                raise RemoteProtocolError("session/list: the pages have no end", page.next_cursor)
             cursor = page.next_cursor
+            if hash(cursor) in seen or empty > EMPTY_PAGES_MAX:
+                raise RemoteProtocolError("session/list: the pages have no end", cursor)
+            seen.add(hash(cursor))
 
     async def close_session(self, session: Session) -> None:
         """Stop everything in a session and free what it holds."""

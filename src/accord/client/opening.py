@@ -13,6 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.client.connected import Connected
+from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
     from accord.client.client import Client
@@ -35,6 +36,8 @@ class Opening(AbstractAsyncContextManager["Client"]):
             raise AttributeError(f"{_HOW}; only then there is {name!r}")
 
     async def __aenter__(self) -> "Client":
+        if self._tasks is not None:
+            raise LocalProtocolError("a client is entered once; for another, spawn or connect anew")
         client = self._make(self._connected)
         self._tasks = tasks = anyio.create_task_group()
         await tasks.__aenter__()
