@@ -122,7 +122,7 @@ class ToolCall(LightStruct):
     # Its turn was cancelled before it was finished, or it says so itself.
     cancelled: bool = False
     # Made when they are needed: a long session has very many calls, most with few of these.
-    _content: list[ReceivedItem] | None = None
+    _content: list[ContentItem] | None = None
     _meta: dict[str, Raw] | None = None
     # As they came, until somebody looks: most are replaced before that.
     _places: Sequence[Place] = ()
