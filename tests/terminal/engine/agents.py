@@ -51,6 +51,12 @@ async def answer(turn: Turn) -> str | None:
             with anyio.CancelScope(shield=True):
                 await turn.say("no")
                 await anyio.sleep(60)
+        case "late":
+            with anyio.CancelScope(shield=True):
+                await turn.say("not yet")
+                while not os.path.exists(os.path.join(turn.cwd, "go")):
+                    await anyio.sleep(0.02)
+                await turn.say(" at last")
         case "edit":
             allowed = await turn.edit("file.txt", "new\\n", reason="it must be new")
             await turn.say("allowed" if allowed else "denied")

@@ -78,19 +78,48 @@ async def test_a_turn_that_is_stopped_says_so_and_keeps_the_queue(work: Path) ->
         assert [draft.text for draft in chat.queue] == ["later"]
 
 
-async def test_an_agent_that_does_not_stop_can_be_left(work: Path) -> None:
-    """Ours: Esc twice; nothing hangs."""
-    async with desk_of() as desk:
-        chat = await opened(desk, work)
+@pytest.mark.parametrize("version", ["v1", "v2"])
+async def test_an_agent_that_does_not_stop_is_left_at_once(work: Path, version: str) -> None:
+    """Ours: Esc twice; however long a turn may take to close, nobody waits for that."""
+    async with desk_of(Limits(close_seconds=3600)) as desk:
+        command = program(work.parent, version)
+        chat = await desk.open_chat(order=Order(command=command, folder=str(work)))
+        await until(chat, ready)
         desk.send(chat, Draft("stubborn"))
         await until(chat, lambda chat: bool(said(chat)))
         desk.stop(chat)
         await until(chat, lambda chat: chat.phase == "stopping")
         desk.stop(chat)
-        await until(chat, lambda chat: chat.is_leaving)
         await until(chat, ready)
-        assert not chat.is_leaving
+        assert chat.stop_reason == "cancelled"
         assert "had not stopped" in remarks(chat)
+        # What is said next is the agent's to take, and can be stopped and left like any other.
+        desk.send(chat, Draft("next"))
+        await until(chat, lambda chat: "next" in shown(chat))
+        assert chat.phase == "working"
+        desk.stop(chat)
+        await until(chat, lambda chat: chat.phase == "stopping")
+        desk.stop(chat)
+        await until(chat, ready)
+        assert remarks(chat).count("had not stopped") == 2
+
+
+async def test_what_a_turn_that_was_left_still_says_is_shown(work: Path) -> None:
+    """Ours: nothing that an agent says is dropped, and the next turn is not taken for that one."""
+    async with desk_of() as desk:
+        chat = await opened(desk, work)
+        desk.send(chat, Draft("late"))
+        await until(chat, lambda chat: said(chat) == ["not yet"])
+        desk.stop(chat)
+        await until(chat, lambda chat: chat.phase == "stopping")
+        desk.stop(chat)
+        await until(chat, ready)
+        assert "had not stopped" in remarks(chat)
+        (work / "go").touch()
+        desk.send(chat, Draft("hello"))
+        await until(chat, lambda chat: ready(chat) and "you said hello" in said(chat))
+        assert "at last" in "".join(said(chat))
+        assert chat.stop_reason == "end_turn"
 
 
 async def test_a_failed_turn_says_why_and_can_be_tried_again(work: Path) -> None:

@@ -5,9 +5,13 @@ Must not know tabs, screens or how an agent is started.
 What always holds
     * A chat has at most one turn of ours; what is sent meanwhile waits in its queue, in order.
     * However a turn ends, the chat says so, and the next queued prompt is sent unless it failed.
+    * A turn that the person leaves is over for the chat in that moment, whatever the agent does.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import anyio
 
@@ -59,43 +63,67 @@ class Turns:
         chat.denied_request = None
         chat.set_phase("working")
         problem: Problem | None = None
-        left = False
+        scope = self._scope = anyio.CancelScope()
         try:
             blocks = await blocks_of(draft, self._capabilities, self.session.roots)
-            with anyio.CancelScope() as self._scope:
-                async with self.session.prompt(blocks) as turn:
-                    chat.sent()
-                    await turn.wait()
-                chat.stop_reason = turn.stop_reason
-            left = self._scope.cancelled_caught
+            with scope:
+                chat.stop_reason = await self._wait(blocks, scope)
         except RequestCancelled:
             chat.stop_reason = "cancelled"
         except ConnectionLost:
             # Whoever watches the agent says how it ended.
-            chat.set_phase("lost")
+            if self._scope is scope:
+                chat.set_phase("lost")
         except AccordError as error:
             problem = problem_of(error, chat)
         except (OSError, ValueError) as error:
             problem = Problem("turn_failed", f"It could not be sent: {error}", "", ("retry",))
-        finally:
-            self._scope = None
-        return self._ended(problem, left=left)
+        if self._scope is not scope:
+            # It was left, and another one may run by now.
+            return False
+        if scope.cancelled_caught:
+            # It had not been sent yet.
+            self._leave()
+            return False
+        self._scope = None
+        return self._ended(problem)
 
-    def _ended(self, problem: Problem | None, *, left: bool) -> bool:
+    async def _wait(self, blocks: Sequence[Any], scope: anyio.CancelScope) -> str | None:
+        """Send it and wait for its end; why it ended."""
+        async with self.session.prompt(blocks) as turn:
+            self._chat.sent()
+            try:
+                await turn.wait()
+            except anyio.get_cancelled_exc_class():
+                if scope.cancel_called:
+                    # Here, just before the agent is told once more: what is said next comes after
+                    # that.  How long it may still take to stop is of no matter to the person.
+                    self._leave()
+                raise
+        return turn.stop_reason
+
+    def _leave(self) -> None:
+        """The turn is over for the person; what still comes of it is shown as it comes."""
+        self._scope = None
+        chat = self._chat
+        chat.stop_reason = "cancelled"
+        if chat.phase != "lost":
+            chat.set_phase("ready")
+        chat.remark("You left the turn; the agent had not stopped yet.", "warning")
+
+    def _ended(self, problem: Problem | None) -> bool:
         chat = self._chat
         stopped = chat.phase == "stopping"
         if chat.phase != "lost":
             chat.set_phase("ready")
-        if left:
-            chat.remark("You left the turn; the agent had not stopped yet.", "warning")
-        elif problem is not None:
+        if problem is not None:
             chat.remark(problem.text, "error", problem.detail)
             chat.set_problem(problem)
         elif chat.stop_reason not in (None, "end_turn"):
             words = stop_words(chat.stop_reason)
             chat.remark(words.text, "info" if words.is_good else "warning")
         # Who stopped it wants to think, and what failed would fail again.
-        return problem is None and not stopped and not left and chat.phase == "ready"
+        return problem is None and not stopped and chat.phase == "ready"
 
     async def add(self, draft: Draft) -> None:
         """Send something into the turn that runs; what the agent makes of it is its matter."""
@@ -114,7 +142,6 @@ class Turns:
         if chat.phase == "stopping":
             if self._scope is not None:
                 self._scope.cancel()
-                chat.leaving()
             return
         try:
             await self.session.cancel()

@@ -74,8 +74,6 @@ class Chat:
         # Grows with every change, for whoever only wants to know whether there was one.
         self.revision = 0
         self.phase: Phase = "starting"
-        # The person does not want to wait until the agent has stopped.
-        self.is_leaving = False
         self.problem: Problem | None = None
         self.questions = Questions(clock, self.changed)
         # What waits to be sent when the turn is over, oldest first.
@@ -289,7 +287,6 @@ class Chat:
         elif phase not in ("working", "stopping"):
             self.turn_began = None
         self.phase = phase
-        self.is_leaving = self.is_leaving and phase == "stopping"
         self._catch_up()
         self.changed()
 
@@ -305,11 +302,6 @@ class Chat:
                 self.call_ended.setdefault(call.tool_call_id, self.clock())
                 self.changed(call)
         self.set_phase("stopping")
-
-    def leaving(self) -> None:
-        """The person leaves a turn that does not stop."""
-        self.is_leaving = True
-        self.changed()
 
     def deny(self, tool_call_id: str, why: str) -> None:
         """The person, or a rule of theirs, said no to a call."""

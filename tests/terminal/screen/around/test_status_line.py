@@ -69,11 +69,6 @@ async def test_a_turn_from_its_beginning_to_its_end(size: tuple[int, int]) -> No
         await pilot.pause()
         assert _line(app).startswith("◌ Stopping…")
         assert _line(app).endswith("[Leave it] Esc")
-        chat.leaving()
-        line.refresh_chat()
-        await pilot.pause()
-        assert _line(app).startswith("◌ Leaving the turn")
-        assert "[" not in _line(app)
         chat.stop_reason = "cancelled"
         chat.set_phase("ready")
         line.refresh_chat()

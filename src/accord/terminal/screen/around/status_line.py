@@ -60,7 +60,7 @@ class StatusLine(PartsLine):
 
     def _stop(self) -> list[Part]:
         is_going_on = self._chat.is_busy or self._chat.works_alone
-        if not is_going_on or self._chat.is_leaving:
+        if not is_going_on:
             return []
         palette = self.palette
         keys = self._desk.settings.keys_of("stop")
@@ -86,9 +86,6 @@ class StatusLine(PartsLine):
             return [Part("✗ You are not logged in", palette.error)]
         if chat.phase == "lost":
             return [Part("✗ The agent is not there", palette.error)]
-        if chat.is_leaving:
-            last = "◌ Leaving the turn; the agent has a last moment to stop"
-            return [Part(last, palette.warning, least=12)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
