@@ -230,3 +230,11 @@ def test_the_last_words_of_a_process_are_shown_in_part_and_kept_whole() -> None:
     assert len(str(error)) < 4096 + 100
     assert str(error).endswith("line 9999")
     assert "line 0\n" not in str(error)
+
+
+def test_a_message_without_end_is_shown_in_part_and_kept_whole() -> None:
+    """Ours: some agents answer with a whole page of their model's server."""
+    error = RequestFailed("session/prompt", -32603, "no " * 100_000)
+    assert len(error.message) == 300_000
+    assert len(str(error)) < 2100
+    assert str(error).endswith("… (code -32603)")

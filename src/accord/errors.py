@@ -24,6 +24,8 @@ _SECONDS_MAX = 86_400
 _ID_CHARACTERS_MAX = 100
 # What a peer says about its error is for people too, and a stack trace is not.
 _DETAIL_CHARACTERS_MAX = 500
+# Nor is its message a place for whole documents; `message` has all of it.
+_MESSAGE_CHARACTERS_MAX = 2000
 # What a process said last, as far as it is shown; `stderr_tail` has all that was kept.
 _LAST_WORDS_MAX = 4096
 # HTTP's word for it, which agents pass on from their model's server.
@@ -65,7 +67,8 @@ class RequestFailed(AccordError):
     """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
-        super().__init__(f"{method}: {message} (code {code})")
+        cut = "…" if len(message) > _MESSAGE_CHARACTERS_MAX else ""
+        super().__init__(f"{method}: {message[:_MESSAGE_CHARACTERS_MAX]}{cut} (code {code})")
         self.method = method
         self.code = code
         self.message = message

@@ -68,6 +68,20 @@ async def test_rows_of_noise_in_one_chunk_are_told_apart(log: pytest.LogCaptureF
         assert "2 more lines" in said[3]
 
 
+async def test_a_message_with_a_mistake_in_it_is_not_called_a_stray_print(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: a hint that leads astray is worse than none."""
+    async with connected(serving_pings()) as (connection, peer):
+        connection.noise_hint = "; it printed this"
+        peer.transport.write(b' {"jsonrpc":"2.0","method":"good","params":{"a":NaN}}\n')
+        peer.request(1, "ping")
+        await peer.answer(1)
+        (said,) = warnings(log)
+        assert "NaN" in said
+        assert "it printed this" not in said
+
+
 async def test_noise_between_all_messages_makes_no_storm(log: pytest.LogCaptureFixture) -> None:
     """Ours: an agent that prints a line with each update is told on about, but not for ever."""
     async with connected(serving_pings()) as (_, peer):

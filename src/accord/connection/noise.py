@@ -30,6 +30,9 @@ class Noise:
         self.over()
         self._rows += 1
         if self._rows <= ROWS_MAX:
+            if frame.lstrip().startswith(b"{"):
+                # Somebody meant it as a message, and did not print it by mistake.
+                hint = ""
             last = "; of further ones nothing is told" if self._rows == ROWS_MAX else ""
             _log.warning("bad frame: %s: %s%s%s", reason, quoted(frame), hint, last)
 
