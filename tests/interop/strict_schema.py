@@ -20,10 +20,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 Schema = Mapping[str, Any]
 
@@ -58,8 +58,7 @@ URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 ABSOLUTE_PATH = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """One way to read a value: what is wrong with it then, and which keys are accounted for."""
 
     problems: tuple[str, ...] = ()
@@ -82,6 +81,7 @@ class StrictSchema:
     def __init__(self, definitions: Mapping[str, Schema], path_keys: Iterable[str] = ()) -> None:
         self.definitions = definitions
         self._path_keys = frozenset(path_keys)
+        self._seen: dict[int, tuple[Schema, bool]] = {}
 
     def judge(self, schema: Schema, value: Any, path: str) -> list[str]:
         """Every problem of the value, unknown keys included; empty when it is right."""
@@ -94,9 +94,7 @@ class StrictSchema:
         return min(verdicts, key=len)
 
     def _read(self, schema: Schema, value: Any, path: str) -> list[Reading]:
-        if unknown := schema.keys() - ANNOTATIONS - CONSTRAINTS:
-            raise ValueError(f"schema keywords not understood: {sorted(unknown)}")
-        if not schema.keys() & CONSTRAINTS:
+        if not self._constrains(schema):
             return [Reading(raw=True)]
         own = Reading(tuple(self._scalar_problems(schema, value, path)))
         if isinstance(value, dict):
@@ -115,7 +113,17 @@ class StrictSchema:
         parts += [
             self._union(schema[key], value, path) for key in ("anyOf", "oneOf") if key in schema
         ]
-        return [_join(readings) for readings in product(*parts)]
+        return parts[0] if len(parts) == 1 else [_join(readings) for readings in product(*parts)]
+
+    def _constrains(self, schema: Schema) -> bool:
+        """Whether it says anything about a value; one with words that we do not know is refused."""
+        found = self._seen.get(id(schema))
+        if found is None:
+            if unknown := schema.keys() - ANNOTATIONS - CONSTRAINTS:
+                raise ValueError(f"schema keywords not understood: {sorted(unknown)}")
+            # With the schema itself, so that no other gets its id.
+            found = self._seen[id(schema)] = (schema, bool(schema.keys() & CONSTRAINTS))
+        return found[1]
 
     def _reference(self, reference: str, value: Any, path: str) -> list[Reading]:
         name = reference.removeprefix("#/$defs/")
@@ -198,10 +206,7 @@ class StrictSchema:
 
 
 def _join(readings: Iterable[Reading]) -> Reading:
-    whole = Reading()
-    for reading in readings:
-        whole = whole.joined(reading)
-    return whole
+    return reduce(Reading.joined, readings)
 
 
 def _is_of(value: Any, name: str) -> bool:
