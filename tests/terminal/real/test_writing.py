@@ -11,6 +11,17 @@ from tests.terminal.tmux import needs_tmux
 pytestmark = needs_tmux
 
 
+def test_what_is_typed_before_the_first_picture_is_said_and_written(tmp_path: Path) -> None:
+    """Ours: whoever types on after `accord chat` loses nothing."""
+    with ChatScreen(tmp_path, "chat", *agent()) as chat:
+        chat.press("Enter")
+        chat.type("the first one")
+        chat.press("Enter")
+        chat.type("the next one")
+        chat.wait_for("You said the first one.", "❯ the next one")
+        chat.leave()
+
+
 def test_commands_and_files_are_completed_and_sent(tmp_path: Path) -> None:
     """Issue 6: `/` from advertised commands with hints, `@` of files, fuzzy."""
     work = tmp_path / "work"

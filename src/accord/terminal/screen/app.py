@@ -141,6 +141,7 @@ class AccordApp(ActingApp):
 
         agents = {name: " ".join(order.command) for name, order in self._choices.items()}
         self.push_screen(AgentsScreen(agents), self._agent_chosen)
+        self.call_after_refresh(self.pass_keys)
 
     def _agent_chosen(self, name: str | None) -> None:
         if name is None:
@@ -149,6 +150,7 @@ class AccordApp(ActingApp):
             self.call_later(self._open, self._choices[name])
 
     async def _open(self, order: Order) -> None:
+        self.hold_keys()
         chat = await self.desk.open_chat(order=order)
         chat.suggestions.extend(self._suggestions)
         if self._welcome:
@@ -208,7 +210,12 @@ class AccordApp(ActingApp):
         self._footer.show(chat)
         self._tabs.show(chat)
         pane.refresh_chat()
-        self.call_after_refresh(pane.take_focus)
+        self.call_after_refresh(self._focus, pane)
+
+    def _focus(self, pane: ChatPane) -> None:
+        pane.take_focus()
+        # Behind the focus, which is not there before what is asked of the app now is done.
+        self.call_later(self.give_held)
 
     @property
     def chat(self) -> Chat | None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.notifications import SeverityLevel
 
 from accord.errors import AccordError
 from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
 from accord.terminal.screen.conversation import Conversation
+from accord.terminal.screen.typed_ahead import HoldingApp
 
 if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TOLD_SECONDS = 6.0
 
 
-class TargetsApp(App[int]):
+class TargetsApp(HoldingApp):
     """The chat in front is said by the app that is made of this."""
 
     desk: Desk
