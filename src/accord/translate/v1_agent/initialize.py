@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.jsonrpc.codes import INTERNAL_ERROR, UNSUPPORTED_PROTOCOL_VERSION, text_of
+from accord.jsonrpc.codes import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION, text_of
 from accord.translate.adapter import Outs
 from accord.translate.keeping import OFFICIAL, is_valid, keep, taken
 from accord.translate.message import (
@@ -92,7 +92,8 @@ class Initialize:
     def _logout(self, request: Request) -> Outs:
         if not self._core.can.logout:
             # Only a new start would forget the login, and that is not ours to decide.
-            raise CannotTranslate(INTERNAL_ERROR, "this agent cannot log out")
+            said = f"{text_of(METHOD_NOT_FOUND)}: this agent cannot log out"
+            raise CannotTranslate(METHOD_NOT_FOUND, said, {"method": request.method})
         return self._renamed(request, "logout")
 
     def _renamed(self, request: Request, method: str) -> Outs:
