@@ -135,6 +135,22 @@ async def test_when_the_agent_dies_every_open_request_is_answered_and_the_end_to
         await stage.client.end()
 
 
+@pytest.mark.rule("D26-08")
+async def test_an_agent_of_the_draft_that_dies_in_a_turn_ends_it_with_a_stop_reason() -> None:
+    """The draft's table 3.5, where client and agent both speak it."""
+    async with staged(speaking("draft")) as stage:
+        await stage.opened("draft")
+        content = [{"type": "text", "text": "go"}]
+        params = {"sessionId": "s", "content": content}
+        stage.client.send({"id": 1, "method": "session/prompt", "params": params})
+        await stage.agent.method("session/prompt")
+        told = {"sessionId": "s", "type": "agent_message_chunk", "data": {"content": "so"}}
+        stage.agent.send({"method": "session/update", "params": told})
+        await stage.client.method("session/update")
+        await stage.agent.transport.aclose()
+        assert (await stage.client.answer(1))["result"]["stopReason"] == "error"
+
+
 async def test_a_client_that_says_too_much_at_once_is_cut_off() -> None:
     async with staged(speaking("v1")) as stage:
         await stage.opened("v1")

@@ -39,7 +39,7 @@ def between(outside: Outside, inside: Spoken, around: Surroundings, how: Setting
         early = EarlyClient(around, strict=how.strict, unstable=how.unstable)
         return early if inside == "v2" else Chain(early, between("v2", inside, around, how))
     if outside == inside:
-        return EarlyAgent(around) if inside == "v2" else Same(around)
+        return _same(inside, around)
     if outside == "v1":
         return _v2_agent(around, how) if inside == "v2" else _draft_agent(around, how)
     if outside == "v2":
@@ -47,6 +47,16 @@ def between(outside: Outside, inside: Spoken, around: Surroundings, how: Setting
         return v1_agent if inside == "v1" else Chain(v1_agent, _draft_agent(around, how))
     draft_client = _draft_client(around, how)
     return draft_client if inside == "v1" else Chain(draft_client, _v2_agent(around, how))
+
+
+def _same(spoken: Spoken, around: Surroundings) -> Translator:
+    if spoken == "v2":
+        return EarlyAgent(around)
+    if spoken == "v1":
+        return Same(around)
+    from accord.translate.same_draft import SameDraft
+
+    return SameDraft(around)
 
 
 def _v1_agent(around: Surroundings, how: Settings) -> Translator:

@@ -6,7 +6,7 @@ reason `error`.  A turn that is being cancelled ends `cancelled`, whatever the a
 
 from __future__ import annotations
 
-from accord.jsonrpc.codes import INTERNAL_ERROR, REQUEST_CANCELLED
+from accord.jsonrpc.codes import REQUEST_CANCELLED
 from accord.schema import draft
 from accord.translate.adapter import Outs
 from accord.translate.draft_client.calls import Calls
@@ -18,8 +18,9 @@ from accord.translate.draft_pieces.content import (
     block_from_draft,
     within,
 )
+from accord.translate.draft_pieces.ended_turns import cancelled_turn, failed_turn, gone
 from accord.translate.draft_pieces.fitting import fits, keep_all, taken
-from accord.translate.draft_tables import STOP_ERROR, to_draft_stop
+from accord.translate.draft_tables import to_draft_stop
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -31,8 +32,6 @@ from accord.translate.message import (
     Request,
     Result,
 )
-
-CANCELLED = "cancelled"
 
 
 class Turns:
@@ -76,9 +75,9 @@ class Turns:
         if isinstance(answer, Result):
             return Result(turn.key, self._result(session, answer.result))
         if turn.cancelled or answer.code == REQUEST_CANCELLED:
-            return Result(turn.key, {"stopReason": CANCELLED})
+            return cancelled_turn(turn.key)
         if turn.begun:
-            return _error(turn, answer)
+            return failed_turn(turn.key, answer)
         _, failure = self._bridge.fail(CLIENT, turn.key, answer, session.id)
         assert isinstance(failure, Failure)
         return failure
@@ -115,7 +114,6 @@ class Turns:
 
     def ended(self, why: str) -> Outs:
         """The agent is gone: turns that had begun end in an error, or as cancelled."""
-        gone = Failure(0, INTERNAL_ERROR, why, {"reason": "agent_gone"})
         outs: list[Out] = []
         for session in self._state.sessions.values():
             turn = session.turn
@@ -123,17 +121,7 @@ class Turns:
                 continue
             if turn.cancelled:
                 outs += self._calls.cancelled(session)
-                outs.append((CLIENT, Result(turn.key, {"stopReason": CANCELLED})))
+                outs.append((CLIENT, cancelled_turn(turn.key)))
             elif turn.begun:
-                outs.append((CLIENT, _error(turn, gone)))
+                outs.append((CLIENT, failed_turn(turn.key, gone(why))))
         return outs
-
-
-def _error(turn: Turn, failure: Failure) -> Result:
-    """The end of a turn that failed, with the failure as it was."""
-    error: Json = {"code": failure.code, "message": failure.message}
-    if failure.data is not None:
-        error["data"] = failure.data
-    result: Json = {"stopReason": STOP_ERROR}
-    keep_all(result, {"error": error})
-    return Result(turn.key, result)
