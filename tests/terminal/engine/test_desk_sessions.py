@@ -110,6 +110,34 @@ async def test_the_last_session_of_the_folder_goes_on(work: Path) -> None:
         assert said(chat) == ["you said before"]
 
 
+async def test_a_session_whose_folder_is_gone_offers_one_where_the_person_is(work: Path) -> None:
+    """Issue 6: a lost session offers a new one, which must not fail for the same reason."""
+    gone = work.parent / "gone"
+    gone.mkdir()
+    async with desk_of() as desk:
+        here = await opened(desk, work)
+        there = await desk.open_chat(order=Order(command=program(work.parent), folder=str(gone)))
+        await until(there, ready)
+        desk.send(there, Draft("hello"))
+        await until(there, ready)
+        session_id = there.session_id
+        await desk.close_chat(there)
+        gone.rmdir()
+        stored = next(one for one in await desk.sessions(here) if one.session_id == session_id)
+        chat = await desk.open_stored(here, stored)
+        await until(chat, lambda chat: chat.problem is not None)
+        problem = chat.problem
+        assert problem is not None
+        assert problem.text == f"The folder is not there: {gone}"
+        assert str(work) in problem.detail
+        assert problem.remedies == ("new_session",)
+        desk.send(chat, Draft("go on"))
+        desk.retry(chat)
+        await until(chat, lambda chat: said(chat) == ["you said go on"] and ready(chat))
+        assert chat.folder == str(work)
+        assert remarks(chat) == f"A new session in {work}; {gone} is not there."
+
+
 @pytest.mark.parametrize("wish", [{"go_on": True}, {"session": "nope"}, {"mode": "nope"}])
 async def test_a_wish_that_cannot_be_is_no_dead_end(work: Path, wish: dict[str, object]) -> None:
     """Issue 6: a lost session offers a new one, also at the start; what was typed is sent then."""

@@ -89,13 +89,20 @@ class Desk(OpeningDesk):
             self._start(lambda one=one: self._open(one, again=True), one.chat)  # type: ignore[misc]
 
     def new_session(self, chat: Chat) -> None:
-        """A new session in the place of one that is lost; what was said stays to be read."""
+        """A new session in the place of one that is lost; what was said stays to be read.
+
+        Where its folder is gone, it works where the person was.
+        """
         seat = self._seat(chat)
         seat.order = replace(seat.order, session=None, go_on=False)
         if seat.turns is None:
             # It never began, perhaps for these.
             seat.order = replace(seat.order, mode=None, model=None)
         chat.session_id = None
+        if seat.order.missing:
+            gone, seat.order = ", ".join(seat.order.missing), seat.order.standing()
+            chat.folder = seat.order.folder
+            chat.remark(f"A new session in {chat.folder}; {gone} is not there.", "warning")
         self._start(lambda: self._open(seat), chat)
 
     # ---- sessions of the agent
@@ -116,6 +123,7 @@ class Desk(OpeningDesk):
             session=info.session_id,
             go_on=False,
             folder=info.cwd or chat.folder,
+            begun_in=chat.folder,
             mode=None,
             model=None,
         )

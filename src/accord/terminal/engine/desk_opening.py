@@ -203,7 +203,7 @@ class OpeningDesk(Seats):
     async def _open(self, seat: Seat, *, again: bool = False) -> None:
         """Start the agent where it does not run, open the session, and send what waits."""
         await self.may_start.wait()
-        from accord.terminal.engine.turns import start_problem
+        from accord.terminal.engine.turns import gone_problem, start_problem
 
         chat = seat.chat
         chat.set_problem(None)
@@ -222,7 +222,10 @@ class OpeningDesk(Seats):
         except AccordError as error:
             chat.set_phase("lost")
             is_there, is_wish = link.client is not None, _has_wish(seat.order)
-            chat.set_problem(start_problem(error, is_there=is_there, is_wish=is_wish))
+            problem = start_problem(error, is_there=is_there, is_wish=is_wish)
+            if problem.kind == "session_lost" and seat.order.missing:
+                problem = gone_problem(seat.order)
+            chat.set_problem(problem)
             return
         finally:
             link.asking = None

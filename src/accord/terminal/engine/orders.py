@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # Programs that are named only because another one needs them, and what may follow them.
@@ -19,6 +20,7 @@ class Order:
     `session` is the one to go on with; with `go_on` it is the last one of the folder.  What is in
     `mcp_servers` and `add_dirs` the person named, so an agent that cannot take it is an error;
     what is in `wished_dirs` and `wished_servers` stands in the configuration and may be left out.
+    `begun_in` is the folder that the person was in when they asked for a session of another one.
     """
 
     command: tuple[str, ...]
@@ -27,6 +29,7 @@ class Order:
     agent_cwd: str | None = None
     api_key_env: str | None = None
     folder: str = "."
+    begun_in: str = ""
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Sequence[Any] = field(default=(), repr=False)
     wished_dirs: tuple[str, ...] = ()
@@ -42,6 +45,21 @@ class Order:
         return (self.folder, *self.add_dirs)
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """Those of them that are not there."""
+        return tuple(one for one in self.roots if not os.path.isdir(one))
+
+    def standing(self) -> Order:
+        """The same in folders that are there: where this one is gone, where the person was."""
+        gone = self.missing
+        folder = self.folder
+        if folder in gone:
+            others = (self.begun_in, _here(), os.path.expanduser("~"))
+            folder = next((one for one in others if os.path.isdir(one)), folder)
+        kept = tuple(one for one in self.add_dirs if one not in gone)
+        return replace(self, folder=folder, add_dirs=kept)
+
+    @property
     def versions(self) -> tuple[int, ...]:
         """What is spoken, by the servers that the person named."""
         from accord.mcp.handing_on import versions_for
@@ -52,6 +70,14 @@ class Order:
     def label(self) -> str:
         """A name for the agent before it has told its own."""
         return self.name or _program(self.command)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        # It was taken away beneath us.
+        return ""
 
 
 def _program(command: tuple[str, ...]) -> str:

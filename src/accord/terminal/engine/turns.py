@@ -26,6 +26,7 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
+from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.prompting.attachments import blocks_of
 from accord.terminal.model.prompting.drafting import Draft
@@ -196,6 +197,15 @@ def _how(error: ConnectionLost) -> str:
     return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
+def gone_problem(order: Order) -> Problem:
+    """A session cannot begin in folders that are not there; it can where the person is."""
+    words = "The folder is not there" if len(order.missing) == 1 else "These folders are not there"
+    there = order.standing().folder
+    detail = f"A new session would work in {there}."
+    text = f"{words}: {', '.join(order.missing)}"
+    return Problem("session_lost", text, detail, ("new_session",))
+
+
 def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool = False) -> Problem:
     """The agent could not be started, or, where `is_there`, gave no session.
 
@@ -221,4 +231,4 @@ def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool =
     return Problem("start_failed", f"It did not start: {text}", "\n".join(words), ("restart",))
 
 
-__all__ = ["Turns", "lost_problem", "problem_of", "start_problem"]
+__all__ = ["Turns", "gone_problem", "lost_problem", "problem_of", "start_problem"]
