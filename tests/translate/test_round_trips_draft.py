@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accord.translate.message import AGENT, CLIENT, Failure, Json
+from accord.translate.message import AGENT, CLIENT, Failure, Json, Notification, Result
 from tests.translate.draft_generated import OFFICIAL
 from tests.translate.draft_openings import FOLDER, MODES, options
 from tests.translate.draft_pairs import Pair, plain, without_kept
@@ -149,6 +149,28 @@ def test_modes_and_options_of_v1() -> None:
     update = {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
     heard = pair.tell(AGENT, "session/update", {"sessionId": "s", "update": update})
     assert heard[0] == heard[1]
+
+
+@pytest.mark.parametrize("also_by_mode", [True, False])
+def test_options_that_say_the_mode_come_back(also_by_mode: bool) -> None:
+    """The draft's table 3.6: the draft is told once, but nothing is lost by that."""
+    pair = started_v1()
+    offered = [{"value": one, "name": one} for one in ("default", "plan")]
+    mode = {"id": "how", "name": "Mode", "type": "select", "category": "mode", "options": offered}
+    now = [*options(), {**mode, "currentValue": "plan"}]
+    keys = pair.ask(CLIENT, "session/set_mode", {"sessionId": "s", "modeId": "plan"})
+    arrived = pair.arrived(AGENT, "session/set_mode")
+    told: list[Json] = [{"sessionUpdate": "config_option_update", "configOptions": now}]
+    if also_by_mode:
+        told.insert(0, {"sessionUpdate": "current_mode_update", "currentModeId": "plan"})
+    for update in told:
+        pair.tell(AGENT, "session/update", {"sessionId": "s", "update": update})
+    pair.answer(AGENT, arrived, {})
+    said = pair.through.take()
+    # Lossy: the updates come behind the answer.
+    assert [one for _, one in said if isinstance(one, Result)] == [Result(keys[1], {})]
+    heard = [one.params["update"] for _, one in said if isinstance(one, Notification)]
+    assert heard == told
 
 
 def test_lossy_options_that_did_not_change_are_not_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from accord.translate.draft_agent import sessions as session_bounds
@@ -49,6 +51,15 @@ def test_a_mode_whose_answer_a_bridge_before_us_made_up() -> None:
     change = {"previousMode": "default", "currentMode": "plan", "_meta": {DRAFT: {"made": True}}}
     scene.wire.answer(AGENT, scene.wire.one(AGENT, "session/set_mode").key, change)
     assert scene.wire.result(CLIENT, key) == {}
+
+
+@pytest.mark.parametrize("kept", [5, [{"id": "fast"}]])
+def test_options_beside_a_mode_that_are_none_are_nobodys(kept: Any) -> None:
+    """Ours: what comes out of `_meta` was written by a peer."""
+    meta = {DRAFT: {"configOptions": kept}}
+    data = {"previousMode": "default", "currentMode": "plan", "_meta": meta}
+    (update,) = behind().update("current_mode_update", data)
+    assert update["_meta"] == {DRAFT: {"previousMode": "default"}}
 
 
 def test_a_mode_that_is_refused() -> None:

@@ -130,6 +130,64 @@ def test_an_option_that_is_the_mode_is_set_as_the_mode() -> None:
     assert len(_told(said)) == 1
 
 
+def _by_option(scene: Before, mode: str, *more: Any) -> list[Any]:
+    """The agent says by its options that it is in a mode."""
+    now = [*(more or options()), {**MODE_OPTION, "currentValue": mode}]
+    return scene.update({"sessionUpdate": "config_option_update", "configOptions": now})
+
+
+@pytest.mark.rule("D26-35")
+@pytest.mark.parametrize("has_modes", [True, False])
+@pytest.mark.parametrize("also_by_mode", [True, False])
+def test_a_mode_that_is_an_option_too_is_told_once(has_modes: bool, also_by_mode: bool) -> None:
+    """The draft's table 3.6: exactly one update per change."""
+    scene = Before()
+    scene.initialize()
+    modes: dict[str, Any] = {} if has_modes else {"modes": None}
+    scene.open(configOptions=[*options(), MODE_OPTION], **modes)
+    scene.wire.ask(CLIENT, "session/set_mode", {"sessionId": "s", "mode": "plan"})
+    ((_, asked),) = scene.wire.take()
+    if also_by_mode:
+        assert scene.update(_mode("plan")) == []
+    assert _by_option(scene, "plan") == []
+    now = [*options(), {**MODE_OPTION, "currentValue": "plan"}]
+    result = {} if has_modes else {"configOptions": now}
+    scene.wire.answer(AGENT, asked.key, result)  # type: ignore[union-attr]
+    said = scene.wire.take()
+    assert isinstance(said[0][1], Result)
+    (told,) = _told(said)
+    assert (told["previousMode"], told["currentMode"]) == ("default", "plan")
+    assert told["_meta"][DRAFT]["configOptions"] == now
+    assert _by_option(scene, "plan") == []
+
+
+def test_what_changed_with_the_mode_is_told_behind_it() -> None:
+    """The draft's table 3.6, 5: one update for each key that changed."""
+    scene = Before()
+    scene.initialize()
+    scene.open(configOptions=[*options(), MODE_OPTION])
+    _, asked = _set_mode(scene, "plan")
+    # Another mode is no word for the one that was asked for.
+    assert [one["data"]["key"] for one in _by_option(scene, "deep")] == ["how"]
+    assert _by_option(scene, "plan", *options("7")) == []
+    scene.wire.answer(AGENT, asked.key, {})
+    mode, option = _told(scene.wire.take())
+    assert mode["currentMode"] == "plan"
+    assert (option["key"], option["source"]) == ("model", "agent")
+
+
+def test_an_option_that_said_the_mode_is_told_also_if_the_change_failed() -> None:
+    """Ours: what the agent said itself is said."""
+    scene = Before()
+    scene.initialize()
+    scene.open(configOptions=[*options(), MODE_OPTION])
+    _, asked = _set_mode(scene, "plan")
+    assert _by_option(scene, "plan") == []
+    scene.wire.fail(AGENT, asked.key, -32602)
+    (told,) = _told(scene.wire.take())
+    assert (told["key"], told["currentValue"]) == ("how", "plan")
+
+
 def test_what_a_draft_agent_behind_had_said_of_a_mode_comes_back() -> None:
     """The draft's table 5."""
     kept = {"previousMode": "code", "reason": "asked", "y": 1}

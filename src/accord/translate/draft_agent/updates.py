@@ -82,14 +82,15 @@ class Updates:
             update = handler(session, read_update(kind, data))
         session.last = kind
         session.told = True
+        behind = self._options_of_mode(session, params) if kind == "current_mode_update" else ()
         if update is None:
-            return NOTHING
+            return behind
         made: Json = {"sessionId": params["sessionId"], "update": update}
         if len(params) > 3:
             made.update((key, one) for key, one in params.items() if key not in _ENVELOPE)
             if "timestamp" in params:
                 keep_all(made, {"timestamp": params["timestamp"]})
-        return ((CLIENT, Notification("session/update", made)),)
+        return ((CLIENT, Notification("session/update", made)), *behind)
 
     # ---- tool calls
 
@@ -123,6 +124,7 @@ class Updates:
         made = dict(data)
         had = taken(made)
         session.mode = made.pop("currentMode")
+        had.pop("configOptions", None)
         unsaid = had.pop("made", None)
         if unsaid is True:
             return None
@@ -138,6 +140,16 @@ class Updates:
         }
         keep_all(made, had)
         return made
+
+    def _options_of_mode(self, session: Session, params: Json) -> Outs:
+        """What a bridge before us was told of options with a mode, which the draft says once."""
+        options = kept(params["data"], DRAFT).get("configOptions")
+        if not isinstance(options, list) or not fits(list[v1.SessionConfigOption], options):
+            return NOTHING
+        session.options = options
+        update = {"sessionUpdate": "config_option_update", "configOptions": copied(options)}
+        made = {"sessionId": session.id, "update": update}
+        return ((CLIENT, Notification("session/update", made)),)
 
     def _option(self, session: Session, data: Json) -> Json | None:
         made = dict(data)

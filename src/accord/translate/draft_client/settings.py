@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.translate.adapter import Outs
 from accord.translate.draft_client.calls import told
-from accord.translate.draft_client.state import Session, State
+from accord.translate.draft_client.state import Session, State, mode_option_of
 from accord.translate.draft_pieces.bridge import DraftBridge, invalid
 from accord.translate.draft_pieces.fitting import copied, keep_all, taken
 from accord.translate.draft_pieces.options import changes, find, setting_for, value_of
@@ -69,15 +69,14 @@ class Settings:
             raise CannotTranslate(DRAFT_CAPABILITY_NOT_SUPPORTED, "the session has no modes")
         method, asked = asking
         before = session.mode
-        session.wanted_mode, session.told_mode = mode, None
+        session.wanted_mode, session.told_mode, session.mode_options = mode, None, None
 
         def then(answer: Answer) -> Outs:
             said, session.told_mode = session.told_mode, None
             session.wanted_mode = None
             if isinstance(answer, Failure):
                 outs = [self._bridge.fail(CLIENT, request.key, answer, session.id)]
-                return outs if said is None else [*outs, told(session, _MODE, said)]
-            self.mode_is(session, mode, answer.result)
+                return [*outs, *self._tell_mode(session, said)]
             result = {
                 name: value for name, value in answer.result.items() if name != "configOptions"
             }
@@ -88,11 +87,28 @@ class Settings:
                 said = {"previousMode": before, "currentMode": mode}
                 keep_all(said, {"made": True})
                 session.echo_mode = mode
-            return outs if said is None else [*outs, told(session, _MODE, said)]
+            outs += self._tell_mode(session, said)
+            self.mode_is(session, mode, answer.result)
+            return outs
 
         ask = self._bridge.ask
         full = {**params, **asked}
         return [ask(AGENT, method, full, then, instead_of=request, of=CLIENT)]
+
+    def _tell_mode(self, session: Session, said: Json | None) -> list[Out]:
+        """The word of a change of mode, if there is one, and what the agent said of its options.
+
+        The option that is the mode has not changed besides: it is the same change.
+        """
+        by_options, session.mode_options = session.mode_options, None
+        word = [] if said is None else [told(session, _MODE, said)]
+        if by_options is None:
+            return word
+        key, options = by_options
+        updates = self._tell(session, options, ITSELF, unsaid=None if said is None else key)
+        if said is not None and not updates:
+            keep_all(said, {"configOptions": copied(options)})
+        return [*word, *updates]
 
     def mode_update(self, session: Session, update: Json) -> list[tuple[str, Json]]:
         """The agent says which mode it is in."""
@@ -168,19 +184,28 @@ class Settings:
         *,
         made: bool = False,
         first: str = "",
+        unsaid: str | None = None,
     ) -> list[Out]:
-        updates = self.options_are(session, options, source, first)
+        updates = self.options_are(session, options, source, first, unsaid)
         if made:
             for _, data in updates:
                 keep_all(data, {"made": True})
         return [told(session, kind, data) for kind, data in updates]
 
     def options_are(
-        self, session: Session, options: list[Json], source: str, first: str = ""
+        self,
+        session: Session,
+        options: list[Json],
+        source: str,
+        first: str = "",
+        unsaid: str | None = None,
     ) -> list[tuple[str, Json]]:
-        """One update for each option that is not what it was, the one that was meant first."""
+        """One update for each option that is not what it was, the one that was meant first.
+
+        `unsaid` is one that has been told of in another way.
+        """
         updates: list[tuple[str, Json]] = []
-        found = changes(session.options, options)
+        found = [one for one in changes(session.options, options) if one.key != unsaid]
         for change in sorted(found, key=lambda one: one.key != first):
             data: Json = {"key": change.key, "currentValue": change.after, "source": source}
             if change.had_value:
@@ -196,6 +221,9 @@ class Settings:
         if session.setting:
             session.told_options = options
             return []
+        if session.wanted_mode is not None and (key := _mode_key(session, options)) is not None:
+            session.mode_options = key, options
+            return []
         rest = {
             name: value
             for name, value in update.items()
@@ -208,6 +236,15 @@ class Settings:
             if had.get("key") == data["key"]:
                 _as_told(data, had)
         return updates
+
+
+def _mode_key(session: Session, options: list[Json]) -> str | None:
+    """The option that says that the session is in the mode that the client asked for."""
+    option = mode_option_of(options)
+    if option is None or session.names.draft(option["currentValue"]) != session.wanted_mode:
+        return None
+    key: str = option["id"]
+    return key
 
 
 def _as_told(data: Json, had: Json) -> None:

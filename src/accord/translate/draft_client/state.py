@@ -72,10 +72,11 @@ class Session:
     counting: Any = None
     usage: Json | None = None
     # A change that the client asked for: what the agent says of it meanwhile, and what it will
-    # say again though we have told it.
+    # say again though we have told it.  A mode it may say by an option, of this key.
     wanted_mode: str | None = None
     told_mode: Json | None = None
     echo_mode: str | None = None
+    mode_options: tuple[str, list[Json]] | None = None
     setting: int = 0
     told_options: list[Json] | None = None
 
@@ -107,15 +108,20 @@ class Session:
 
     @property
     def mode_option(self) -> Json | None:
-        """The option that is the mode, where the agent has no other modes."""
-        for option in self.options:
-            if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
-                return option
-        return None
+        """The option that is the mode; where the agent has modes too, it says the same."""
+        return mode_option_of(self.options)
 
     def values(self) -> Json:
         """The options as the draft tells them."""
         return values_of(self.options)
+
+
+def mode_option_of(options: list[Json]) -> Json | None:
+    """The option that is the mode, if there is one."""
+    for option in options:
+        if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
+            return option
+    return None
 
 
 class State:
