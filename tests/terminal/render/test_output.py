@@ -17,7 +17,7 @@ from accord.terminal.render.output import (
     ink_style,
     is_embedded,
 )
-from accord.terminal.render.palette import NONE
+from accord.terminal.render.palette import DARK, NONE, Palette
 from accord.transcript import TERMINAL_BYTES_MAX, ExitStatus, Terminal
 from tests.terminal.render.scene import FOLDER, Scene, a_look, check, text_of
 
@@ -177,16 +177,16 @@ def test_the_front_that_is_not_kept_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ink", "has_colours", "colour"),
+    ("ink", "palette", "colour"),
     [
-        (Ink(front=1), True, Color.from_ansi(1)),
-        (Ink(front=(1, 2, 3)), True, Color.from_rgb(1, 2, 3)),
-        (Ink(front=1), False, None),
+        (Ink(front=1), DARK, DARK.error.color),
+        (Ink(front=(201, 202, 203)), DARK, Color.from_rgb(201, 202, 203)),
+        (Ink(front=1), NONE, None),
     ],
 )
-def test_colours_are_styles(ink: Ink, has_colours: bool, colour: Color | None) -> None:
+def test_colours_are_styles(ink: Ink, palette: Palette, colour: Color | None) -> None:
     """Issue 6: SGR colours only, and none where there are none."""
-    assert ink_style(ink, has_colours).color == colour
+    assert ink_style(ink, palette).color == colour
 
 
 def test_long_commands_are_cut() -> None:

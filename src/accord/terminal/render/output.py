@@ -15,18 +15,18 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
-from rich.color import Color
 from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.model.text.output_lines import Line, OutputLines
-from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.model.text.sgr import Ink
 from accord.terminal.model.words.cards import counted, exit_words, path_words
 from accord.terminal.render.block import Block, CachedBlock, indented, strip_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look
+from accord.terminal.render.output_colours import colours_of
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.spans import broken, shortened, strip_on
 from accord.transcript import Terminal, ToolCall, Transcript
@@ -44,11 +44,12 @@ _utf8 = getincrementaldecoder("utf-8")
 
 
 @lru_cache(maxsize=1024)
-def ink_style(ink: Ink, has_colours: bool) -> Style:
+def ink_style(ink: Ink, palette: Palette) -> Style:
     """The ink of a command's output as a style; without colours only weight, slant and lines."""
+    front, back = colours_of(ink, palette)
     return Style(
-        color=_colour(ink.front) if has_colours else None,
-        bgcolor=_colour(ink.back) if has_colours else None,
+        color=front,
+        bgcolor=back,
         bold=ink.bold or None,
         dim=ink.dim or None,
         italic=ink.italic or None,
@@ -58,16 +59,9 @@ def ink_style(ink: Ink, has_colours: bool) -> Style:
     )
 
 
-def _colour(colour: Colour) -> Color | None:
-    if colour is None:
-        return None
-    return Color.from_rgb(*colour) if isinstance(colour, tuple) else Color.from_ansi(colour)
-
-
 def runs_of_line(line: Line, palette: Palette) -> list[Run]:
     """A line of output as runs."""
-    has_colours = palette.name != "none"
-    return [(run.text, palette.text + ink_style(run.ink, has_colours)) for run in line]
+    return [(run.text, palette.text + ink_style(run.ink, palette)) for run in line]
 
 
 class OutputRows:

@@ -1,0 +1,130 @@
+"""The colours that a command asked for, as colours that can be read on the screen of a theme.
+
+Must not know output or lines.  A command means "black" or "white" of a terminal that it does not
+see: on a screen of nearly that colour its words would be gone.
+
+What always holds
+    * The sixteen named colours are words that stand out from the background of their theme.
+    * What is written on a background that was asked for stands out from that one.
+    * Exact colours stay as they are, unless nothing could be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.color import Color
+
+from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, Palette
+
+NAMED_MIN = 3.0
+"""The least contrast of named colours with each other; which colours they are is ours to say."""
+EXACT_MIN = 1.2
+"""The least contrast of two exact colours: less is nothing to be seen."""
+SEEN_MIN = 2.0
+"""The least contrast of an exact colour with the background of the theme."""
+
+_NAMED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The background of a theme, its words, and the named colours as words on that background."""
+
+    ground: str
+    words: str
+    named: tuple[str, ...]
+
+
+COLOURS = {
+    DARK: Colours(
+        "#11151c",
+        "#d6dde6",
+        (
+            *("#7d8590", "#f7768e", "#7ec97f", "#e6b450"),
+            *("#7aa2f7", "#bb9af7", "#7dcfff", "#c3cad3"),
+            *("#8b949e", "#ff8fa3", "#9ae09b", "#ffd27a"),
+            *("#9bbcff", "#d0b4ff", "#a4e1ff", "#ffffff"),
+        ),
+    ),
+    LIGHT: Colours(
+        "#fbfcfd",
+        "#1c2430",
+        (
+            *("#1c2430", "#b91c1c", "#15803d", "#a15c00"),
+            *("#1d4ed8", "#7c3aed", "#0e6e8c", "#6b7280"),
+            *("#5b6472", "#cc1f1f", "#137a3b", "#8f5600"),
+            *("#2563eb", "#9333ea", "#0b7493", "#4b5563"),
+        ),
+    ),
+    CONTRAST: Colours(
+        "#000000",
+        "#ffffff",
+        (
+            *("#b0b0b0", "#ff7070", "#00ff00", "#ffff00"),
+            *("#8ab4ff", "#ff8cff", "#00ffff", "#e0e0e0"),
+            *("#c0c0c0", "#ff9090", "#80ff80", "#ffff80"),
+            *("#b0ccff", "#ffb0ff", "#80ffff", "#ffffff"),
+        ),
+    ),
+}
+# As backgrounds these are what they are called; words are chosen for them.
+_GROUNDS = {0: "#000000", 7: "#c3cad3", 8: "#4b5563", 15: "#ffffff"}
+
+
+def colours_of(ink: Ink, palette: Palette) -> tuple[Color | None, Color | None]:
+    """What to write with and what on; None is the theme's own, and both are without colours."""
+    colours = COLOURS.get(palette)
+    if colours is None:
+        return None, None
+    ground = Color.parse(colours.ground)
+    front = _colour(ink.front, colours.named)
+    if ink.back is None:
+        if front is not None and not _is_named(ink.front) and _contrast(front, ground) < SEEN_MIN:
+            front = palette.dim.color
+        return front, None
+    back = _back(ink.back, colours.named)
+    least = NAMED_MIN if _is_named(ink.front) or _is_named(ink.back) else EXACT_MIN
+    words = Color.parse(colours.words)
+    if _contrast(front or words, back) < least:
+        front = max(ground, words, key=lambda one: _contrast(one, back))
+    return front, back
+
+
+def _is_named(colour: Colour) -> bool:
+    return colour is None or (isinstance(colour, int) and colour < _NAMED)
+
+
+def _colour(colour: Colour, named: tuple[str, ...]) -> Color | None:
+    if colour is None:
+        return None
+    if isinstance(colour, tuple):
+        return Color.from_rgb(*colour)
+    return Color.parse(named[colour]) if colour < _NAMED else Color.from_ansi(colour)
+
+
+def _back(colour: Colour, named: tuple[str, ...]) -> Color:
+    if isinstance(colour, int) and colour in _GROUNDS:
+        return Color.parse(_GROUNDS[colour])
+    found = _colour(colour, named)
+    assert found is not None
+    return found
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """The contrast of two colours by WCAG 2."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (_linear(value / 255) for value in colour.get_truecolor())
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(share: float) -> float:
+    return share / 12.92 if share <= 0.03928 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+__all__ = ["COLOURS", "Colours", "colours_of"]
