@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from accord.client.asking import Decision, PermissionRequest
 from accord.client.audited import AuditedPermissions
-from accord.client.grants import Grants
+from accord.client.grants import Grant, Grants
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
 from tests.client.draft_script import drafting, open_session, tell
@@ -87,6 +88,31 @@ async def test_what_is_chosen_for_longer_is_kept_as_a_grant(
     assert first["result"]["granted"] is second["result"]["granted"] is allowed
     kept = [grant.scope for grant in grants]
     assert kept == ([scope] if allowed and scope != "session" else [])
+
+
+@pytest.mark.rule("D26-21")
+@pytest.mark.parametrize(("scope", "times"), [("session", 2), ("workspace", 1), ("always", 1)])
+async def test_a_grant_outlives_the_connection_to_an_agent_of_the_draft(
+    tmp_path: Path, scope: str, times: int
+) -> None:
+    """The draft's 5.2.1, 14.2: this workspace, for ever; it is the client that remembers."""
+    questions: list[PermissionRequest] = []
+
+    def ask(request: PermissionRequest) -> str:
+        questions.append(request)
+        return scope
+
+    stored: list[Grant] = []
+
+    def store(grants: Sequence[Grant]) -> None:
+        stored[:] = grants
+
+    for _ in range(2):
+        # As a program does that is started anew.
+        grants = Grants(tuple(stored), on_change=store)
+        (answered,) = await asked(tmp_path, Permissions.ask(ask, grants=grants), WRITE)
+        assert answered["result"]["granted"] is True
+    assert len(questions) == times
 
 
 async def test_our_own_remembering_is_not_the_agents(tmp_path: Path) -> None:
