@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_type_hi
 import anyio
 from anyio.lowlevel import checkpoint
 
-from accord.agent.guard import first
+from accord.agent.guard import behind_the_answer, first
 from accord.agent.leaving import Departure, exit_code
 from accord.agent.options import (
     Choice,
@@ -147,7 +147,7 @@ class Agent(UnstableOffer):
 
     def on_session(self, handler: F) -> F:
         """Register a function that sees every session when it is made, loaded or resumed."""
-        self.session_hook = _coroutine(handler, "session")
+        self.session_hook = behind_the_answer(_coroutine(handler, "session"))
         return handler
 
     def on_initialized(self, function: Callable[[], None]) -> Callable[[], None]:

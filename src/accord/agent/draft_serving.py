@@ -285,9 +285,10 @@ class DraftServing:
                 self._ways.grants.leave(session)
 
             session.on_close(leave)
-        request.on_answered = lambda: self._tell_commands(session)
+        request.on_answered = lambda: self._introduce(session)
 
-    def _tell_commands(self, session: AgentSession) -> None:
+    def _introduce(self, session: AgentSession) -> None:
+        session.introduce()
         commands = session.command_list()
         if commands:
             session.post(v2.AvailableCommandsUpdate(available_commands=commands))

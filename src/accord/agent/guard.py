@@ -11,8 +11,8 @@ What always holds
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import anyio
 
@@ -53,6 +53,16 @@ class Guard:
         if self.exit is None:
             self.exit = error
         self._connection.ended(Ended("a handler ends the program", clean=True))
+
+
+def behind_the_answer(hook: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """The program's function for new sessions: what it says in one waits for the answer to it."""
+
+    async def see(session: Any) -> None:
+        session.hold()
+        await hook(session)
+
+    return see
 
 
 def is_cancelled() -> bool:

@@ -25,6 +25,7 @@ from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update, unsayable
 from accord.agent.foreground import Foreground
+from accord.agent.introduced_session import IntroducedSession
 from accord.agent.logging_first import LoggingFirst
 from accord.agent.options import MODE_OPTION_ID, Mode, Offer, OptionValue
 from accord.agent.own_terminals import (
@@ -34,7 +35,6 @@ from accord.agent.own_terminals import (
     check_environment,
     check_words,
 )
-from accord.agent.recorded_session import RecordedSession
 from accord.agent.wire import UPDATE, PermissionAsk, PermissionOption, Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
@@ -58,7 +58,7 @@ def new_session_id() -> str:
     return os.urandom(16).hex()
 
 
-class AgentSession(RecordedSession):
+class AgentSession(IntroducedSession):
     """One conversation.  Handlers reach it as `turn.session`."""
 
     def __init__(
@@ -98,7 +98,6 @@ class AgentSession(RecordedSession):
         self.turn: Turn | None = None
         self.terminals = OwnTerminals(self)
         self.companions = Companions(connection)
-        self._replayed: anyio.Event | None = None
         # Its work is being ended: it takes no new request, but what is left is still told.
         self.closing = False
         self.gone = anyio.Event()
@@ -145,8 +144,8 @@ class AgentSession(RecordedSession):
 
     @property
     def is_not_plain(self) -> bool:
-        """Whether an update must wait for its past to be told, or can no longer be sent."""
-        return self._replayed is not None or self.closed
+        """Whether an update must wait for what comes first, or can no longer be sent."""
+        return self._replayed is not None or self._held is not None or self.closed
 
     async def emit(self, update: Any) -> None:
         """Log an update and send it.  Waits while the client is slow."""
@@ -169,6 +168,9 @@ class AgentSession(RecordedSession):
             await connection.give_way()
 
     def _tell(self, update: Any) -> None:
+        if self._held is not None:
+            self._keep(self._held, update)
+            return
         for params in self._wire.updates(self._record.session_id, update):
             self._post_update(params)
 
@@ -213,22 +215,6 @@ class AgentSession(RecordedSession):
                 background=background,
             )
         return v2.StateUpdate(state=self._phase.value, background=background)
-
-    @contextmanager
-    def replaying(self) -> Generator[None]:
-        """While the past is told again, the present waits."""
-        over = self._replayed = anyio.Event()
-        try:
-            yield
-        finally:
-            over.set()
-            if self._replayed is over:
-                self._replayed = None
-
-    async def present(self) -> None:
-        """Wait until no past is being told: what is new comes after all that is old."""
-        while self._replayed is not None:
-            await self._replayed.wait()
 
     # ---- what lives with it
 

@@ -140,6 +140,7 @@ class V2Serving:
 
         async def work() -> bytes:
             session = await self.service.new_session(wanted.cwd, directories, servers, about)
+            request.on_answered = session.introduce
             return encode(v2.NewSessionResponse(session_id=session.id, **_settings(session)))
 
         return work
@@ -158,6 +159,7 @@ class V2Serving:
             if replays:
                 await self.service.replay(session)
             session.post(session.state_update())
+            request.on_answered = session.introduce
             return encode(v2.ResumeSessionResponse(**_settings(session)))
 
         return work
@@ -170,6 +172,7 @@ class V2Serving:
 
         async def work() -> bytes:
             session = await self.service.fork(wanted.session_id, *place)
+            request.on_answered = session.introduce
             return encode(v2.ForkSessionResponse(session_id=session.id, **_settings(session)))
 
         return work

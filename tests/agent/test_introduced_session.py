@@ -1,0 +1,147 @@
+"""What an agent says while a session is made is sent behind the answer that names the session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from accord.agent import Agent, Turn
+from accord.agent.introduced_session import HELD_MAX
+from accord.agent.session import AgentSession
+from accord.schema import v2
+from tests.agent.draft_client import draft_client
+from tests.agent.raw_client import RawClient, raw_client
+
+VERSIONS = pytest.mark.parametrize("version", [1, 2])
+PLACE = {"cwd": "/", "mcpServers": []}
+
+
+def titled(count: int = 1) -> Agent:
+    """An agent that names its sessions as soon as it sees them."""
+    agent = Agent("titled", version="1", unstable=True)
+
+    @agent.on_session
+    async def see(session: AgentSession) -> None:
+        for number in range(count):
+            await session.set_title(f"Title {number}")
+        await session.emit(v2.Notice(severity="info", title="Hello"))
+
+    @agent.on_prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say("ok")
+
+    return agent
+
+
+def told(client: RawClient, since: int) -> list[str]:
+    """What came, in its order: the titles and notices, and `answer`."""
+    found: list[str] = []
+    for frame in client.frames[since:]:
+        update: Any = frame.get("params", {}).get("update", {})
+        if "method" not in frame:
+            found.append("answer")
+        elif update.get("title"):
+            found.append(update["title"])
+    return found
+
+
+CAPABILITIES: dict[str, Any] = {"session": {"notices": {}}}
+
+
+@VERSIONS
+@pytest.mark.parametrize("method", ["session/new", "session/fork"])
+async def test_the_answer_comes_first(version: int, method: str) -> None:
+    """Users of editors: a client drops what it hears of a session that it does not know."""
+    async with raw_client(titled(), version=version, capabilities=CAPABILITIES) as client:
+        session_id = await client.new_session("/")
+        since = 1 if method == "session/new" else len(client.frames)
+        if method == "session/fork":
+            await client.result(method, {"sessionId": session_id, **PLACE})
+        await client.result("session/list", {})
+    assert told(client, since) == ["answer", "Title 0", "Hello", "answer"]
+
+
+@VERSIONS
+async def test_a_past_has_it_and_it_is_not_told_twice(version: int) -> None:
+    """Ours: a client that loads a session knows its id; notices are of the moment, behind it."""
+    async with raw_client(titled(), version=version, capabilities=CAPABILITIES) as client:
+        session_id = await client.new_session("/")
+        await client.result("session/close", {"sessionId": session_id})
+        since = len(client.frames)
+        load = {"sessionId": session_id, **PLACE}
+        if version == 1:
+            await client.result("session/load", load)
+        else:
+            await client.result("session/resume", load | {"replayFrom": {"type": "start"}})
+    # The title of the first time and that of the second.
+    assert told(client, since) == ["Title 0", "Title 0", "Hello", "answer"]
+
+
+@VERSIONS
+async def test_a_session_that_is_resumed_is_told_behind_the_answer(version: int) -> None:
+    """Ours: the same for every way to begin."""
+    async with raw_client(titled(), version=version, capabilities=CAPABILITIES) as client:
+        session_id = await client.new_session("/")
+        await client.result("session/close", {"sessionId": session_id})
+        since = len(client.frames)
+        await client.result("session/resume", {"sessionId": session_id, **PLACE})
+        await client.result("session/list", {})
+    assert told(client, since) == ["answer", "Title 0", "Hello", "answer"]
+
+
+async def test_the_draft_has_the_same_order() -> None:
+    """Ours: one agent, one order."""
+    agent = Agent("greeter", version="1")
+
+    @agent.on_session
+    async def greet(session: AgentSession) -> None:
+        content: list[v2.ContentBlock] = [v2.TextContent(text="Hello")]
+        await session.emit(v2.AgentMessage(message_id="hello", content=content))
+
+    async with draft_client(agent) as client:
+        since = len(client.frames)
+        session_id = await client.new_session()
+        await client.request("session/list", {})
+        first, second, *_ = client.frames[since:]
+    assert first["result"]["sessionId"] == session_id
+    assert "Hello" in str(second)
+
+
+@VERSIONS
+async def test_what_waits_is_bounded(version: int) -> None:
+    """Design: every buffer has a bound; then it is as it was: told at once, in order."""
+    async with raw_client(titled(HELD_MAX + 5), version=version) as client:
+        await client.new_session("/")
+        await client.result("session/list", {})
+    found = told(client, 1)
+    assert [one for one in found if one.startswith("Title")] == [
+        f"Title {number}" for number in range(HELD_MAX + 5)
+    ]
+    assert found.index("answer") >= HELD_MAX + 5
+
+
+@VERSIONS
+async def test_a_prompt_ends_the_waiting(version: int) -> None:
+    """Ours: who prompts knows the session, even where the request that began it was refused."""
+    agent = titled()
+    failing = [False]
+    see = agent.session_hook
+    assert see is not None
+
+    @agent.on_session
+    async def fail(session: AgentSession) -> None:
+        await see(session)
+        if failing[0]:
+            raise ValueError("not today")
+
+    async with raw_client(agent, version=version) as client:
+        session_id = await client.new_session("/")
+        await client.result("session/close", {"sessionId": session_id})
+        failing[0] = True
+        await client.error("session/resume", {"sessionId": session_id, **PLACE})
+        answer = await client.answer(client.start_prompt(session_id))
+        if "result" in answer:
+            with anyio.fail_after(5):
+                await client.take(lambda one: "'ok'" in str(one))
