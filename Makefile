@@ -19,28 +19,43 @@ PYTHON  := .venv/bin/python
 PYTEST  := $(PYTHON) -m pytest --hypothesis-profile=ci
 PYRIGHT := node_modules/.bin/pyright
 
+# Hundreds of programs are started here: let them find compiled what the first of them compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 # These hold no I/O, so their own tests, and no others, must reach every branch of theirs.
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: picture snapshots test check unit coverage peers interop soak fuzz rules bench format lock setup
+.PHONY: test tests check lint mypy pyright coverage unit peers peers-setup interop soak fuzz rules \
+  bench format picture snapshots lock setup
 
-# The two of each line use one core each.
+# Tests wait now and then, for a process or for a bound that they test.  What only reads the code
+# fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
 test: setup
-	@$(MAKE) --no-print-directory -j2 --output-sync=target check coverage
-	@$(MAKE) --no-print-directory unit peers
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j4 mypy pyright peers-setup tests
+
+tests: coverage
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory peers
 
 setup:
 	@sh scripts/setup.sh dev node
 
-check: setup
+check: lint mypy pyright
+
+lint: setup
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
-	$(PYTHON) -m mypy
-	@if [ -x $(PYRIGHT) ]; then echo $(PYRIGHT); $(PYRIGHT); fi
 	.venv/bin/lint-imports --no-logo
 	$(PYTHON) scripts/check_lengths.py
 	@$(PYTHON) scripts/rules.py --require > .rules.log || { cat .rules.log; exit 1; }
+
+mypy: setup
+	nice $(PYTHON) -m mypy
+
+pyright: setup
+	@if [ -x $(PYRIGHT) ]; then echo $(PYRIGHT); nice -n 19 $(PYRIGHT); fi
 
 # One folder at a time: a branch of schema/ that only a test of agent/ reaches counts as missed.
 coverage: setup
@@ -61,13 +76,18 @@ unit: setup
 	@# In a process of its own: the browser's driver keeps an event loop running.
 	$(PYTEST) tests/browser
 
-peers: setup
+peers-setup: setup
 	@sh scripts/setup.sh acp-0.12 acp-1.0rc
-	$(PYTEST) -n 2 tests/interop --ignore=tests/interop/agents
+
+# The peers against each other, without us: they show that the peers are right.
+THEIRS := tests/interop/test_official_pairs.py
+
+peers: peers-setup
+	$(PYTEST) -n 2 --dist worksteal tests/interop --ignore=tests/interop/agents $(THEIRS:%=--ignore=%)
 
 interop: peers
 	$(PYTHON) scripts/install_agents.py
-	$(PYTEST) -n 2 tests/interop/agents $(LONG)
+	$(PYTEST) -n 2 tests/interop/agents $(THEIRS) $(LONG)
 
 # As many worlds as told: `make soak WORLDS=100000 SEED=7`.
 WORLDS ?= 20000
@@ -86,8 +106,7 @@ fuzz: setup
 rules: setup
 	@$(PYTHON) scripts/rules.py
 
-bench: setup
-	@sh scripts/setup.sh acp-0.12 acp-1.0rc
+bench: peers-setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate

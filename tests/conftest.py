@@ -1,7 +1,8 @@
-"""What every test shares: Hypothesis profiles, signals, the event loop, the skip of node tests."""
+"""What every test shares: Hypothesis profiles, signals, garbage, the event loop, node or none."""
 
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
 from pathlib import Path
@@ -26,6 +27,15 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
             _number,
             signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL,
         )
+
+# To look for garbage among all that is loaded, as often as Python does, is a fifth of the time.
+gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded when tests begin stays."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=["asyncio"])

@@ -51,6 +51,7 @@ def test_a_program_without_a_collector_stays_without() -> None:
 def test_what_was_loaded_counts_as_old_unless_the_program_froze_some(is_frozen: bool) -> None:
     """Ours: what somebody froze stays frozen."""
     # Whatever other tests of this process have done.
+    before = gc.get_threshold()
     gc.unfreeze()
     gc.set_threshold(700, 10, 10)
     gc.collect()
@@ -67,6 +68,7 @@ def test_what_was_loaded_counts_as_old_unless_the_program_froze_some(is_frozen: 
         assert len(made) == 1_000
     finally:
         gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:

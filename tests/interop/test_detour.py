@@ -21,13 +21,6 @@ WITHOUT = {"py-v1": ("stop", "delete"), "ts-v1": ("stop",), "py-v2": ("stop",), 
 AUTHENTICATION_REQUIRED = -32000
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_an_official_pair_takes_the_detour(name: str, tmp_path: Path) -> None:
-    """Ours: the programs themselves work."""
-    client = [*PEERS[name].client, *detour.steps(WITHOUT[name])]
-    detour.check(run_pair(client, PEERS[name].agent, tmp_path / "log"), WITHOUT[name])
-
-
 @pytest.mark.rule("V1-PROMPT-03", "V1-CLOSE-15", "V1-EXT-04", "V2-AUTH-03", "V2-CANCEL-17")
 @pytest.mark.parametrize("name", PEERS)
 def test_an_official_client_takes_the_detour_of_our_agent(name: str, tmp_path: Path) -> None:

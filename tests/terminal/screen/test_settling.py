@@ -30,6 +30,7 @@ async def test_what_colours_need_is_loaded_before_code_comes(
 def test_what_is_kept_is_not_looked_through_again() -> None:
     """Demanded by the issue: looking for garbage in a whole session takes longer than a key may."""
     before = gc.get_threshold()
+    gc.unfreeze()
     try:
         memory.look_seldom()
         memory.keep_all()
