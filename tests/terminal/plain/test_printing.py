@@ -77,6 +77,21 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} lines more)"
 
 
+def test_a_diff_has_every_line_that_changed_and_all_that_is_in_it() -> None:
+    """Ours: who reviews a change sees what it really contains."""
+    shown = Shown()
+    diff = {
+        "type": "diff",
+        "path": "/a.sql",
+        "oldText": "-- a\nb\n",
+        "newText": "++ b\x1b[8m\x0cb\n",
+    }
+    shown.call(title="Edit", status="in_progress", content=[diff])
+    assert [line.strip() for line in shown.lines[1:]] == [
+        *("@@ line 1 @@", "--- a", "-b", "+++ b␛[8m␌b")
+    ]
+
+
 def test_output_comes_in_whole_lines_and_a_bad_end_is_shown() -> None:
     """Ours: chunks are cut anywhere."""
     shown = Shown()

@@ -105,3 +105,16 @@ def test_a_line_that_never_ends_takes_few_lines_of_the_screen() -> None:
     assert len(shown.split("\n")) < 10
     many = "".join(f"{number}\n" for number in range(5000))
     assert len(lines(modify(None, many), limit=3000).split("\n")) == 3000
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_what_no_terminal_draws_is_written_out_in_a_colour_of_its_own(side_by_side: bool) -> None:
+    """Ours: who reviews a change sees what it really contains, and that it is no letter of it."""
+    diff = FileDiff("/p/a.py", "modify", None, "x = '␤'\n", "x = '\x1b[8m'\n")
+    look = a_look(width=120, side_by_side=side_by_side)
+    strips, _, _ = diff_lines(change_of(diff), look, 10)
+    [marked] = [
+        segment for strip in strips for segment in strip if segment.text == "␛" and segment.style
+    ]
+    assert marked.style is not None
+    assert marked.style.color == look.palette.warning.color

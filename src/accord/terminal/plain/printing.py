@@ -12,11 +12,11 @@ What always holds
 import os
 import shutil
 from collections.abc import Iterator
-from difflib import unified_diff
 from typing import Protocol
 
 from accord import PermissionRequest, Update
 from accord.terminal.model.text.cleaning import columns, cut, harmless, one_line
+from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.plain.markdown import Markdown
 from accord.terminal.plain.prose import Prose
 from accord.transcript import (
@@ -30,6 +30,7 @@ from accord.transcript import (
     ToolCall,
 )
 
+_SIGNS = {"same": " ", "added": "+", "removed": "-"}
 DIFF_LINES_MAX = 200
 """Lines of one file's diff that are shown; the rest is counted."""
 
@@ -262,12 +263,13 @@ class Printer:
     def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
         if named:
             self._verbatim("      ", diff.path, "dim")
-        lines = list(_lines_of(diff))
+        change = change_of(diff)
+        lines = list(_lines_of(change))
         for line in lines[:DIFF_LINES_MAX]:
             style = {"+": "green", "-": "red"}.get(line[:1], "dim")
             self._verbatim("      ", line, style)
         if len(lines) > DIFF_LINES_MAX:
-            more = f"({len(lines) - DIFF_LINES_MAX} lines more)"
+            more = f"({len(lines) - DIFF_LINES_MAX + change.left_out} lines more)"
             self._verbatim("      ", more, "dim")
 
     def _show_output(self, terminal: Terminal, more: str) -> None:
@@ -347,13 +349,14 @@ def _can_write(out: Out, text: str) -> bool:
     return True
 
 
-def _lines_of(diff: FileDiff) -> Iterator[str]:
-    """The changed lines with a little around them, from the patch or from the two texts."""
-    if diff.patch is not None:
-        lines = diff.patch.splitlines()
-    else:
-        old, new = (diff.old_text or "").splitlines(), (diff.new_text or "").splitlines()
-        lines = list(unified_diff(old, new, lineterm=""))
-    for line in lines:
-        if not line.startswith(("diff ", "new file", "index ", "---", "+++")):
-            yield line
+def _lines_of(change: FileChange) -> Iterator[str]:
+    """The changed lines with a little around them; before each part, where in the file it is."""
+    where = ""
+    for line in (DiffLine("hunk", ""), *change.lines):
+        if line.kind == "hunk":
+            where = f" {line.text}"
+            continue
+        if where and line.kind != "note":
+            yield f"@@ line {line.new or line.old} @@{where}".rstrip()
+            where = ""
+        yield f"{_SIGNS.get(line.kind, '')}{line.text}"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.cleaning import WRITTEN_OUT, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
 from accord.terminal.model.words.cards import counted, path_words
 from accord.terminal.render.block import OpenFile, strip_of
@@ -176,8 +176,14 @@ def coloured(path: str, lines: Sequence[DiffLine], palette: Palette) -> list[lis
         if line.kind == "same":
             next(new_runs)
         word = palette.added_word if line.kind == "added" else palette.removed_word
-        found.append(restyled(runs, marks.get(at, ()), word))
+        runs = restyled(runs, marks.get(at, ()), word)
+        found.append(restyled(runs, _written_out(line.text), palette.warning))
     return found
+
+
+def _written_out(text: str) -> list[Span]:
+    """What stands for characters that no terminal draws, and is not itself in the file."""
+    return [] if text.isascii() else [found.span() for found in WRITTEN_OUT.finditer(text)]
 
 
 def _word_marks(lines: Sequence[DiffLine]) -> dict[int, list[Span]]:

@@ -15,6 +15,7 @@ from accord.terminal.model.text.cleaning import (
     MARKS_MAX,
     columns,
     cut,
+    exact_code,
     harmless,
     one_line,
     sgr_only,
@@ -105,6 +106,38 @@ def test_every_control_and_format_character_of_python_is_known() -> None:
 def test_what_is_left_is_what_was_written(text: str, clean: str) -> None:
     """Ours: letters of all scripts stay, whole commands go."""
     assert harmless(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("plain = 'é 漢字'", "plain = 'é 漢字'"),
+        ("\ta\tb", "    a   b"),
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        (r"\x1b[31m", r"\x1b[31m"),
+        ("a\x00b\x07\x08\r\x7f", "a␀b␇␈␍␡"),
+        ("\x9b2J", "⟨U+009B⟩2J"),
+        ("if admin\u202e // \u2066x", "if admin⟨U+202E⟩ // ⟨U+2066⟩x"),
+        ("zero\u200bwidth\ufeff", "zero⟨U+200B⟩width⟨U+FEFF⟩"),
+        ("a\u2028b", "a⟨U+2028⟩b"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+        ("❤\ufe0f 👍", "❤ 👍"),
+        ("❤\ufe0f\ufe0f a\ufe0f", "❤⟨U+FE0F⟩⟨U+FE0F⟩ a⟨U+FE0F⟩"),
+        ("half \ud83d", "half ⟨U+D83D⟩"),
+    ],
+)
+def test_a_line_of_a_file_has_all_that_it_has(text: str, clean: str) -> None:
+    """Ours: who reviews a change sees what it really contains."""
+    assert exact_code(text) == clean
+
+
+@given(HOSTILE)
+def test_a_line_of_a_file_commands_nothing(text: str) -> None:
+    """Issue 6: everything an agent sends is untrusted."""
+    clean = exact_code(text)
+    assert "\n" not in clean
+    assert harmless(clean) == clean
+    assert exact_code(clean) == clean
 
 
 def test_accents_do_not_pile_up_over_other_lines() -> None:

@@ -2,7 +2,8 @@
 
 Must not know screens.
 
-What always holds: lines are clean and have no line ends; there are at most `LINES_MAX`.
+What always holds: lines are clean and have no line ends, but all else that the file has; there are
+at most `LINES_MAX`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from typing import NamedTuple
 
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import Hunk, lines_of
-from accord.terminal.model.text.cleaning import harmless, one_line
-from accord.terminal.model.text.diff_lines import DiffLine, Kind
+from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.diff_lines import DiffLine, Kind, all_have_returns, line_text
 
 CONTEXT = 3
 LINES_MAX = 5000
-LINE_CHARACTERS_MAX = 2000
 
 STATE_WORDS = {
     "pending": "not looked at",
@@ -40,32 +40,32 @@ def review_lines(change: FileChange) -> list[ReviewLine]:
         return [ReviewLine(DiffLine("note", f"cannot be shown: {one_line(change.why)}"), None)]
     found: list[ReviewLine] = []
     old = lines_of(change.before or "")
+    is_same = all_have_returns(change.before or "", change.after or "")
+
+    def line(kind: Kind, text: str, hunk: int, old: int | None, new: int | None) -> ReviewLine:
+        number = (None if old is None else old + 1, None if new is None else new + 1)
+        return ReviewLine(DiffLine(kind, line_text(text, has_returns=is_same), *number), hunk)
+
     shown = shift = 0
     for number, hunk in enumerate(change.hunks):
         found.append(ReviewLine(DiffLine("hunk", _head(change, number)), number))
         until = hunk.start + len(hunk.removed)
         following = change.hunks[number + 1].start if number + 1 < len(change.hunks) else len(old)
         begin = max(hunk.start - CONTEXT, shown)
-        found += [_line("same", old[n], number, n, n + shift) for n in range(begin, hunk.start)]
+        found += [line("same", old[n], number, n, n + shift) for n in range(begin, hunk.start)]
         found += [ReviewLine(DiffLine("note", note), number) for note in _notes(change, hunk)]
         removed = enumerate(hunk.removed[:LINES_MAX], hunk.start)
-        found += [_line("removed", text, number, n, None) for n, text in removed]
+        found += [line("removed", text, number, n, None) for n, text in removed]
         added = enumerate(hunk.added[:LINES_MAX], hunk.new_start)
-        found += [_line("added", text, number, None, n) for n, text in added]
+        found += [line("added", text, number, None, n) for n, text in added]
         shift += len(hunk.added) - len(hunk.removed)
         shown = min(until + CONTEXT, following)
-        found += [_line("same", old[n], number, n, n + shift) for n in range(until, shown)]
+        found += [line("same", old[n], number, n, n + shift) for n in range(until, shown)]
         if len(found) > LINES_MAX:
             del found[LINES_MAX:]
             found.append(ReviewLine(DiffLine("note", "… and more, too much to be shown"), None))
             break
     return found
-
-
-def _line(kind: Kind, text: str, hunk: int, old: int | None, new: int | None) -> ReviewLine:
-    clean = harmless(text.rstrip("\r\n")[:LINE_CHARACTERS_MAX]).replace("\n", " ")
-    number = (None if old is None else old + 1, None if new is None else new + 1)
-    return ReviewLine(DiffLine(kind, clean, *number), hunk)
 
 
 def _head(change: FileChange, number: int) -> str:

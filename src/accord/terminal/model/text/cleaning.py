@@ -10,6 +10,8 @@ What always holds
       left has the same width everywhere, so that a line is as wide as we think.
     * `sgr_only` leaves the same, and colours.
     * `exact` leaves the same, and nothing of the text out: what is not drawn is written out.
+    * `exact_code` does so for a line of a file, whose own letters may be those that `exact` writes:
+      in a file `\\x1b` is four letters, and the character itself is a picture of it.
     * Cleaning what is clean changes nothing, and cleaning costs the length of the text.
 """
 
@@ -52,6 +54,14 @@ _ODD_BLANKS = "\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 _WRITTEN_OUT = re.compile(
     f"[{_UNSEEN}{_ODD_BLANKS}\u2028\u2029]|(?<={_ACCENT * MARKS_MAX}){_ACCENT}"
 )
+_NOT_DRAWN = re.compile(
+    f"[{_UNSEEN}\u2028\u2029]|(?<={_ACCENT * MARKS_MAX}){_ACCENT}".replace("\x00-\x09", "\x00-\x08")
+)
+# That a sign is drawn as an emoji changes nothing of what it says; alone, behind such a sign.
+_AS_EMOJI = re.compile("(?<=[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f(?!\ufe0f)")
+_PICTURES = {**{n: chr(0x2400 + n) for n in range(0x20)}, 0x7F: "\u2421"}
+WRITTEN_OUT = re.compile("[\u2400-\u241f\u2421]|⟨U\\+[0-9A-F]{4,6}⟩")
+"""What `exact_code` writes for what is not drawn."""
 _LINE_ENDS = re.compile(r"\r*\n|[\u2028\u2029]")
 _BREAKS = re.compile(r"\s*\n\s*")
 
@@ -99,6 +109,22 @@ def exact(text: str) -> str:
 def exact_line(text: str) -> str:
     """The exact text as one line: its line ends are written out too."""
     return exact(text).replace("\n", "\\n")
+
+
+def exact_code(line: str) -> str:
+    """A line of a file with all that it has: what is not drawn as a picture or by its number.
+
+    Tabs become spaces.
+    """
+    if not _SUSPECT.search(line):
+        return line
+    line = _NOT_DRAWN.sub(_picture, _AS_EMOJI.sub("", line))
+    return line.replace("\n", _PICTURES[0x0A]).expandtabs(TAB_COLUMNS)
+
+
+def _picture(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return _PICTURES.get(number) or f"⟨U+{number:04X}⟩"
 
 
 def _code(found: re.Match[str]) -> str:
@@ -151,9 +177,11 @@ def cut(text: str, width: int) -> Iterator[str]:
 __all__ = [
     "MARKS_MAX",
     "TAB_COLUMNS",
+    "WRITTEN_OUT",
     "columns",
     "cut",
     "exact",
+    "exact_code",
     "exact_line",
     "few_accents",
     "harmless",

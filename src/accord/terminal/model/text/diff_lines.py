@@ -3,7 +3,8 @@
 Must not know screens.  `hunks.py` is about changing texts; this is about seeing them.
 
 What always holds
-    * Lines are clean and have no line ends.
+    * Lines are clean and have no line ends; what a terminal would not draw is written out, since
+      it is part of what is looked at.
     * The work is bounded whatever the texts are: where finding the smallest difference would take
       too long, all lines between two places that are surely the same are shown as replaced.
     * A patch that cannot be read is shown as it came.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeAlias
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.terminal.model.text.cleaning import exact_code
 from accord.transcript import FileDiff
 
 CONTEXT = 3
@@ -90,11 +91,22 @@ def change_of(diff: FileDiff) -> FileChange:
     return FileChange(diff.path, diff.old_path, operation, tuple(lines), added, removed, left_out)
 
 
-def _line(text: str) -> str:
-    text = text.rstrip("\r\n")
+def line_text(text: str, *, has_returns: bool = False) -> str:
+    """One line of a file, clean and not too long.
+
+    Where all lines of it have a carriage return before the line end, that is no part of them.
+    """
+    text = text.removesuffix("\n")
+    if has_returns:
+        text = text.removesuffix("\r")
     if len(text) > LINE_CHARACTERS_MAX:
         text = text[:LINE_CHARACTERS_MAX] + "…"
-    return harmless(text).replace("\n", " ")
+    return exact_code(text)
+
+
+def all_have_returns(*texts: str) -> bool:
+    """Whether there is a carriage return before every line end of these texts."""
+    return all(text.count("\n") == text.count("\r\n") for text in texts)
 
 
 # ---- out of two texts
@@ -103,6 +115,8 @@ def _line(text: str) -> str:
 def _of_texts(before: str, after: str) -> Iterator[DiffLine]:
     if before == after:
         return
+    if all_have_returns(before, after):
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
     old, new = before.split("\n"), after.split("\n")
     # A text that ends with a line end has no empty line after it.
     for lines in (old, new):
@@ -200,15 +214,15 @@ def _shown(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> I
         if begin > shown and number:
             yield DiffLine("hunk", "")
         for at in range(begin, i1):
-            yield DiffLine("same", _line(old[at]), at + 1, at + 1 + j1 - i1)
+            yield DiffLine("same", line_text(old[at]), at + 1, at + 1 + j1 - i1)
         for at in range(i1, i2):
-            yield DiffLine("removed", _line(old[at]), at + 1)
+            yield DiffLine("removed", line_text(old[at]), at + 1)
         for at in range(j1, j2):
-            yield DiffLine("added", _line(new[at]), None, at + 1)
+            yield DiffLine("added", line_text(new[at]), None, at + 1)
         until = blocks[number + 1][0] if number + 1 < len(blocks) else len(old)
         shown = min(i2 + CONTEXT, until)
         for at in range(i2, shown):
-            yield DiffLine("same", _line(old[at]), at + 1, at + 1 + j2 - i2)
+            yield DiffLine("same", line_text(old[at]), at + 1, at + 1 + j2 - i2)
 
 
 # ---- out of a patch
@@ -235,6 +249,9 @@ def _of_patch(patch: str) -> Iterator[DiffLine]:
     lines = patch[:PATCH_CHARACTERS_MAX].split("\n")
     if not lines[-1]:
         lines.pop()
+    of_file = [line for line in lines if line[:1] in _KINDS and not line.startswith(_HEADERS)]
+    if all(line.endswith("\r") for line in of_file):
+        lines = [line.removesuffix("\r") for line in lines]
     old = new = 0
     inside = False
     for number, line in enumerate(lines):
@@ -243,20 +260,20 @@ def _of_patch(patch: str) -> Iterator[DiffLine]:
             is_first = not old and not new
             old, new, inside = int(hunk[1]), int(hunk[2]), True
             # The numbers stand beside the lines; what else it says is where in the file this is.
-            where = _line(hunk[3]).strip()
+            where = line_text(hunk[3]).strip()
             if where or not is_first:
                 yield DiffLine("hunk", where)
         elif not inside or _begins_file(lines, number):
             inside = False
             # What names the file stands in the summary already.
             if line.strip() and not line.startswith(_HEADERS):
-                yield DiffLine("note", _line(line))
+                yield DiffLine("note", line_text(line))
         elif line.startswith("\\"):
-            yield DiffLine("note", _line(line[1:].strip()))
+            yield DiffLine("note", line_text(line[1:].strip()))
         else:
             # An empty line is one of the context whose blank somebody has stripped.
             kind = _KINDS.get(line[:1], "same")
-            text = _line(line[1:] if line[:1] in _KINDS else line)
+            text = line_text(line[1:] if line[:1] in _KINDS else line)
             is_old, is_new = kind != "added", kind != "removed"
             yield DiffLine(kind, text, old if is_old else None, new if is_new else None)
             old += is_old
@@ -341,7 +358,9 @@ __all__ = [
     "DiffLine",
     "FileChange",
     "Span",
+    "all_have_returns",
     "change_of",
+    "line_text",
     "paired",
     "word_changes",
 ]
