@@ -45,6 +45,18 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who stays when its input is closed gets SIGTERM, and who stays then SIGKILL, at once."""
+    from accord.machine.process import GroupProcess
+    from accord.transport import subprocess
+
+    bounds = {**(GroupProcess.end.__kwdefaults__ or {})}
+    bounds |= {"stdin_seconds": 0.05, "terminate_seconds": 0.05}
+    monkeypatch.setattr(GroupProcess.end, "__kwdefaults__", bounds)
+    monkeypatch.setattr(subprocess, "LEAVE_SECONDS_MAX", 0.05)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("node") is None:
         return

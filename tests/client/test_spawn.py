@@ -119,7 +119,7 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
             pytest.fail("it did not start")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 async def test_a_silent_agent_is_ended_and_its_stderr_is_told() -> None:
     """Design: 30 s by default; the error has the tail."""
     program = "import sys, time; print('thinking', file=sys.stderr, flush=True); time.sleep(60)"
@@ -152,7 +152,7 @@ async def test_a_refused_handshake_shows_what_the_agent_said_on_stderr() -> None
     assert caught.value.code == -32603
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 async def test_leaving_ends_an_agent_that_ignores_it(tmp_path: Path) -> None:
     """Issue 2: no orphan process; stdin closed, SIGTERM, SIGKILL."""
     program = tmp_path / "stubborn.py"

@@ -134,6 +134,7 @@ def _said(session: Any) -> str:
     )
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_an_agent_that_stops_reading_is_lost_after_the_limit() -> None:
     """Issue 3: with a small limit; nobody who writes waits for ever."""
     limits = Limits(stall_seconds=0.3)
@@ -146,6 +147,7 @@ async def test_an_agent_that_stops_reading_is_lost_after_the_limit() -> None:
                     await session.ask("x" * 8 * 1024 * 1024)
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_an_agent_that_closes_its_stdin_is_lost() -> None:
     """A fault of others: who waits for an answer would wait for ever."""
     with anyio.fail_after(SECONDS):

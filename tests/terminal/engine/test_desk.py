@@ -78,6 +78,7 @@ async def test_a_turn_that_is_stopped_says_so_and_keeps_the_queue(work: Path) ->
         assert [draft.text for draft in chat.queue] == ["later"]
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("version", ["v1", "v2"])
 async def test_an_agent_that_does_not_stop_is_left_at_once(work: Path, version: str) -> None:
     """Ours: Esc twice; however long a turn may take to close, nobody waits for that."""
