@@ -224,11 +224,15 @@ class RequestError(AccordError):
 
     @classmethod
     def invalid_params(cls, reason: str, path: str | None = None) -> "RequestError":
-        """-32602 with the path of the bad field and why it is bad."""
+        """-32602 with the path of the bad field and why it is bad.
+
+        Both are in the message too, since most clients show nothing else.
+        """
         data: dict[str, Any] = {"reason": reason}
         if path is not None:
             data["path"] = path
-        return cls(-32602, f"Invalid params: {reason}", data)
+        place = "" if path in (None, "$") else f" at {path}"
+        return cls(-32602, f"Invalid params: {reason}{place}", data)
 
     @classmethod
     def invalid_request(cls, reason: str) -> "RequestError":

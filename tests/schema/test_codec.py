@@ -166,7 +166,7 @@ def variant(tag: str) -> Any:
     ("value", "path", "reason"),
     [
         (Note(text=5), "$.text", "Expected `str`, got `int`"),  # type: ignore[arg-type]
-        (Note(text="a", title=5), "$.title", "malformed, read as absent"),  # type: ignore[arg-type]
+        (Note(text="a", title=5), "$.title", "Expected `str | null`"),  # type: ignore[arg-type]
         (Outer(block=variant("x")), "$.block.type", "unknown variant 'x'"),
         (Note(text=object()), "$", "no JSON: object has no JSON form"),  # type: ignore[arg-type]
     ],

@@ -272,10 +272,7 @@ class Connection(Calling):
     def _notification_failed(self, method: str, error: Exception) -> None:
         if isinstance(error, Invalid | RequestError):
             # The peer's mistake, not a bug: where the traceback leads is of no interest.
-            data = error.data if isinstance(error, RequestError) else None
-            place = f" (at {data['path']})" if isinstance(data, dict) and "path" in data else ""
-            text = f"the notification {method} is ignored: {error}{place}"
-            self.tolerate(text, logging.WARNING)
+            self.tolerate(f"the notification {method} is ignored: {error}", logging.WARNING)
         else:
             _log.error("handling the notification %s failed", method, exc_info=error)
 
@@ -292,7 +289,7 @@ class Connection(Calling):
             self._noise.heard(event.count, event.reason, frame, hint)
         else:
             text = f"a frame is refused: {event.reason}"
-            self._tolerated.tell(f"{text}: {quoted(frame)}", kind=text, level=logging.WARNING)
+            self._tolerated.warn(f"{text}: {quoted(frame)}", kind=text)
 
     def _stray(self, event: events.StrayAnswer) -> None:
         said = "" if event.message is None else f": {event.message} (code {event.code})"

@@ -1,4 +1,4 @@
-"""What the peer did against the rules and we lived with: logged once per kind, never in a storm.
+"""What the peer did against the rules and we live with: logged once per kind, never in a storm.
 
 Must not know: what is tolerated, or why.  In strict mode nothing is; that is for the connection.
 """
@@ -21,14 +21,21 @@ class Tolerated:
 
     def tell(self, text: str, *, kind: str | None = None, level: int = logging.INFO) -> None:
         """Log it, unless its kind was logged before; numbers do not make another kind."""
-        kind = _NUMBERS.sub("0", text if kind is None else kind)
+        self._tell(f"tolerated: {text}", text if kind is None else kind, level)
+
+    def warn(self, text: str, *, kind: str) -> None:
+        """The same for what was not tolerated, and was answered with an error."""
+        self._tell(text, kind, logging.WARNING)
+
+    def _tell(self, text: str, kind: str, level: int) -> None:
+        kind = _NUMBERS.sub("0", kind)
         if kind in self._kinds or len(self._kinds) > KINDS_MAX:
             return
         self._kinds.add(kind)
         if len(self._kinds) > KINDS_MAX:
-            _log.log(level, "tolerated: more than %d kinds of mistakes are not told", KINDS_MAX)
+            _log.log(level, "more than %d kinds of mistakes are not told", KINDS_MAX)
         else:
-            _log.log(level, "tolerated: %s", text)
+            _log.log(level, "%s", text)
 
 
 __all__ = ["KINDS_MAX", "Tolerated"]

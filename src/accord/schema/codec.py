@@ -70,6 +70,9 @@ def decode(
     return decode_slowly(wanted, bytes(raw), notes=notes, strict=strict)
 
 
+_TOLERANCE = re.compile(r"(malformed, read as absent|malformed, read as null|bad item dropped): ")
+
+
 def conform(wanted: Any, value: object) -> None:
     """Refuse a value of our own that is not of a type to the letter, before anybody is sent it.
 
@@ -90,7 +93,8 @@ def conform(wanted: Any, value: object) -> None:
         for note in notes:
             if not note.startswith("unknown variant '_"):
                 reason, _, path = note.removesuffix(")").rpartition(" (at ")
-                raise Invalid(path, reason) from None
+                # How others would live with it is of no interest to who may not send it.
+                raise Invalid(path, _TOLERANCE.sub("", reason)) from None
 
 
 Report: TypeAlias = Callable[[str], None]
