@@ -12,6 +12,7 @@ from accord.terminal.model.remark import Remark, Tone
 from accord.terminal.render.block import OpenSession
 from accord.terminal.render.palette import NONE
 from accord.terminal.render.registry import block_of
+from accord.terminal.render.remark import ERROR_LINES
 from accord.transcript import Plan, SessionMessage
 from tests.terminal.render.scene import Scene, a_look, check, text_of
 
@@ -107,6 +108,17 @@ def test_the_detail_of_a_remark_unfolds() -> None:
     assert scene.block().text() == "The agent refused.\nYour prompt left the context."
 
 
+def test_the_end_of_what_is_known_about_a_failure_is_shown_at_once() -> None:
+    """Issue 6: the last lines of stderr; here, since nothing else tells them."""
+    scene = Scene()
+    scene.chat.remark("It failed.", "error", "why\nand how")
+    assert scene.shown() == "✗ It failed.\n  why\n  and how"
+    assert not scene.block().is_foldable
+    scene.chat.remark("Gone.", "error", "\n".join(map(str, range(ERROR_LINES + 2))))
+    assert scene.shown() == "\n".join(["✗ Gone. ▸ more", *(f"  {n}" for n in range(2, 8))])
+    assert scene.unfolded() == "\n".join(["✗ Gone.", *(f"  {n}" for n in range(8))])
+
+
 @given(st.text(), st.text(), st.integers(6, 50))
 def test_no_text_breaks_them(one: str, other: str, width: int) -> None:
     """Required: untrusted text is harmless wherever it stands."""
@@ -114,6 +126,7 @@ def test_no_text_breaks_them(one: str, other: str, width: int) -> None:
     step = {"content": one, "priority": other, "status": other}
     scene.update(sessionUpdate="plan", entries=[step])
     scene.chat.remark(one, "info", other)
+    scene.chat.remark(one, "error", other)
     markdown = Plan("p")
     markdown.show_markdown(one)
     message = SessionMessage("m")

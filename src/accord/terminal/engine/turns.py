@@ -171,7 +171,9 @@ def problem_of(error: AccordError, chat: Chat) -> Problem:
         text = f"The agent does not have this session any more: {error.message}"
         return Problem("session_lost", text, "", ("new_session", "dismiss"))
     if isinstance(error, RequestFailed):
-        detail = "\n".join(filter(None, (str(error), error.stderr.strip())))
+        said = error.stderr.strip()
+        known = [f"{error.method} was answered with the code {error.code}."]
+        detail = "\n".join([*known, *([f"It said on stderr:\n{said}"] if said else [])])
         return Problem("turn_failed", f"It failed: {error.message}", detail, ("retry", "dismiss"))
     return Problem("turn_failed", f"It failed: {error}", "", ("retry", "dismiss"))
 

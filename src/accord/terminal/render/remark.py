@@ -19,19 +19,35 @@ from accord.terminal.render.block import (
 from accord.terminal.render.look import Look
 from accord.terminal.render.notices import tone_mark
 
+ERROR_LINES = 6
+"""Of what is known about a failure, the last lines, which are shown without being asked for."""
+
 
 class RemarkBlock(CachedBlock[Remark]):
-    """A remark in the colour of its tone; its detail, where there is any, unfolds."""
+    """A remark in the colour of its tone; its detail, where there is any, unfolds.
+
+    What went wrong is told here and nowhere else, so the end of its detail is shown at once.
+    """
 
     __slots__ = ()
 
     @property
+    def _lines_at_once(self) -> int:
+        return ERROR_LINES if self.entry.tone == "error" else 0
+
+    @property
     def is_foldable(self) -> bool:  # type: ignore[override]
-        return bool(self.entry.detail)
+        return len(self._detail()) > self._lines_at_once
+
+    def _detail(self) -> list[str]:
+        detail = harmless(self.entry.detail).strip("\n")
+        return detail.split("\n") if detail else []
 
     def guess(self, look: Look) -> int:
-        folded = "" if self.folded else self.entry.detail
-        return lines_needed(self.entry.text, look.width) + folded.count("\n") + bool(folded)
+        shown = self.entry.detail.count("\n") + bool(self.entry.detail)
+        if self.folded:
+            shown = min(shown, self._lines_at_once)
+        return lines_needed(self.entry.text, look.width) + shown
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         del chat
@@ -40,16 +56,17 @@ class RemarkBlock(CachedBlock[Remark]):
         room = max(look.width - len(mark), 2)
         words = palette.dim if remark.tone == "info" else style
         found = [strip_of((line, words)) for line in wrapped(harmless(remark.text), room)]
-        if remark.detail and self.folded:
+        detail = self._detail()
+        if self.folded and self.is_foldable:
             more = f" {look.fold_mark(True)}more".rstrip()
             last = found[-1]
             if last.cell_length + len(more) <= room:
                 found[-1] = Strip([*last, *strip_of((more, palette.dim))])
             else:
                 found.append(strip_of((cut(more.strip(), room), palette.dim)))
-        elif remark.detail:
-            detail = harmless(remark.detail).strip("\n")
-            found += [strip_of((line, palette.dim)) for line in wrapped(detail, room)]
+            detail = detail[len(detail) - self._lines_at_once :]
+        if detail:
+            found += [strip_of((line, palette.dim)) for line in wrapped("\n".join(detail), room)]
         return indented(found, (mark, style if remark.tone != "info" else palette.dim))
 
     def text(self) -> str:

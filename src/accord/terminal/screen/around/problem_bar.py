@@ -1,6 +1,9 @@
-"""What went wrong in a chat, and what can be done about it by one key or click.
+"""What can be done about what went wrong in a chat, by one key or click.
 
 Must not know how anything is mended: the desk does that.
+
+What always holds: what went wrong is told once.  What is said about it in the conversation is not
+said here; where nothing is, because there is no conversation yet, all of it is.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from accord.terminal.model.chat import Chat, Problem, Remedy
+from accord.terminal.model.remark import Remark
 from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.screen.dialogs.buttons import Button
 
 DETAIL_LINES_MAX = 6
-"""Lines of the last words that are shown here; the conversation has them all."""
+"""Lines of the last words that are shown here."""
+TOLD_LATELY = 20
+"""Entries of the conversation, from the last one back, that may tell of a problem that is new."""
 
 _WORDS: dict[Remedy, str] = {
     "retry": "Try again",
@@ -53,6 +59,8 @@ class ProblemBar(Widget):
         self._chat = chat
         self._retry_key = retry_key
         self._shown: Problem | None = None
+        # Whether the conversation tells of it.
+        self._is_told = False
 
     def compose(self) -> ComposeResult:
         yield Static("", id="problem-text", markup=False)
@@ -67,17 +75,22 @@ class ProblemBar(Widget):
                 self._shown = None
                 self.remove_class("-shown")
             return
-        text = one_line(problem.text)
+        is_new = problem is not self._shown
+        if is_new:
+            self._is_told = _is_told(problem, self._chat)
+        said = [] if self._is_told else [one_line(problem.text)]
         if problem.retry_at is not None:
             left = problem.retry_at - self._chat.clock()
-            wait = f"try again in {left:.0f} s" if left > 0 else "it may be tried again now"
-            text = f"{text} — {wait}"
-        self.query_one("#problem-text", Static).update(Content(text))
-        if problem is self._shown:
+            said.append(f"try again in {left:.0f} s" if left > 0 else "it may be tried again now")
+        text = " — ".join(said)
+        words = self.query_one("#problem-text", Static)
+        words.update(Content(f"{text[:1].upper()}{text[1:]}"))
+        words.display = bool(said)
+        if not is_new:
             return
         self._shown = problem
         self.add_class("-shown")
-        lines = harmless(problem.detail).strip().splitlines()
+        lines = [] if self._is_told else harmless(problem.detail).strip().splitlines()
         detail = self.query_one("#problem-detail", Static)
         detail.update(Content("\n".join(lines[-DETAIL_LINES_MAX:])))
         detail.display = bool(lines)
@@ -104,6 +117,11 @@ class ProblemBar(Widget):
         for remedy in _WORDS:
             if remedy == event.action:
                 self.post_message(self.Chosen(remedy))
+
+
+def _is_told(problem: Problem, chat: Chat) -> bool:
+    last = chat.entries[-TOLD_LATELY:]
+    return any(isinstance(one, Remark) and one.text == problem.text for one in last)
 
 
 __all__ = ["ProblemBar"]
