@@ -14,7 +14,7 @@ from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended, Transport
 
 Json = dict[str, Any]
-SECONDS = 5.0
+SECONDS = 20.0
 INFO = {"name": "t", "version": "1"}
 INITIALIZE = {
     "v1": {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": INFO},
