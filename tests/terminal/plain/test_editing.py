@@ -134,3 +134,37 @@ def test_the_end_of_the_input_is_an_empty_line_only() -> None:
     assert editor.press("\x04").is_end
     typed(editor, f"ab{LEFT}\x04")
     assert editor.text == "a"
+
+
+def test_a_line_that_is_dropped_is_one_step_back() -> None:
+    """Ours: Ctrl-C stops a turn, and the next prompt that was begun meanwhile is not lost by it."""
+    editor = LineEditor()
+    editor.remember("earlier")
+    typed(editor, "begun")
+    editor.drop()
+    assert editor.text == ""
+    typed(editor, UP)
+    assert editor.text == "begun"
+    typed(editor, "\x1b" + UP)
+    assert editor.text == "begun"
+    typed(editor, UP)
+    assert editor.text == "earlier"
+    # What was only recalled is not said twice there.
+    typed(editor, "\x1b" + UP)
+    assert editor.text == "begun"
+    typed(editor, "!\x1b" + UP)
+    assert editor.text == "begun!"
+
+
+def test_an_answer_that_is_dropped_is_no_history() -> None:
+    """Ours: what is written for a form, or a key, is not what is said to the agent."""
+    editor = LineEditor()
+    editor.keeps_history = False
+    typed(editor, "mine")
+    editor.drop()
+    editor.keeps_history, editor.is_secret = True, True
+    typed(editor, "sk-1")
+    editor.drop()
+    editor.is_secret = False
+    typed(editor, UP)
+    assert editor.text == ""

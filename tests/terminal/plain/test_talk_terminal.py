@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.terminal.model.prompting.history import History
 from tests.cli.terminal import CTRL_C, CTRL_D, TerminalProgram, in_terminal
 from tests.client.draft_script import PROGRAM as DRAFT_AGENT
 from tests.terminal.plain.talking import AGENT
@@ -114,6 +116,38 @@ def test_what_the_agent_says_waits_while_a_person_writes(tmp_path: Path) -> None
         chat.wait_for(PROMPT, 3)
         chat.press(CTRL_C)
         assert chat.exit_code() == 130
+
+
+def test_what_was_begun_when_the_turn_was_stopped_comes_back_with_arrow_up(tmp_path: Path) -> None:
+    """Ours: Ctrl-C is for the turn; what was being written meanwhile is not lost by it."""
+    with talk(tmp_path) as chat:
+        chat.press("wait\n")
+        chat.wait_for("waiting now")
+        chat.press("and then this")
+        chat.wait_for(PROMPT + "and then this")
+        chat.press(CTRL_C)
+        chat.wait_for("You stopped the turn.")
+        chat.wait_for(PROMPT, 3)
+        chat.press("\x1b[A\n")
+        chat.wait_for("echo: and then this")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_begun_when_somebody_ended_it_is_there_the_next_time(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Ours: what people expect of a line mode is a history, not a line that writes itself."""
+    env = {"ACCORD_CONFIG_DIR": str(tmp_path / "config"), "ACCORD_STATE_DIR": str(tmp_path)}
+    words = ("chat", "--plain", "--", *AGENT)
+    with in_terminal(*words, env=env, cwd=tmp_path) as chat:
+        chat.wait_for(PROMPT)
+        chat.press("half a sen")
+        chat.wait_for(PROMPT + "half a sen")
+        chat.send(number)
+        assert chat.exit_code() == 128 + number
+    history = History(tmp_path / "prompts.jsonl")
+    history.load()
+    assert history.texts == ["half a sen"]
 
 
 def test_a_question_is_gone_when_the_turn_is_stopped(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ class LineEditor:
             case "end_of_input" if not self.text:
                 return Pressed(is_end=True)
             case "escape":
+                self._keep()
                 return Pressed(self._become(""), is_escape=True)
             case "tab":
                 return Pressed(self._tab())
@@ -104,6 +105,17 @@ class LineEditor:
     def take(self, text: str) -> None:
         """Hold this, without showing it."""
         self.text, self.cursor = text, len(text)
+
+    def drop(self) -> None:
+        """Hold nothing, without showing it; one step back in the history is what was here."""
+        self._keep()
+        self.take("")
+
+    def _keep(self) -> None:
+        recalled = None if self._at is None else self._history[self._at]
+        if self.keeps_history and self.text != recalled:
+            self.remember(self.text)
+        self._at = None
 
     def remember(self, line: str) -> None:
         """A line that was said."""

@@ -5,7 +5,8 @@ Must not know chats or agents; `talk.py` says what to ask for.
 What always holds
     * A key that was pressed before a question stood there is no answer to it, and neither are
       several that come at once.
-    * What a person has begun to write is kept, whatever comes in between.
+    * What a person has begun to write is kept, whatever comes in between; what they drop
+      themselves is one step back in the history, and nowhere else.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ class Person:
             self._editor.remember(one_line(text))
 
     @property
+    def begun(self) -> str:
+        """What they have begun to say, and not said."""
+        return self._editor.text
+
+    @property
     def held_for(self) -> float | None:
         """While a line is being written, for as long as it is written on."""
         if self._lent is not None:
@@ -103,8 +109,8 @@ class Person:
             self._invite(ask)
 
     def drop_line(self) -> None:
-        """What was begun is not meant any more."""
-        self._editor.take("")
+        """What was begun is not meant any more; arrow up brings it back."""
+        self._editor.drop()
         self._ahead.clear()
         self._screen.end_line()
 

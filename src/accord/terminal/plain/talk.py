@@ -151,6 +151,8 @@ class Talk:
         self._teller.tell()
         self._printer.pause()
         if self._ended_by is not None:
+            if self._ended_by in ENDING:
+                self._keep_begun()
             return SIGNAL_CODE + self._ended_by
         await self._screen.drain()
         return 1 if self._failures and not self._listener.is_person else 0
@@ -174,6 +176,16 @@ class Talk:
                 await to_thread.run_sync(history.add, text, folder)
 
         self.start(add)
+
+    def _keep_begun(self) -> None:
+        """Somebody else ends this in the middle of a line: the next program has it to go on with.
+
+        What the person drops themselves is not kept: they may have had a reason.
+        """
+        if self._history is not None and isinstance(self._listener, Person):
+            text = "\n".join((*self._lines, self._listener.begun))
+            with suppress(OSError, AccordError):
+                self._history.add(text, self._chat.folder)
 
     # ---- Ctrl-C
 
