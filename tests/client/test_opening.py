@@ -83,6 +83,37 @@ async def test_who_leaves_the_program_in_any_other_callback_does_so_too(
     await left(tells, 1, leaving, extensions=extensions)
 
 
+TALKS = """
+import anyio
+from accord import Agent, Turn
+agent = Agent("talks", version="1.0.0")
+@agent.on_prompt
+async def talk(turn: Turn) -> None:
+    await turn.say("a")
+    await anyio.sleep_forever()
+agent.run()
+"""
+
+
+@pytest.mark.parametrize("leaving", EXITS)
+async def test_who_leaves_the_program_in_a_listener_of_updates_does_so_too(
+    leaving: BaseException,
+) -> None:
+    """Ours: it is called where no task runs, and everything is closed all the same."""
+
+    def leave(update: object) -> None:
+        raise leaving
+
+    async def block() -> None:
+        async with Client.spawn(sys.executable, "-c", TALKS) as client:
+            session = await client.new_session(on_update=leave)
+            await session.ask("a")
+
+    with anyio.fail_after(20), pytest.raises(type(leaving)) as caught:
+        await block()
+    assert caught.value is leaving
+
+
 async def test_a_client_is_entered_once() -> None:
     """Ours: what the event loop says about it helps nobody."""
 

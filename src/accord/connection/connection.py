@@ -33,7 +33,7 @@ from accord.connection.limits import (
 from accord.connection.noise import Noise, quoted
 from accord.connection.requests import Requests
 from accord.connection.tolerated import Tolerated
-from accord.connection.workers import Workers
+from accord.connection.workers import Workers, leaving
 from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, RequestError
 from accord.jsonrpc import events
 from accord.jsonrpc.codes import PARSE_ERROR
@@ -162,14 +162,17 @@ class Connection(Calling):
             self.run(self._go_on)
 
     def _handle(self, frames: list[bytes]) -> None:
-        if len(frames) < MANY_FRAMES or not gc.isenabled():
-            self._frames_received(frames)
-        else:
-            # Little of what is made for each stays: one look for garbage, behind all of them.
+        # Little of what is made for each stays: one look for garbage, behind all of them.
+        looks_behind = len(frames) >= MANY_FRAMES and gc.isenabled()
+        if looks_behind:
             gc.disable()
-            try:
-                self._frames_received(frames)
-            finally:
+        try:
+            self._frames_received(frames)
+        except (SystemExit, KeyboardInterrupt) as error:
+            # Out of a callback it would stop the event loop with everything still open.
+            self.run(leaving(error))
+        finally:
+            if looks_behind:
                 gc.enable()
         if self._noise.more and not self.peer.noise_count:
             self._noise.over()

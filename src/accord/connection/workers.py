@@ -20,6 +20,15 @@ async def _rest() -> None:
     """What a worker has to do while it waits."""
 
 
+def leaving(error: BaseException) -> Job:
+    """The job of who leaves the program where no task runs."""
+
+    async def leave() -> None:
+        raise error
+
+    return leave
+
+
 class Workers:
     """Runs jobs in tasks of one group."""
 
