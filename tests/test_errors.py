@@ -59,7 +59,7 @@ def test_an_error_answer_becomes_its_most_telling_class(
     """rules 47: by `data.reason` first, then by code."""
     error = request_failed("session/new", code, "sorry", data)
     assert type(error) is kind
-    assert str(error) == f"session/new: sorry (code {code})"
+    assert str(error).startswith(f"session/new: sorry (code {code})")
     assert (error.method, error.code, error.message, error.data) == (
         "session/new",
         code,
@@ -105,6 +105,13 @@ def test_the_wait_that_the_peer_asked_for_is_read_where_it_is_one(
 def test_the_place_of_a_mistake_is_told_in_words(data: Any, detail: str) -> None:
     """Issue 4: the path and reason of the bad field."""
     assert RequestFailed("x", -32602, "Invalid params", data).detail == detail
+
+
+def test_a_rate_limit_says_how_long_to_wait() -> None:
+    """Ours: who reads the error wants to know nothing else."""
+    limited = RateLimited("session/prompt", -32003, "Slow down", {"retryAfter": 2.5})
+    assert str(limited) == "session/prompt: Slow down (code -32003); it asks to wait 2.5 s"
+    assert str(RateLimited("x", -32003, "Slow down")) == "x: Slow down (code -32003)"
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,10 @@ class RequestCancelled(RequestFailed):
 class RateLimited(RequestFailed):
     """Too many requests; `retry_after` has the seconds to wait where the peer gave them."""
 
+    def __str__(self) -> str:
+        text, seconds = super().__str__(), self.retry_after
+        return text if seconds is None else f"{text}; it asks to wait {seconds:g} s"
+
 
 class ConnectionLost(AccordError):
     """The connection ended while something still needed it.
