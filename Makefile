@@ -19,6 +19,9 @@ PYTHON  := .venv/bin/python
 PYTEST  := $(PYTHON) -m pytest --hypothesis-profile=ci
 PYRIGHT := node_modules/.bin/pyright
 
+# For two cores: while a test waits for a process, another has something to do.
+WORKERS := -n 3 --dist worksteal
+
 # Hundreds of programs are started here: let them find compiled what the first of them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -26,17 +29,18 @@ unexport PYTHONDONTWRITEBYTECODE
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test tests check lint mypy pyright coverage unit peers peers-setup interop soak fuzz rules \
-  bench format picture snapshots lock setup
+.PHONY: test tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
+  soak fuzz rules bench format picture snapshots lock setup
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
 # fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
 test: setup
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j4 mypy pyright peers-setup tests
+	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests
 
-tests: coverage
-	@$(MAKE) --no-print-directory unit
+# What has a process of its own goes first, together.
+tests: coverage browser
+	@$(MAKE) --no-print-directory others
 	@$(MAKE) --no-print-directory peers
 
 setup:
@@ -70,10 +74,14 @@ coverage: setup
 LONG := $(addprefix tests/terminal/real/test_,answering.py going_on.py sizes.py stopping.py writing.py)
 
 # All tests but those that `coverage`, `peers` and `interop` run.
-unit: setup
-	$(PYTEST) -n 2 --dist worksteal $(PURE:%=--ignore=tests/%) $(LONG:%=--ignore=%) \
+unit: browser others
+
+others: setup
+	$(PYTEST) $(WORKERS) $(PURE:%=--ignore=tests/%) $(LONG:%=--ignore=%) \
 	  --ignore=tests/interop --ignore=tests/browser
-	@# In a process of its own: the browser's driver keeps an event loop running.
+
+# The browser's driver keeps an event loop running, which other tests would stumble over.
+browser: setup
 	$(PYTEST) tests/browser
 
 peers-setup: setup
@@ -83,7 +91,7 @@ peers-setup: setup
 THEIRS := tests/interop/test_official_pairs.py
 
 peers: peers-setup
-	$(PYTEST) -n 2 --dist worksteal tests/interop --ignore=tests/interop/agents $(THEIRS:%=--ignore=%)
+	$(PYTEST) $(WORKERS) tests/interop --ignore=tests/interop/agents $(THEIRS:%=--ignore=%)
 
 interop: peers
 	$(PYTHON) scripts/install_agents.py
