@@ -9,7 +9,7 @@ import pytest
 
 from accord.errors import LocalProtocolError, RequestError
 from accord.proxy import Proxy
-from accord.proxy.message import Message, Response
+from accord.proxy.message import Message, Neighbour, Response
 from tests.proxy.wires import around, chunk, settled
 
 pytestmark = pytest.mark.anyio
@@ -210,6 +210,11 @@ async def test_functions_that_cannot_be_called_are_refused_when_they_are_given()
     with pytest.raises(LocalProtocolError, match="already"):
         proxy.on_request("_x")(none_of)
 
+    async def late(client: Neighbour) -> None: ...
+
+    with pytest.raises(LocalProtocolError, match="must not be"):
+        proxy.on_end()(late)
+
 
 async def test_all_requests_and_all_notifications_can_be_looked_at() -> None:
     """Ours: `*`, for whoever watches everything."""
@@ -230,6 +235,30 @@ async def test_all_requests_and_all_notifications_can_be_looked_at() -> None:
         assert (await agent.hear())["method"] == "_a"
         assert (await client.hear())["method"] == "_b"
         assert sorted(seen) == ["_a", "_b"]
+
+
+async def test_the_client_can_be_told_something_when_the_agent_has_gone(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: whoever keeps something back says it then; one that fails costs nothing else."""
+    proxy = Proxy("p")
+
+    @proxy.on_end()
+    def fails(client: Neighbour) -> None:
+        raise ValueError(client)
+
+    @proxy.on_end()
+    def last(client: Neighbour) -> None:
+        client.notify("_x/last", {})
+
+    async with around(proxy) as (client, agent, _, ended):
+        agent.notify("_x/first")
+        assert (await client.hear())["method"] == "_x/first"
+        await agent.transport.aclose()
+        assert (await client.hear())["method"] == "_x/last"
+        await settled(lambda: ended)
+        assert ended[0][0] == "agent"
+    assert "'p' failed at the end of the conversation" in capfd.readouterr().err
 
 
 async def test_jobs_beside_the_messages_may_fail_alone(capfd: pytest.CaptureFixture[str]) -> None:

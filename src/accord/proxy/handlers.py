@@ -53,6 +53,7 @@ class Handlers:
         self._responses: dict[tuple[Sender, str], list[Handler]] = {}
         self._notifications: dict[tuple[Sender, str], list[Handler]] = {}
         self._updates: dict[str, list[Handler]] = {}
+        self.ends: list[Handler] = []
 
     def add_request(self, method: str, function: Callable[..., Any], of: Sender | None) -> None:
         """A function for requests of a method.
@@ -83,6 +84,17 @@ class Handlers:
     def add_update(self, kind: str, function: Callable[..., Any]) -> None:
         """A function for updates of a kind."""
         self._updates.setdefault(kind, []).append(Handler(function, "update", "message"))
+
+    def add_end(self, function: Callable[..., Any]) -> None:
+        """A function for the end of a conversation.
+
+        Raises:
+            LocalProtocolError: it waits, or does not take what it is given.
+        """
+        handler = Handler(function, "client")
+        if handler.is_async:
+            raise LocalProtocolError(f"{handler.name} must not be an `async def` function")
+        self.ends.append(handler)
 
     def for_request(self, sender: Sender, method: str) -> Handler | None:
         """Who wants such a request."""

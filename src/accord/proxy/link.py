@@ -24,9 +24,9 @@ from accord.proxy.doing import Doing, Waiting, refused_answer
 from accord.proxy.handlers import UPDATE, Handler, Handlers
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.lane import Holding, Lane
-from accord.proxy.message import Message, Response, Sender
+from accord.proxy.message import Message, Neighbour, Response, Sender
 from accord.proxy.passing import Passed, heed_version, pass_on, pass_on_cancel
-from accord.proxy.running import Letting, kind_of_update, show, show_now
+from accord.proxy.running import Letting, kind_of_update, show, show_now, tell_end
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.subprocess import SubprocessTransport
@@ -142,6 +142,7 @@ class Link:
         """One side has said its last; what that leaves under way ends in its own way."""
         assert self.ended_first is not None
         who, why = self.ended_first
+        tell_end(self._handlers.ends, Neighbour(self, "client"), self.name)
         back = self._back.transport
         if who == "client" and why.writable and isinstance(back, SubprocessTransport):
             # It learns it as it would from the client itself, and ends in its own time.

@@ -130,16 +130,16 @@ class Response:
 class Neighbour:
     """The client or the agent, for what a proxy has to say by itself."""
 
-    __slots__ = ("_doing", "_link", "_who")
+    __slots__ = ("_doing", "_who", "link")
 
     def __init__(self, link: Link, who: Sender, doing: Holding | None = None) -> None:
-        self._link = link
+        self.link = link
         self._who: Sender = who
         self._doing = doing
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Tell it something, behind all that went to it before."""
-        self._link.end_of(self._who).notify(method, encode(params))
+        self.link.end_of(self._who).notify(method, encode(params))
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
         """Ask it something; the result is plain JSON.
@@ -148,7 +148,7 @@ class Neighbour:
             RequestFailed: it refused.
             ConnectionLost: it is gone.
         """
-        return await self._link.ask(self._who, method, encode(params), self._doing)
+        return await self.link.ask(self._who, method, encode(params), self._doing)
 
 
 Forward: TypeAlias = Callable[[Message], Awaitable[Any]]

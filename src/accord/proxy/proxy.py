@@ -94,6 +94,18 @@ class Proxy:
 
         return register
 
+    def on_end(self) -> Callable[[F], F]:
+        """For the end of a conversation: `(client)`, who may be told something last.
+
+        That arrives where it is the agent that went.
+        """
+
+        def register(function: F) -> F:
+            self._handlers.add_end(function)
+            return function
+
+        return register
+
     # ---- its life
 
     async def serve(

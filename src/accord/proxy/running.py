@@ -10,7 +10,7 @@ from typing import Any
 
 from accord.connection.faults import report
 from accord.proxy.handlers import Handler
-from accord.proxy.message import Message, Response
+from accord.proxy.message import Message, Neighbour, Response
 from accord.schema.codec import Invalid, decode
 from accord.schema.struct import BareStruct, Raw
 
@@ -109,4 +109,13 @@ def show_now(handlers: list[Handler], response: Response) -> None:
         one.call(response)
 
 
-__all__ = ["Letting", "kind_of_update", "show", "show_now"]
+def tell_end(handlers: list[Handler], client: Neighbour, name: str) -> None:
+    """Tell every function that wants to know it that the conversation is over."""
+    for one in handlers:
+        try:
+            one.call(client)
+        except Exception as error:  # noqa: BLE001 - the others are told
+            report(error, f"accord: the proxy {name!r} failed at the end of the conversation")
+
+
+__all__ = ["Letting", "kind_of_update", "show", "show_now", "tell_end"]
