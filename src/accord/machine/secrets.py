@@ -70,27 +70,22 @@ GUESSED_CHARACTERS_MIN = 12
 _NAME = (
     r"(?=[\w-]*?(?:key|token|secret|passwo?r?d|passphrase|credential|auth|cookie|signature))[\w-]++"
 )
+KEYS = re.compile(
+    r"\b(?:sk|pk|rk)-[\w-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
+    r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}+"
+    r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
+    r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
+    r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
+)
+"""Known forms of keys: they say what they are, wherever they stand."""
+
+KEY_BEGINS = r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----"
+KEY_ENDS = r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----"
+
 _FORMS = (
-    # Known forms of keys: they say what they are, wherever they stand.
-    (
-        re.compile(
-            r"\b(?:sk|pk|rk)-[\w-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
-            r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}+"
-            r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
-            r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
-            r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
-        ),
-        MARK,
-    ),
+    (KEYS, MARK),
     # A private key, also one whose end is not there.
-    (
-        re.compile(
-            r"(-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----)"
-            r".*?(?:-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----|\Z)",
-            re.DOTALL,
-        ),
-        rf"\1{MARK}",
-    ),
+    (re.compile(rf"({KEY_BEGINS}).*?(?:{KEY_ENDS}|\Z)", re.DOTALL), rf"\1{MARK}"),
     # https://user:password@host
     (
         re.compile(r"(?<![a-z0-9+.-])([a-z0-9+.-]++://)[^\s/@'\"]++@", re.IGNORECASE),
@@ -122,61 +117,6 @@ def without_known_forms(text: str) -> str:
     for pattern, replacement in _FORMS:
         text = pattern.sub(replacement, text)
     return text
-
-
-# How the known forms begin, for a text that is not all there yet.
-_HEADS = (
-    *("sk-", "pk-", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza"),
-    *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "eyJ", "sk_live_", "sk_test_", "rk_live_"),
-    *("rk_test_", "glpat-", "hf_", "npm_", "pypi-", "bearer ", "basic ", "-----BEGIN "),
-    # An address may have a login in it.
-    *("https:", "http:", "ssh:", "git:", "ftp:", "postgres:", "postgresql:", "mysql:", "redis:"),
-    *("mongodb:", "amqp:"),
-)
-_HEAD_CHARACTERS_MAX = max(map(len, _HEADS))
-_BEGUN_CHARACTERS_MAX = 8192
-"""A key that goes on for longer than this is none."""
-
-
-def _beginnings(head: str) -> str:
-    """An expression for every beginning of a word."""
-    return (
-        re.escape(head[0])
-        + "".join(f"(?:{re.escape(c)}" for c in head[1:])
-        + ")?" * (len(head) - 1)
-    )
-
-
-_BEGUN = (
-    re.compile(rf"(?<!\w)(?:{'|'.join(map(_beginnings, _HEADS))})\Z", re.IGNORECASE),
-    re.compile(
-        r"\b(?:(?:[spr]k-|xox[abprs]-|AIza|glpat-|pypi-)[\w-]*+"
-        r"|(?:gh[pousr]_|github_pat_|AKIA|[sr]k_(?:live|test)_|hf_|npm_)\w*+|eyJ[\w.-]*+)\Z"
-    ),
-    re.compile(r"(?<![a-z0-9+.-])[a-z0-9+.-]++:(?:/(?:/[^\s/@'\"]*+)?)?\Z", re.IGNORECASE),
-    re.compile(r"\b(?:bearer|basic)\s++[\w+/=.~-]*+\Z", re.IGNORECASE),
-)
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z ]{0,40}\Z|(?:[A-Z]{1,20} )?PRIVATE KEY-)")
-_KEY_ENDS = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
-
-
-def begun(text: str) -> int:
-    """How many characters at the end of a text may be the beginning of a secret by its form.
-
-    For text that comes in pieces: what is cut in two has no form any more.
-    """
-    tail = text[-_BEGUN_CHARACTERS_MAX:]
-    last = re.split(r"\s", tail)[-1]
-    found = 0
-    for pattern, where in zip(
-        _BEGUN, (tail[-_HEAD_CHARACTERS_MAX:], last, last, tail), strict=True
-    ):
-        if (match := pattern.search(where)) is not None:
-            found = max(found, len(match[0]))
-    key = tail.rfind("-----BEGIN ")
-    if key >= 0 and _KEY_BEGINS.match(tail, key) and not _KEY_ENDS.search(tail, key):
-        found = max(found, len(tail) - key)
-    return found
 
 
 def without_secrets(text: str) -> str:
@@ -238,10 +178,12 @@ def looks_secret(value: str) -> bool:
 
 
 __all__ = [
+    "KEYS",
+    "KEY_BEGINS",
+    "KEY_ENDS",
     "KNOWN_NAMES",
     "MARK",
     "SECRET_PATTERNS",
-    "begun",
     "is_secret_name",
     "looks_secret",
     "secret_values",

@@ -24,13 +24,16 @@ from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
 from accord.machine.secrets import MARK
-from accord.proxy.message import Message, Response
+from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
 from accord.proxy.ready.facts import Json, merged, of_call, of_service
 from accord.proxy.ready.holding import Pieces
 from accord.proxy.ready.redacting import Redactor
 
+OUTPUT: Final = "terminal/output"
+REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
+"""Requests whose answer ends what is told of a session for now."""
 SERVICES: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create")
 CALLS_MAX: Final = 1024
 """Tool calls of a session that are remembered; the oldest are forgotten first."""
@@ -121,7 +124,6 @@ class Guard:
 
     async def service(self, message: Message, forward: Any) -> Any:
         """The agent wants a file or a terminal."""
-        self.asks(message)
         session_id = message.session_id or ""
         session = self._session(session_id)
         request = of_service(session_id, message.method, message.params)
@@ -160,6 +162,7 @@ class Guard:
         self, message: Message, session: Watched, request: PermissionRequest, facts: Facts
     ) -> Effect:
         """Ask the user in the agent's stead."""
+        self.asks(message)
         call: Json = {
             "toolCallId": f"guard-{os.urandom(8).hex()}",
             "title": request.title,
@@ -194,6 +197,7 @@ class Guard:
         effect, _ = session.judge(request, "allow")
         if effect == "reject" and call_id not in session.stopped:
             session.stopped.add(call_id)
+            self.asks(message)
             message.agent.notify("session/cancel", {"sessionId": session_id})
             what = request.title or request.kind
             said = f"guard: the turn is cancelled, because this is not permitted: {what}"
@@ -206,27 +210,51 @@ class Guard:
         return None if self._pieces is None else self._pieces.told(message)
 
     def asks(self, message: Message) -> None:
-        """What the agent asks comes behind all that it told."""
+        """What the agent asks the user comes behind what it said."""
         if self._pieces is not None:
-            self._pieces.release(message)
+            self._pieces.asks(message)
 
     async def prompted(self, message: Message, forward: Any) -> Any:
         """What the user says to the agent; the answer comes behind all that the agent told."""
         if self._redactor is not None and "prompt" in message.params:
             message.params["prompt"] = self._redactor.value(message.params["prompt"])
         try:
+            answer = await forward(message)
+        except BaseException:
+            self._turn_ends(message)
+            raise
+        # In v2 a turn is not over with the answer; it says by itself when it is.
+        if self.agreed.version == 1:
+            self._turn_ends(message)
+        return answer
+
+    async def told_before(self, message: Message, forward: Any) -> Any:
+        """What the agent tells of a session before this is answered is all of it."""
+        try:
             return await forward(message)
         finally:
-            self.asks(message)
+            self._turn_ends(message)
+
+    def _turn_ends(self, message: Message) -> None:
+        if self._pieces is not None:
+            self._pieces.turn_ends(message)
+
+    def agent_gone(self, client: Neighbour) -> None:
+        """Nothing that the agent told is kept back any longer."""
+        if self._pieces is not None:
+            self._pieces.agent_gone(client)
 
     def read(self, response: Response) -> None:
         """What the agent gets to read."""
         result = response.result
         if self._redactor is None or not isinstance(result, dict):
             return
+        # A command that runs on may be in the middle of a secret; the next look shows the rest.
+        goes_on = response.request.method == OUTPUT and result.get("exitStatus") is None
+        without = self._redactor.so_far if goes_on else self._redactor.text
         for key in ("content", "output"):
             text = result.get(key)
-            if isinstance(text, str) and (kept := self._redactor.text(text)) != text:
+            if isinstance(text, str) and (kept := without(text)) != text:
                 result[key] = kept
                 asked = response.request
                 session = self._session(asked.session_id or "")
@@ -256,10 +284,13 @@ def guard(
         proxy.on_update(kind)(watched.tool_call)
     if redact:
         proxy.on_notification("*", of="agent")(watched.tells)
-        proxy.on_request("*", of="agent")(watched.asks)
+        proxy.on_request("elicitation/create", of="agent")(watched.asks)
         proxy.on_request("session/prompt", of="client")(watched.prompted)
-        for method in ("fs/read_text_file", "terminal/output"):
+        for method in REPLAYING:
+            proxy.on_request(method, of="client")(watched.told_before)
+        for method in ("fs/read_text_file", OUTPUT):
             proxy.on_response(method, of="agent")(watched.read)
+        proxy.on_end()(watched.agent_gone)
     return proxy
 
 

@@ -1,100 +1,181 @@
-"""Messages that stream in pieces, for secrets that are cut in two.
+"""What an agent tells in pieces, for secrets that are cut in two.
 
-The end of a piece that may be the beginning of a secret waits for the next piece.
+Messages, the content of tool calls and the output of terminals are streams.  The end of a piece
+that may be the beginning of a secret waits for the next piece of the same stream, whatever else is
+told meanwhile.
 
-What always holds: what waits is said before anything else of its session is, and nothing waits
-that cannot be a secret's beginning.
+What always holds
+    * Each stream keeps its order, and nothing of it is lost: what waits is said when the stream
+      ends, before whatever ended it, and at the latest when its turn or its agent does.
+    * A message is ended by what would stand behind it for a reader, and by a question to the user.
+    * At most `STREAMS_MAX` streams are known; of the oldest what waits is said then.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from typing import Any, Final, NamedTuple
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
-from accord.proxy.message import Message
-from accord.proxy.ready.redacting import Redactor
+from accord.proxy.message import Message, Neighbour
+from accord.proxy.ready.pieces import (
+    TERMINAL,
+    TOLD_TERMINAL,
+    WHOLE,
+    Json,
+    Key,
+    Piece,
+    kind_of,
+    piece_of,
+    told_exit,
+    with_text,
+)
+from accord.proxy.ready.redacting import Redactor, SecretStream
 
-Json = dict[str, Any]
 UPDATE: Final = "session/update"
-PIECES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
+STREAMS_MAX: Final = 1024
+MESSAGES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
+FINAL: Final = frozenset({"completed", "failed", "cancelled"})
+# Updates that no reader sees between two pieces of a message that has no name.
+_BESIDE: Final = frozenset(
+    {
+        *("tool_call_content_chunk", "terminal_output_chunk", "session_message_chunk"),
+        *("compaction_summary_chunk", "subagent_update", "usage_update", "session_info_update"),
+        *("available_commands_update", "current_mode_update", "config_option_update"),
+    }
+)
+
+_Decoder = getincrementaldecoder("utf-8")
+_Here: TypeAlias = tuple[Any, str | None, Key]
+"""A stream: the conversation, the session, and what it is in there."""
 
 
-class _Held(NamedTuple):
-    of: tuple[str, Any]
-    params: Json
-    text: str
+@dataclass(slots=True)
+class _Stream:
+    """One text, and how to say what is left of it."""
+
+    client: Neighbour
+    secrets: SecretStream
+    piece: Piece
+    # Bytes may be cut in the middle of a letter.
+    decoder: IncrementalDecoder = field(default_factory=lambda: _Decoder("surrogateescape"))
 
 
 class Pieces:
-    """What waits, one text per session at most."""
+    """The streams of all sessions."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._held: dict[str, _Held] = {}
+        self._streams: dict[_Here, _Stream] = {}
 
     def told(self, message: Message) -> bool | None:
         """Take secrets out of what the agent tells; False where all of it waits."""
-        params = message.params
-        update = _piece(params) if message.method == UPDATE else None
-        if update is None:
-            self.release(message)
-            message.params = self._bytes(self._redactor.value(params))
+        update = message.params.get("update") if message.method == UPDATE else None
+        piece = None
+        if isinstance(update, dict):
+            piece = piece_of(update)
+            if self._streams:
+                self._end(message, _ended_by(update, piece))
+        text = None if piece is None else piece.decoded()
+        if piece is None or text is None:
+            message.params = self._redactor.value(message.params)
             return None
-        session_id = message.session_id or ""
-        of = update["sessionUpdate"], update.get("messageId")
-        held = self._held.get(session_id)
-        if held is not None and held.of != of:
-            self.release(message)
-        held = self._held.pop(session_id, None)
-        text = ("" if held is None else held.text) + update["content"]["text"]
-        safe = len(text) - self._redactor.begun(text)
-        if safe < len(text):
-            self._held[session_id] = _Held(of, params, text[safe:])
-            if safe == 0:
-                return False
-        message.params = self._redactor.value(_saying(params, text[:safe]))
+        return self._feed(message, piece, text)
+
+    def _feed(self, message: Message, piece: Piece, text: str | bytes) -> bool | None:
+        here: _Here = message.link, message.session_id, piece.key
+        piece = piece._replace(more=self._redactor.value(piece.more))
+        stream = self._streams.pop(here, None)
+        if stream is None:
+            stream = _Stream(message.client, SecretStream(self._redactor), piece)
+        stream.piece = piece
+        read = text if isinstance(text, str) else stream.decoder.decode(text, piece.is_last)
+        said = stream.secrets.finish(read) if piece.is_last else stream.secrets.feed(read)
+        if not piece.is_last:
+            self._streams[here] = stream
+            if len(self._streams) > STREAMS_MAX:
+                self._release(next(iter(self._streams)))
+        params = self._redactor.value(with_text(message.params, ("update", *piece.path), ""))
+        if piece.text and not said and params == _of(message.session_id, piece.more):
+            return False
+        message.params = with_text(params, ("update", *piece.path), piece.encoded(said))
         return None
 
-    def _bytes(self, params: Json) -> Json:
-        """Take secrets out of the output of a terminal of v2, which is written in base64."""
-        update = params.get("update")
-        if not isinstance(update, dict):
-            return params
-        kind = update.get("sessionUpdate")
-        holder = update if kind == "terminal_output_chunk" else None
-        if kind == "terminal_update":
-            holder = update.get("output")
-        data = holder.get("data") if isinstance(holder, dict) else None
-        if isinstance(holder, dict) and isinstance(data, str):
-            try:
-                shown = b64decode(data, validate=True).decode("utf-8", "surrogateescape")
-            except ValueError:
-                return params
-            said = self._redactor.text(shown)
-            if said != shown:
-                holder["data"] = b64encode(said.encode("utf-8", "surrogateescape")).decode("ascii")
-        return params
+    # ---- ends
 
-    def release(self, message: Message) -> None:
-        """Say what waits in the session of this message, before it."""
-        held = self._held.pop(message.session_id or "", None)
-        if held is not None:
-            params = self._redactor.value(_saying(held.params, held.text))
-            message.client.notify(UPDATE, params)
+    def asks(self, message: Message) -> None:
+        """The agent asks the user something, who is to have read what it said before."""
+        self._end(message, lambda key: key[0] in MESSAGES)
 
+    def turn_ends(self, message: Message) -> None:
+        """All that waits in the session of this message is said, before it."""
+        self._end(message, lambda key: True)
 
-def _piece(params: Json) -> Json | None:
-    update = params.get("update")
-    if not isinstance(update, dict) or update.get("sessionUpdate") not in PIECES:
-        return None
-    content = update.get("content")
-    is_text = isinstance(content, dict) and isinstance(content.get("text"), str)
-    return update if is_text else None
+    def agent_gone(self, client: Neighbour) -> None:
+        """The agent will say no more: all that waits for this client is said."""
+        for here in [one for one in self._streams if one[0] is client.link]:
+            self._release(here)
+
+    def _end(self, message: Message, is_ended: Callable[[Key], bool]) -> None:
+        of = message.link, message.session_id
+        for here in [one for one in self._streams if one[:2] == of and is_ended(one[2])]:
+            self._release(here)
+
+    def _release(self, here: _Here) -> None:
+        stream = self._streams.pop(here)
+        piece = stream.piece
+        said = stream.secrets.finish(stream.decoder.decode(b"", True))
+        if said:
+            update = with_text(piece.more, piece.more_path, piece.encoded(said))
+            stream.client.notify(UPDATE, _of(here[1], update))
 
 
-def _saying(params: Json, text: str) -> Json:
-    update = params["update"]
-    return {**params, "update": {**update, "content": {**update["content"], "text": text}}}
+def _of(session_id: str | None, update: Json) -> Json:
+    return {"sessionId": session_id, "update": update}
+
+
+def _ended_by(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
+    """Which streams of its session an update ends."""
+    kind = kind_of(update)
+    if kind == "state_update":
+        is_idle = update.get("state") == "idle"
+        return lambda key: is_idle
+    if kind in MESSAGES:
+        own = None if piece is None else piece.key
+        # Others that have a name of their own may go on; what has none is read in a row.
+        return lambda key: key[0] in MESSAGES and key != own and (key[0] == kind or key[1] is None)
+    if kind in WHOLE:
+        # It takes the place of its pieces.
+        chunk = WHOLE[kind][0]
+        named = update.get("compactionId" if kind == "compaction_update" else "messageId")
+        return lambda key: key == (chunk, named) or _is_unnamed(key)
+    if kind in ("tool_call", "tool_call_update"):
+        return _ended_by_call(update, piece)
+    if kind == "terminal_update":
+        ends = update.get("exitStatus") is not None or "output" in update
+        return lambda key: ends and key == (TERMINAL, update.get("terminalId"))
+    return (lambda key: False) if kind in _BESIDE else _is_unnamed
+
+
+def _is_unnamed(key: Key) -> bool:
+    return key[0] in MESSAGES and key[1] is None
+
+
+def _ended_by_call(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
+    is_new = kind_of(update) == "tool_call"
+    ends = "content" in update or update.get("status") in FINAL
+    exited: object = told_exit(update)
+    call: tuple[str, object] = "tool_call_content_chunk", update.get("toolCallId")
+
+    def is_ended(key: Key) -> bool:
+        if key[0] in MESSAGES:
+            return is_new
+        if key[0] == TOLD_TERMINAL:
+            return key[1] == exited and (piece is None or piece.key != key)
+        return ends and key == call
+
+    return is_ended
 
 
 __all__ = ["Pieces"]
