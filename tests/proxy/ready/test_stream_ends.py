@@ -6,8 +6,9 @@ from base64 import b64decode
 
 import pytest
 
-from accord.proxy.message import Neighbour
+from accord.proxy.message import Message, Neighbour
 from accord.proxy.ready import holding
+from accord.schema.codec import encode
 from tests.proxy.ready.streams import (
     KEY,
     Conversation,
@@ -214,6 +215,18 @@ def test_what_cannot_be_read_as_a_piece_passes(update: Json) -> None:
     conversation = Conversation()
     conversation.tell(**update)
     assert conversation.take() == [update]
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("_x/y", {"update": KEY}), ("session/update", {"sessionId": "s", "update": [KEY]})],
+)
+def test_what_is_no_update_has_no_secrets_either(method: str, params: Json) -> None:
+    """Ours: in all that the agent tells."""
+    conversation = Conversation()
+    message = Message(conversation.link, "agent", method, encode(params))
+    assert conversation.pieces.told(message) is None
+    assert encode(message.params) == encode(params).replace(KEY.encode(), b"[secret]")
 
 
 def test_streams_are_bounded_and_the_oldest_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from accord.proxy.message import Message, Neighbour
+from accord.proxy.ready.growing import Growing
 from accord.proxy.ready.pieces import (
+    FINAL,
     TERMINAL,
     TOLD_TERMINAL,
+    UPDATE,
     WHOLE,
     Json,
     Key,
@@ -33,10 +36,8 @@ from accord.proxy.ready.pieces import (
 )
 from accord.proxy.ready.redacting import Redactor, SecretStream
 
-UPDATE: Final = "session/update"
 STREAMS_MAX: Final = 1024
 MESSAGES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
-FINAL: Final = frozenset({"completed", "failed", "cancelled"})
 # Updates that no reader sees between two pieces of a message that has no name.
 _BESIDE: Final = frozenset(
     {
@@ -45,6 +46,7 @@ _BESIDE: Final = frozenset(
         *("available_commands_update", "current_mode_update", "config_option_update"),
     }
 )
+_OF_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
 
 _Decoder = getincrementaldecoder("utf-8")
 _Here: TypeAlias = tuple[Any, str | None, Key]
@@ -67,23 +69,37 @@ class Pieces:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
+        self._growing = Growing(redactor)
         self._streams: dict[_Here, _Stream] = {}
 
     def told(self, message: Message) -> bool | None:
         """Take secrets out of what the agent tells; False where all of it waits."""
         update = message.params.get("update") if message.method == UPDATE else None
-        piece = None
-        if isinstance(update, dict):
-            piece = piece_of(update)
-            if self._streams:
-                self._end(message, _ended_by(update, piece))
-        text = None if piece is None else piece.decoded()
-        if piece is None or text is None:
+        if not isinstance(update, dict):
             message.params = self._redactor.value(message.params)
             return None
-        return self._feed(message, piece, text)
+        piece = piece_of(update)
+        if self._streams:
+            self._end(message, _ended_by(update, piece))
+        ready: Json = {}
+        if kind_of(update) in _OF_CALLS:
+            ready = self._growing.told(message, update)
+        elif kind_of(update) == "state_update" and update.get("state") == "idle":
+            self._growing.turn_ends(message)
+        text = None if piece is None else piece.decoded()
+        if piece is not None and text is not None:
+            return self._feed(message, piece, text, ready)
+        message.params = self._clean(message.params, ready)
+        return None
 
-    def _feed(self, message: Message, piece: Piece, text: str | bytes) -> bool | None:
+    def _clean(self, params: Json, ready: Json) -> Json:
+        """The params without secrets, with what is ready in its place."""
+        update = {**params["update"], **dict.fromkeys(ready)}
+        made: Json = self._redactor.value({**params, "update": update})
+        made["update"].update(ready)
+        return made
+
+    def _feed(self, message: Message, piece: Piece, text: str | bytes, ready: Json) -> bool | None:
         here: _Here = message.link, message.session_id, piece.key
         piece = piece._replace(more=self._redactor.value(piece.more))
         stream = self._streams.pop(here, None)
@@ -96,10 +112,11 @@ class Pieces:
             self._streams[here] = stream
             if len(self._streams) > STREAMS_MAX:
                 self._release(next(iter(self._streams)))
-        params = self._redactor.value(with_text(message.params, ("update", *piece.path), ""))
+        path = ("update", *piece.path)
+        params = self._clean(with_text(message.params, path, ""), ready)
         if piece.text and not said and params == _of(message.session_id, piece.more):
             return False
-        message.params = with_text(params, ("update", *piece.path), piece.encoded(said))
+        message.params = with_text(params, path, piece.encoded(said))
         return None
 
     # ---- ends
@@ -111,11 +128,13 @@ class Pieces:
     def turn_ends(self, message: Message) -> None:
         """All that waits in the session of this message is said, before it."""
         self._end(message, lambda key: True)
+        self._growing.turn_ends(message)
 
     def agent_gone(self, client: Neighbour) -> None:
         """The agent will say no more: all that waits for this client is said."""
         for here in [one for one in self._streams if one[0] is client.link]:
             self._release(here)
+        self._growing.agent_gone(client)
 
     def _end(self, message: Message, is_ended: Callable[[Key], bool]) -> None:
         of = message.link, message.session_id

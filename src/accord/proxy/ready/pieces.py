@@ -14,6 +14,9 @@ Path: TypeAlias = tuple[str | int, ...]
 Key: TypeAlias = tuple[str, str | None]
 """What a piece is a part of: the kind of stream, and its id where it has one."""
 
+UPDATE: Final = "session/update"
+FINAL: Final = frozenset({"completed", "failed", "cancelled"})
+"""The statuses of a tool call that is over."""
 TERMINAL: Final = "terminal"
 TOLD_TERMINAL: Final = "told terminal"
 """A terminal of v2, and one that an agent of v1 tells of beside its tool calls."""
@@ -167,8 +170,10 @@ def _bare(holder: Json, path: Path) -> Json:
 
 
 __all__ = [
+    "FINAL",
     "TERMINAL",
     "TOLD_TERMINAL",
+    "UPDATE",
     "WHOLE",
     "Json",
     "Key",
