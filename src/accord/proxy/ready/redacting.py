@@ -55,6 +55,11 @@ _HEADS_BEGUN = re.compile(
     + "|".join(sorted({re.escape(one[:n]) for one in _HEADS for n in range(1, len(one))}))
     + r")\Z"
 )
+# What each of the forms has in it; most texts have nothing of it.
+_SUSPICIOUS = re.compile(
+    r"://|--BEGIN|[spr]k[-_]|gh[pousr]_|b_pat_|xox|AKIA|AIza|eyJ|lpat-|hf_|npm_|ypi-"
+    r"|(?i:bearer|basic)"
+)
 # How a key or a token goes on that was too long to wait for.
 _GOES_ON = re.compile(r"[\w+/=.~-]*+")
 _SEEMS_TO_GO_ON = re.compile(r"[\w+=.~:%-]*+")
@@ -71,6 +76,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text without secrets."""
+        if not _SUSPICIOUS.search(text) and not any(value in text for value in self._values):
+            return text
         return SecretStream(self).finish(text)
 
     def so_far(self, text: str) -> str:
@@ -91,13 +98,14 @@ class Redactor:
         return value
 
     def spans(self, text: str, since: int) -> list[Span]:
-        """Where secrets stand, private keys aside; those that end before `since` may be left out.
+        """Where secrets stand from `since` on, private keys aside; of values also those before.
 
-        Nothing that stands before `since` goes on behind it but what has been recognised already.
+        What stands before is there to be looked back at.  It is cut off somewhere, so that it may
+        seem to begin what it does not.
         """
         found = [match.span() for match in KEYS.finditer(text, since)]
-        found += [match.span(1) for match in _ADDRESS.finditer(text)]
-        found += [match.span(1) for match in _BEARER.finditer(text)]
+        for pattern in (_ADDRESS, _BEARER):
+            found += [one.span(1) for one in pattern.finditer(text) if one.start(1) >= since]
         for value in self._values:
             at = -1
             while (at := text.find(value, at + 1)) >= 0:
@@ -111,13 +119,11 @@ class Redactor:
             if match.end() == end:
                 first = match.start()
         head = _HEADS_BEGUN.search(text, max(since, end - _HEAD_CHARACTERS_MAX))
-        address, bearer = _ADDRESS_BEGUN.search(text), _BEARER_BEGUN.search(text)
-        first = min(
-            first,
-            end if head is None else head.start(),
-            end if address is None else address.start(1),
-            end if bearer is None else bearer.start(1),
-        )
+        first = first if head is None else min(first, head.start())
+        for pattern in (_ADDRESS_BEGUN, _BEARER_BEGUN):
+            begun = pattern.search(text)
+            if begun is not None and begun.start(1) >= since:
+                first = min(first, begun.start(1))
         for value in self._values:
             at = max(0, end - len(value) + 1) - 1
             while 0 <= (at := text.find(value[0], at + 1)) < first:
