@@ -30,12 +30,12 @@ PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
 .PHONY: test tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
-  soak fuzz rules bench format picture snapshots lock setup
+  soak fuzz rules bench format picture snapshots lock setup python
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
 # fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
-test: setup
-	@$(MAKE) --no-print-directory lint
+test: python
+	@$(MAKE) --no-print-directory -j2 lint setup
 	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests
 
 # What has a process of its own goes first, together.
@@ -46,16 +46,19 @@ tests: coverage browser
 setup:
 	@sh scripts/setup.sh dev node
 
+python:
+	@sh scripts/setup.sh dev
+
 check: lint mypy pyright
 
-lint: setup
+lint: python
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	.venv/bin/lint-imports --no-logo
 	$(PYTHON) scripts/check_lengths.py
 	@$(PYTHON) scripts/rules.py --require > .rules.log || { cat .rules.log; exit 1; }
 
-mypy: setup
+mypy: python
 	nice $(PYTHON) -m mypy
 
 pyright: setup
