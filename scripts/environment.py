@@ -147,7 +147,8 @@ def install(environment: Environment, uv: str | None) -> None:
     if not run([python, "-m", "pip", "--version"]):
         run([python, "-m", "ensurepip"])
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
-    if not run([*pip, "--require-hashes", "-r", lock]):
+    # What is imported is compiled then; most of it never is.
+    if not run([*pip, "--no-compile", "--require-hashes", "-r", lock]):
         raise SetupFailed(why_install_failed(environment.lock))
 
 
