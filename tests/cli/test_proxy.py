@@ -59,6 +59,33 @@ for line in sys.stdin:
     elif "error" in said:
         say(method="_told", params=said)
 """
+# Says nothing before its input has ended, and all of it then.
+LATE = """
+import json, sys
+
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def tell(text):
+    content = {"type": "text", "text": text}
+    update = {"sessionUpdate": "agent_message_chunk", "content": content}
+    say(method="session/update", params={"sessionId": "s", "update": update})
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        say(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": {}})
+tell("so sk-abcdef")
+tell("ghijklmnop")
+say(id=asked["id"], result={"stopReason": "end_turn"})
+tell("and s")
+"""
+SAID_LATE = "so [secret]and s"
+GUARD = """
+import sys
+from accord.proxy.ready.guard import guard
+guard().run(sys.argv[1:])
+"""
 
 
 def python(program: str) -> str:
@@ -331,6 +358,32 @@ def test_a_proxy_program_answers_what_was_asked_when_its_input_ends(home: Home) 
         )
         assert json.loads(done.stdout)["id"] == 1
         assert done.returncode == 0
+
+
+def test_what_is_told_when_the_input_has_ended_arrives(home: Home) -> None:
+    """Ours: a conversation may be piped in, and who pipes it reads on; also what was kept back."""
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {"sessionId": "s"}},
+    ]
+    for command in (sys.executable, "-c", GUARD), accord("proxy", "guard", "--"):
+        done = subprocess.run(
+            [*command, sys.executable, "-c", LATE],
+            input="".join(f"{json.dumps(line)}\n" for line in lines),
+            capture_output=True,
+            text=True,
+            env=home.env,
+            timeout=SECONDS_MAX,
+            check=False,
+        )
+        heard = [json.loads(line) for line in done.stdout.splitlines()]
+        answers = [one["id"] for one in heard if "id" in one]
+        updates = [one["params"]["update"] for one in heard if "method" in one]
+        said = "".join(one["content"]["text"] for one in updates)
+        assert answers == [1, 2], done.stderr
+        # What a chain is told behind its last answer may come too late.
+        assert said.startswith("so [secret]") if "accord" in command else said == SAID_LATE
+        assert "abc" not in done.stdout
 
 
 def test_help_names_the_ready_made_proxies(home: Home) -> None:

@@ -321,3 +321,26 @@ async def test_the_agent_of_a_chain_has_no_successor() -> None:
         await initialized(client, last)
         last.request(1, "proxy/successor", {"method": "session/prompt", "params": {}})
         assert (await last.hear())["error"]["code"] == -32601
+
+
+async def test_proxies_may_say_their_last_word_when_the_agent_has_gone() -> None:
+    """Ours: what one keeps back is told, through those before it."""
+
+    def last(name: str) -> Proxy:
+        proxy = adding(name)
+
+        @proxy.on_end()
+        def tell(client: Any) -> None:
+            client.notify("session/update", {"of": name})
+
+        return proxy
+
+    agent = Raw("agent")
+    proxies = in_process(lambda: last("one")), in_process(lambda: last("two"))
+    async with chain(*proxies, agent.component) as (client, outcomes):
+        await initialized(client, await agent.now())
+        await agent.wires[0].transport.aclose()
+        heard = [(await client.hear())["params"] for _ in range(2)]
+        assert heard == [{"of": "two", "way": ["one"]}, {"of": "one"}]
+        await settled(lambda: outcomes)
+    assert outcomes[0].failed is not None

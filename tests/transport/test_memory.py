@@ -45,6 +45,25 @@ async def test_what_was_written_before_the_end_arrives_before_it() -> None:
     assert theirs.data == b"last words"
 
 
+async def test_who_has_said_its_last_still_hears() -> None:
+    """As with pipes: what was written arrives before the end, and nothing behind it."""
+    one, other = memory_pair()
+    ours, theirs = Collecting(), Collecting()
+    async with anyio.create_task_group() as tasks:
+        await one.start(ours, tasks)
+        await other.start(theirs, tasks)
+        one.write(b"last words")
+        one.close_write()
+        one.write(b"too late")
+        assert (await theirs.end()).writable
+        assert theirs.data == b"last words"
+        other.write(b"an answer")
+        await other.aclose()
+        other.close_write()
+        assert not (await ours.end()).writable
+    assert ours.data == b"an answer"
+
+
 async def test_all_who_wait_for_the_other_end_are_woken() -> None:
     """Issue: a slow reader slows the writer, and none is forgotten."""
     one, other = memory_pair()

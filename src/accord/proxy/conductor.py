@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, Literal, TypeAlias
 
 import anyio
@@ -36,6 +36,7 @@ from accord.proxy.link import (
 from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel
 from accord.proxy.seat import Behind, Component, Initializing, Restarting, Seat
 from accord.schema.struct import Raw
+from accord.transport.memory import MemoryTransport
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
@@ -110,7 +111,7 @@ class Conductor:
 
     async def _last_answers(self) -> None:
         """As long as the client reads, what it asked is answered, for a moment."""
-        if self._front.why is not None and not self._front.why.writable:
+        if not self._front.is_listening:
             return
         await self._settled(LAST_ANSWERS_SECONDS_MAX)
         last = self._seats[-1].hop if self._seats and self._failed is None else None
@@ -119,6 +120,20 @@ class Conductor:
             # It learns that there is no client any more, and may answer then.
             transport.close_write()
             await self._settled(LAST_WORDS_SECONDS_MAX)
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+            await self._last_words()
+
+    async def _last_words(self) -> None:
+        """Those before a component that went may have something left to say, the last one first."""
+        hops = [seat.hop for seat in self._seats]
+        before = list(takewhile(lambda hop: hop is not None and hop.why is None, hops))
+        for hop in reversed(before) if len(before) < len(hops) else ():
+            assert hop is not None
+            if isinstance(hop.transport, MemoryTransport | SubprocessTransport):
+                hop.transport.close_write()
+                while hop.why is None:
+                    self._quiet = anyio.Event()
+                    await self._quiet.wait()
 
     async def _settled(self, seconds: float) -> None:
         """Wait until no request of the client is open, but not longer than that."""
@@ -206,7 +221,7 @@ class Conductor:
             return
 
         def send(to: End) -> None:
-            if frame is not None and to.wrapper is None and to.hop.why is None:
+            if frame is not None and to.wrapper is None and to.hop.is_listening:
                 to.hop.post(frame)
             else:
                 to.notify(method, params)

@@ -119,6 +119,11 @@ class Hop:
         """Whether somebody in this process waits for its answer."""
         return self.awaited > 0
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether it can be told something: also who has said its last word may still read."""
+        return self.why is None or self.why.writable
+
     # ---- what comes
 
     def data_received(self, data: bytes) -> None:
@@ -166,7 +171,7 @@ class Hop:
 
     def _way(self) -> tuple[Hop | None, Any]:
         through = self.through
-        if through is None or through.why is not None:
+        if through is None or not through.is_listening:
             return None, None
         if self._breaks_lines and not through._breaks_lines:
             return None, None
@@ -298,7 +303,7 @@ class Hop:
 
     def notify(self, method: str, params: bytes | Raw | None) -> None:
         """Tell the neighbour, if it is there."""
-        if self.why is None:
+        if self.is_listening:
             self.send(notification_frame(method, params))
 
     def settle(self, asked: Asked, result: bytes | Raw) -> None:
@@ -320,7 +325,7 @@ class Hop:
         asked.is_open = False
         if self.asked.get(asked.id) is asked:
             del self.asked[asked.id]
-        if self.why is None or self.why.writable:
+        if self.is_listening:
             self.send(frame)
         self.owner.answered(asked)
 

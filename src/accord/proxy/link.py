@@ -142,7 +142,6 @@ class Link:
         """One side has said its last; what that leaves under way ends in its own way."""
         assert self.ended_first is not None
         who, why = self.ended_first
-        tell_end(self._handlers.ends, Neighbour(self, "client"), self.name)
         back = self._back.transport
         if who == "client" and why.writable and isinstance(back, SubprocessTransport):
             # It learns it as it would from the client itself, and ends in its own time.
@@ -154,6 +153,8 @@ class Link:
                 await self._settled(lambda: not self._front.asked)
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._settled(self._is_idle)
+        # Not before: until here an agent may still have said something.
+        tell_end(self._handlers.ends, Neighbour(self, "client"), self.name)
 
     async def _settled(self, is_so: Callable[[], bool]) -> None:
         while not is_so():
@@ -292,7 +293,7 @@ class Link:
         self._pass(to, message.method, encoded, frame if encoded is params else None)
 
     def _pass(self, to: End, method: str, params: Raw | bytes, frame: bytes | None) -> None:
-        if frame is not None and to.wrapper is None and to.hop.why is None:
+        if frame is not None and to.wrapper is None and to.hop.is_listening:
             to.hop.post(frame)
         else:
             to.notify(method, params)

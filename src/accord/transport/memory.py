@@ -11,6 +11,8 @@ from anyio.abc import TaskGroup
 
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 
+PEER_CLOSED = "the peer closed the connection"
+
 
 class MemoryTransport:
     """One end; make two with `memory_pair`."""
@@ -24,6 +26,8 @@ class MemoryTransport:
         self._receiver: Receiver | None = None
         self._paused = False
         self._closed = False
+        # The other end has said its last, and may still listen.
+        self._is_last = False
         self._ended = False
 
     def join(self, peer: "MemoryTransport") -> None:
@@ -52,11 +56,16 @@ class MemoryTransport:
             if self._closed or (self._peer is None and not self._incoming):
                 break
             self._wake = anyio.Event()
+            if self._is_last and not self._incoming:
+                self._end(Ended(PEER_CLOSED, clean=True, writable=True))
             await self._wake.wait()
+        self._end(Ended("closed here" if self._closed else PEER_CLOSED, clean=True))
+
+    def _end(self, why: Ended) -> None:
+        assert self._receiver is not None
         if not self._ended:
             self._ended = True
-            reason = "closed here" if self._closed else "the peer closed the connection"
-            self._receiver.ended(Ended(reason, clean=True))
+            self._receiver.ended(why)
 
     def _peer_drained(self) -> None:
         if self._peer is not None:
@@ -65,7 +74,7 @@ class MemoryTransport:
     def write(self, data: bytes) -> None:
         """Hand bytes to the other end; they are delivered by its task."""
         peer = self._peer
-        if peer is None or self._closed or peer._closed:
+        if peer is None or self._closed or peer._closed or peer._is_last:
             return
         peer._incoming.append(data)
         peer._incoming_bytes += len(data)
@@ -87,6 +96,12 @@ class MemoryTransport:
         """Deliver again."""
         self._paused = False
         self._wake.set()
+
+    def close_write(self) -> None:
+        """Say that nothing more will be written; what the other end writes still comes."""
+        if self._peer is not None:
+            self._peer._is_last = True
+            self._peer._wake.set()
 
     async def aclose(self) -> None:
         """Close both directions; the other end is told."""
