@@ -103,6 +103,9 @@ def test_messages_with_names_go_on_beside_each_other() -> None:
             summary("c", b"s"),
             {"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"},
         ),
+        (tool("c", b"s"), {**tool("c", b""), "content": {"type": "diff", "path": "/w/a"}}),
+        (summary("c", b"s"), {**summary("c", b""), "content": {"type": "image", "data": ""}}),
+        (terminal("t", b"s"), {**terminal("t", b""), "data": "no base64"}),
     ],
 )
 def test_what_waits_is_said_before_its_stream_ends(first: Json, then: Json) -> None:
@@ -207,6 +210,7 @@ def test_an_empty_piece_passes() -> None:
         {"sessionUpdate": "terminal_output_chunk", "terminalId": 5, "data": "AAAA"},
         {"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": 5}},
         {"sessionUpdate": "tool_call", "toolCallId": "c", "_meta": {"terminal_output": 5}},
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": []},
         {"sessionUpdate": {}, "content": text("s")},
     ],
 )

@@ -31,6 +31,7 @@ from accord.proxy.ready.pieces import (
     Piece,
     kind_of,
     piece_of,
+    stream_of,
     told_exit,
     with_text,
 )
@@ -79,6 +80,9 @@ class Pieces:
             message.params = self._redactor.value(message.params)
             return None
         piece = piece_of(update)
+        text = None if piece is None else piece.decoded()
+        if text is None:
+            piece = None
         if self._streams:
             self._end(message, _ended_by(update, piece))
         ready: Json = {}
@@ -86,7 +90,6 @@ class Pieces:
             ready = self._growing.told(message, update)
         elif kind_of(update) == "state_update" and update.get("state") == "idle":
             self._growing.turn_ends(message)
-        text = None if piece is None else piece.decoded()
         if piece is not None and text is not None:
             return self._feed(message, piece, text, ready)
         message.params = self._clean(message.params, ready)
@@ -174,7 +177,11 @@ def _ended_by(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
     if kind == "terminal_update":
         ends = update.get("exitStatus") is not None or "output" in update
         return lambda key: ends and key == (TERMINAL, update.get("terminalId"))
-    return (lambda key: False) if kind in _BESIDE else _is_unnamed
+    if kind not in _BESIDE:
+        return _is_unnamed
+    # What is no text, such as an image, stands behind the text before it.
+    added_to = stream_of(update) if piece is None else None
+    return lambda key: key == added_to
 
 
 def _is_unnamed(key: Key) -> bool:

@@ -15,8 +15,8 @@ Key: TypeAlias = tuple[str, str | None]
 """What a piece is a part of: the kind of stream, and its id where it has one."""
 
 UPDATE: Final = "session/update"
-FINAL: Final = frozenset({"completed", "failed", "cancelled"})
-"""The statuses of a tool call that is over."""
+FINAL: Final = ("completed", "failed", "cancelled")
+"""The statuses of a tool call that is over; no set, since a status may be anything."""
 TERMINAL: Final = "terminal"
 TOLD_TERMINAL: Final = "told terminal"
 """A terminal of v2, and one that an agent of v1 tells of beside its tool calls."""
@@ -82,6 +82,14 @@ def piece_of(update: Json) -> Piece | None:
     if kind in ("tool_call", "tool_call_update"):
         return _told_terminal(update)
     return None
+
+
+def stream_of(update: Json) -> tuple[str, object] | None:
+    """What an update adds to, also one that cannot be read as a piece."""
+    kind = kind_of(update)
+    if kind == "terminal_output_chunk":
+        return TERMINAL, update.get("terminalId")
+    return (kind, update.get(_IDS[kind])) if kind in _IDS else None
 
 
 def kind_of(update: Json) -> str:
@@ -181,6 +189,7 @@ __all__ = [
     "at",
     "kind_of",
     "piece_of",
+    "stream_of",
     "told_exit",
     "with_text",
 ]
