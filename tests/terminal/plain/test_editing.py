@@ -154,6 +154,12 @@ def test_a_line_that_is_dropped_is_one_step_back() -> None:
     assert editor.text == "begun"
     typed(editor, "!\x1b" + UP)
     assert editor.text == "begun!"
+    # Nor is what was begun before one looked back lost.
+    editor.drop()
+    typed(editor, "new" + UP)
+    editor.drop()
+    typed(editor, UP)
+    assert editor.text == "new"
 
 
 def test_an_answer_that_is_dropped_is_no_history() -> None:

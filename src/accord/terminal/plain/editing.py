@@ -113,6 +113,9 @@ class LineEditor:
 
     def _keep(self) -> None:
         recalled = None if self._at is None else self._history[self._at]
+        if self.keeps_history and recalled is not None:
+            # What was begun before they looked back.
+            self.remember(self._kept)
         if self.keeps_history and self.text != recalled:
             self.remember(self.text)
         self._at = None
