@@ -10,6 +10,8 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.introduced_session import HELD_MAX
 from accord.agent.session import AgentSession
+from accord.connection.limits import Limits
+from accord.errors import LocalProtocolError
 from accord.schema import v2
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import RawClient, raw_client
@@ -33,6 +35,10 @@ def titled(count: int = 1) -> Agent:
         await turn.say("ok")
 
     return agent
+
+
+def said(text: str) -> v2.AgentMessage:
+    return v2.AgentMessage(message_id="hello", content=[v2.TextContent(text=text)])
 
 
 def told(client: RawClient, since: int) -> list[str]:
@@ -91,14 +97,88 @@ async def test_a_session_that_is_resumed_is_told_behind_the_answer(version: int)
     assert told(client, since) == ["answer", "Title 0", "Hello", "answer"]
 
 
+@pytest.mark.parametrize("begin", ["session/new", "session/resume"])
+@pytest.mark.rule("V2-SESS-11")
+async def test_a_state_waits_too_but_for_the_one_that_a_resumed_session_has_first(
+    begin: str,
+) -> None:
+    """Ours: a command that the hook starts is in the state, of which no client has heard yet."""
+    agent = Agent("starter", version="1")
+
+    @agent.on_session
+    async def start(session: AgentSession) -> None:
+        await session.start_command("true")
+
+    async with raw_client(agent, version=2) as client:
+        since = len(client.frames)
+        session_id = await client.new_session("/")
+        if begin == "session/resume":
+            await client.result("session/close", {"sessionId": session_id})
+            since = len(client.frames)
+            await client.result(begin, {"sessionId": session_id, **PLACE})
+        await client.result("session/list", {})
+    first = [frame for frame in client.frames[since:] if "method" in frame or "result" in frame][:2]
+    kinds = [one.get("params", {}).get("update", {}).get("sessionUpdate") for one in first]
+    if begin == "session/new":
+        assert first[0]["result"]["sessionId"] == session_id
+        assert kinds[1] == "terminal_update"
+    else:
+        assert kinds == ["state_update", None]
+
+
+HALF = "\ud83d"
+
+
+@VERSIONS
+@pytest.mark.parametrize("text", [HALF, "x" * 300_000])
+async def test_what_cannot_be_sent_is_refused_to_who_says_it(version: int, text: str) -> None:
+    """Issue 2: what a caller does wrong is told to it; the connection lives."""
+    agent = Agent("clumsy", version="1", limits=Limits(frame_bytes=200_000))
+    refused: list[LocalProtocolError] = []
+
+    @agent.on_session
+    async def see(session: AgentSession) -> None:
+        try:
+            await session.emit(said(text))
+        except LocalProtocolError as error:
+            refused.append(error)
+        await session.emit(said("good"))
+
+    async with raw_client(agent, version=version) as client:
+        await client.new_session("/")
+        await client.result("session/list", {})
+    assert len(refused) == 1
+    assert "good" in str(client.updates())
+
+
+@VERSIONS
+async def test_what_turns_out_to_be_unsayable_later_harms_nobody(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: nobody waits for it any more; it is logged, and all else is told."""
+    agent = Agent("clumsy", version="1", limits=Limits(frame_bytes=1000))
+
+    @agent.on_session
+    async def see(session: AgentSession) -> None:
+        # By itself it is short enough, in its frame it is not.
+        await session.emit(said("x" * 850))
+        await session.emit(said("good"))
+
+    async with raw_client(agent, version=version) as client:
+        await client.new_session("/")
+        await client.result("session/list", {})
+    assert "xxx" not in str(client.updates())
+    assert "good" in str(client.updates())
+    assert "cannot be sent" in caplog.text
+
+
 async def test_the_draft_has_the_same_order() -> None:
     """Ours: one agent, one order."""
     agent = Agent("greeter", version="1")
 
     @agent.on_session
     async def greet(session: AgentSession) -> None:
-        content: list[v2.ContentBlock] = [v2.TextContent(text="Hello")]
-        await session.emit(v2.AgentMessage(message_id="hello", content=content))
+        await session.emit(said("Hello"))
 
     async with draft_client(agent) as client:
         since = len(client.frames)

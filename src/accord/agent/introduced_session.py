@@ -9,18 +9,22 @@ It must not know how anything is said.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import logging
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
 import anyio
 
 from accord.agent.recorded_session import RecordedSession
+from accord.errors import ConnectionLost
 from accord.schema import v2
 from accord.store import SessionRecord, SessionStore
 
 HELD_MAX = 1024
 """Updates that wait for the answer; one more, and all are told at once."""
+
+_log = logging.getLogger("accord.agent")
 
 # A past does not have these, so they are still told behind it.
 _OF_THE_MOMENT = (v2.Notice, v2.StateUpdate)
@@ -34,6 +38,7 @@ class IntroducedSession(RecordedSession):
         self._held: list[Any] | None = None
         self._is_known = False
         self._replayed: anyio.Event | None = None
+        self.closed = False
 
     def hold(self) -> None:
         """Keep what is said from now on, unless the client knows the session already."""
@@ -44,8 +49,7 @@ class IntroducedSession(RecordedSession):
         """The client has the answer: tell it what was kept, and from now on everything at once."""
         self._is_known = True
         held, self._held = self._held, None
-        for update in held or ():
-            self._tell(update)
+        self._tell_late(held or ())
 
     async def begin_turn(self) -> None:
         """The client has sent a prompt: it knows the session, however it came to."""
@@ -58,6 +62,18 @@ class IntroducedSession(RecordedSession):
         if len(held) > HELD_MAX:
             self.introduce()
 
+    def _tell_late(self, updates: Iterable[Any]) -> None:
+        """Who said this has gone on: what is wrong with it can harm nobody else."""
+        for update in updates:
+            if self.closed:
+                return
+            try:
+                self._tell(update)
+            except ConnectionLost:
+                return
+            except Exception:  # noqa: BLE001 - whatever it is, the client has its answer
+                _log.exception("what was said before the client knew the session cannot be sent")
+
     def _tell(self, update: Any) -> None:
         raise NotImplementedError
 
@@ -69,8 +85,7 @@ class IntroducedSession(RecordedSession):
         over = self._replayed = anyio.Event()
         try:
             yield
-            for update in kept:
-                self._tell(update)
+            self._tell_late(kept)
         finally:
             over.set()
             if self._replayed is over:

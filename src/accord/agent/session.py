@@ -40,6 +40,7 @@ from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
 from accord.schema import v2
+from accord.schema.codec import encode
 from accord.schema.struct import UNSET
 from accord.store import SessionLog, SessionRecord, SessionStore
 
@@ -101,7 +102,6 @@ class AgentSession(IntroducedSession):
         # Its work is being ended: it takes no new request, but what is left is still told.
         self.closing = False
         self.gone = anyio.Event()
-        self.closed = False
 
     # ---- what it is
 
@@ -169,6 +169,8 @@ class AgentSession(IntroducedSession):
 
     def _tell(self, update: Any) -> None:
         if self._held is not None:
+            # What cannot be sent is a mistake of who says it, and is told now, while he is there.
+            self._connection.peer.checked(encode(update), UPDATE)
             self._keep(self._held, update)
             return
         for params in self._wire.updates(self._record.session_id, update):
@@ -176,6 +178,13 @@ class AgentSession(IntroducedSession):
 
     def post(self, update: Any) -> None:
         """Send an update that needs no log and no waiting, such as a state."""
+        if self._held is not None:
+            self._keep(self._held, update)
+        else:
+            self.post_at_once(update)
+
+    def post_at_once(self, update: Any) -> None:
+        """The same for what belongs before the answer that begins the session."""
         if not self.closed and self._connection.error is None:
             for params in self._wire.updates(self.id, update):
                 self._connection.post(UPDATE, params)

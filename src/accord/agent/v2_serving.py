@@ -158,7 +158,7 @@ class V2Serving:
             session = await self.service.attach(wanted.session_id, *place)
             if replays:
                 await self.service.replay(session)
-            session.post(session.state_update())
+            session.post_at_once(session.state_update())
             request.on_answered = session.introduce
             return encode(v2.ResumeSessionResponse(**_settings(session)))
 
