@@ -68,6 +68,25 @@ async def test_an_update_of_ones_own_takes_no_call_back(version: int) -> None:
 
 
 @VERSIONS
+async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(version: int) -> None:
+    """Ours: one that is not sent has not happened."""
+
+    async def work(turn: Turn) -> None:
+        await turn.emit(update("in_progress"))
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await anyio.sleep_forever()
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await turn.emit(update("completed"))
+        await turn.emit(update("failed"))
+
+    client = await play(work, version)
+    told = [one["status"] for one in client.updates() if one.get("status")]
+    assert told == ["in_progress", "failed"]
+
+
+@VERSIONS
 async def test_a_call_does_not_begin_while_it_is_asked_for(version: int) -> None:
     """Issue 2: asked, then in progress; also where two tasks have the same call."""
 

@@ -29,6 +29,9 @@ class CallLives:
     def following(self, update: v2.ToolCallUpdate) -> Generator[None]:
         """Surrounds the sending of an update; one that is not sent has not happened.
 
+        A cancellation in here counts as sent, since it may come behind the sending; who was
+        cancelled before looks for that first, and may still tell another status.
+
         Raises:
             LocalProtocolError: the tool call is further on already.
         """

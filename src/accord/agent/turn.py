@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.conforming import check_update, raw_of, several
 from accord.agent.extensions import ExtendedTurn
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     # What the methods below import themselves is loaded behind the answer to `initialize`.
     from accord.agent.elicitation import Answer, FormField
     from accord.agent.own_terminals import Done, OwnTerminal
+    from accord.agent.pieces import Chunk
     from accord.agent.plan import EntryLike, PlanHandle
     from accord.agent.session import AgentSession
     from accord.agent.tool_call import ToolCallHandle
@@ -111,6 +113,8 @@ class Turn(UnstableTurn, ExtendedTurn):
         """Send one update in the form of v2, if it is one; most other methods are made of this."""
         check_update(update)
         if isinstance(update, v2.ToolCallUpdate):
+            if self._session.connection.check_is_due():
+                await checkpoint_if_cancelled()
             with self._session.call_lives.following(update):
                 await self.tell(update)
         else:
@@ -145,9 +149,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         """Stream one thought in pieces."""
         return self._stream("thought", v2.AgentThoughtChunk)
 
-    def _stream(
-        self, kind: str, chunk: type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
-    ) -> MessageStream:
+    def _stream(self, kind: str, chunk: Chunk) -> MessageStream:
         """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
         if self._over:
             raise LocalProtocolError("this turn is over; nothing more can be said in it")
