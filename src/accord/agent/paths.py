@@ -11,6 +11,7 @@ _IS_POSIX = os.sep == "/"
 
 def absolute(session: "AgentSession", path: str) -> str:
     """A path as the protocol wants it: absolute, relative ones from the session's folder."""
+    path = os.fspath(path)  # a Path does as well
     if (
         _IS_POSIX
         and path.startswith("/")
