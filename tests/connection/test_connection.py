@@ -10,6 +10,7 @@ import pytest
 from accord.connection import Connection, IncomingRequest, Limits
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RequestError
 from accord.schema.codec import to_python
+from accord.schema.struct import Raw
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Ended
 from tests.connection.raw_peer import SECONDS, Role, connected
@@ -330,3 +331,28 @@ async def test_a_large_answer_waits_for_a_slow_peer_in_its_own_task() -> None:
         peer.transport.resume()
         for request_id in (1, 2):
             assert len((await peer.answer(request_id))["result"]) == 3_000_000
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(7), KeyboardInterrupt()])
+async def test_who_leaves_the_program_over_the_last_words_of_a_peer_does_so_through_the_group(
+    leaving: BaseException,
+) -> None:
+    """Ours: bare, it would stop the event loop with everything still open."""
+
+    class Leaving(Role):
+        def notification(self, method: str, params: Raw) -> None:
+            raise leaving
+
+    role = Leaving()
+
+    async def conversation() -> None:
+        async with connected(role) as (_, peer):
+            # No line end: it is read when the peer has gone.
+            peer.transport.write(b'{"jsonrpc":"2.0","method":"update"}')
+            await peer.transport.aclose()
+            await anyio.sleep_forever()
+
+    with anyio.fail_after(SECONDS), pytest.raises(BaseExceptionGroup) as caught:
+        await conversation()
+    assert caught.value.subgroup(lambda one: one is leaving) is not None
+    assert len(role.losses) == 1

@@ -190,7 +190,7 @@ class Connection(Calling):
         """Handle all that is there now, since the end comes behind it."""
         unread = [*self._unread, *frames]
         self._unread.clear()
-        self._frames_received(unread)
+        self._handle(unread)
 
     def _frames_received(self, frames: list[bytes]) -> None:
         shortcut = self.shortcut

@@ -19,7 +19,8 @@ _log = logging.getLogger("accord.connection")
 class Noting(Decoding):
     """A `Decoding` whose report hears of unknown keys too, but not of those in a `shared` type.
 
-    The first message may carry the keys of two versions side by side, which breaks no rule.
+    The first message may carry the keys of two versions side by side, which breaks no rule.  What
+    is read by `reading`, since it comes very often, is not looked through for them either.
     """
 
     def __init__(
