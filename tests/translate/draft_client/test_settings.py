@@ -188,6 +188,19 @@ def test_an_option_that_said_the_mode_is_told_also_if_the_change_failed() -> Non
     assert (told["key"], told["currentValue"]) == ("how", "plan")
 
 
+def test_options_that_are_out_of_date_when_the_mode_is_set_are_not_told() -> None:
+    """Ours: what the agent said last is what is so."""
+    scene = Before()
+    scene.initialize()
+    scene.open(configOptions=[*options(), MODE_OPTION])
+    _, asked = _set_mode(scene, "plan")
+    assert _by_option(scene, "plan", *options("7")) == []
+    assert [one["data"]["currentValue"] for one in _by_option(scene, "deep")] == ["deep"]
+    scene.wire.fail(AGENT, asked.key, -32602)
+    assert _told(scene.wire.take()) == []
+    assert _by_option(scene, "deep") == []
+
+
 def test_what_a_draft_agent_behind_had_said_of_a_mode_comes_back() -> None:
     """The draft's table 5."""
     kept = {"previousMode": "code", "reason": "asked", "y": 1}

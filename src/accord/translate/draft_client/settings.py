@@ -224,6 +224,8 @@ class Settings:
         if session.wanted_mode is not None and (key := _mode_key(session, options)) is not None:
             session.mode_options = key, options
             return []
+        # They take the place of what was said of the mode that the client asked for.
+        session.mode_options = None
         rest = {
             name: value
             for name, value in update.items()
