@@ -74,7 +74,7 @@ class NoSuchFile(FileMissing, FileNotFoundError):
 
     def __init__(self, path: str, reason: str = "no such file") -> None:
         super().__init__(path, reason)
-        self.filename = path
+        self.errno, self.strerror, self.filename = errno.ENOENT, reason, path
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
