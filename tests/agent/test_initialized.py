@@ -84,6 +84,23 @@ async def test_what_is_loaded_meanwhile_waits_while_a_request_is_served(
     assert done[-1] == "step"
 
 
+async def test_what_cannot_be_loaded_meanwhile_does_not_end_the_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: it was nobody's request; who needs it loads it, and is told then."""
+
+    def prepare(_dialect: str, *, files: bool) -> Iterator[None]:
+        yield
+        raise ImportError("gone")
+
+    monkeypatch.setattr("accord.agent.serving.prepare", prepare)
+    async with raw_client(made(), version=1) as client:
+        with anyio.fail_after(5):
+            while "gone" not in caplog.text:
+                await anyio.lowlevel.checkpoint()
+        assert await client.new_session("/")
+
+
 @pytest.mark.parametrize("offered", [False, True])
 def test_what_reads_files_is_loaded_behind_the_answer_where_the_client_has_some(
     offered: bool,

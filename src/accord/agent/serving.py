@@ -141,7 +141,11 @@ class Serving:
         is_done = False
         while not is_done:
             await self.connection.idle()
-            is_done = next(steps, self) is self
+            try:
+                is_done = next(steps, self) is self
+            except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
+                _log.exception("loading what the first turn needs failed")
+                return
             await checkpoint()
 
     def _run_hook(self) -> None:
