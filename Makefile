@@ -36,7 +36,8 @@ PURE := schema jsonrpc protocol transcript translate
 # fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
 test: python
 	@$(MAKE) --no-print-directory -j2 lint setup
-	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests
+	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests || \
+	  { echo "make test failed: the lines with *** above name the step." >&2; exit 1; }
 
 # What has a process of its own goes first, together.
 tests: coverage browser
