@@ -128,6 +128,26 @@ async def test_what_follows_an_answer_follows_at_once() -> None:
         assert said == [1, "commands", 2, "commands"]
 
 
+async def test_what_fails_behind_an_answer_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: the peer has its answer, and its next question is answered too."""
+    role = Role()
+
+    def fail() -> None:
+        raise ValueError("too late")
+
+    def new(request: IncomingRequest) -> bytes:
+        request.on_answered = fail
+        return b"{}"
+
+    role.methods["new"] = new
+    async with connected(role) as (_, peer):
+        for request_id in (1, 2):
+            peer.request(request_id, "new")
+            await peer.answer(request_id)
+    assert "what follows the answer to new failed" in caplog.text
+    assert "too late" in caplog.text
+
+
 # ---- ends
 
 

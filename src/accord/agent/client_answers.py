@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from accord.connection import Connection
 
 
+# Of an id that a client made up, so much is told.
+CHOICE_CHARACTERS = 100
+
+
 class Asked(Protocol):
     """Whose question it was."""
 
@@ -54,7 +58,7 @@ def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> No
 
 def chose_what_was_not_offered(asked: Asked, method: str, chosen: str) -> None:
     """Say that an answer is well formed and means nothing."""
-    text = f"the answer to {method} chooses {chosen!r}, which was not offered"
+    text = f"the answer to {method} chooses {chosen[:CHOICE_CHARACTERS]!r}, which was not offered"
     asked.connection.tolerate(text, logging.WARNING)
 
 

@@ -4,6 +4,7 @@ Guards: each is answered exactly once, whatever its handler does, until the conn
 after that none is.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     from accord.connection.manners import Manners
+
+_log = logging.getLogger("accord.connection")
 
 REQUEST_CANCELLED = -32800
 
@@ -156,7 +159,10 @@ class Requests:
             return
         self._write(answer)
         if request.on_answered is not None:
-            request.on_answered()
+            try:
+                request.on_answered()
+            except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
+                _log.exception("what follows the answer to %s failed", request.method)
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = encoded_error_for(error, request.method, self.manners)

@@ -174,9 +174,6 @@ class Sending:
             raise LocalProtocolError(f"cannot {doing}: {self.error.message}") from self.error
 
 
-__all__ = ["Sending"]
-
-
 class Gathered:
     """Notifications that wait to be written together; nothing is lost if `flush` comes last.
 
@@ -227,3 +224,6 @@ class Gathered:
         for frame in gathered.split(_BETWEEN)[:-1]:
             checked = self._sending.peer.checked(one_line(frame), self._method)
             self._sending.write_lines(checked + b"\n")
+
+
+__all__ = ["Gathered", "Sending"]
