@@ -23,7 +23,7 @@ from accord.client.link import Link
 from accord.client.wire import Setup
 from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
-from accord.transcript import Transcript, Update
+from accord.transcript import StateChanged, Transcript, Update, UserMessageChanged
 
 if TYPE_CHECKING:
     from accord.client.connected import Connected
@@ -40,7 +40,7 @@ OUTPUT_PIECES_MAX = 64
 LEFT_MAX = 16
 
 # States move turns, and a prompt of our own comes back as an echo.
-_HANDED_ON_WITH_CARE = frozenset({"state", "user_message"})
+_HANDED_ON_WITH_CARE: frozenset[type] = frozenset({StateChanged, UserMessageChanged})
 
 
 class Conversation:
@@ -184,7 +184,7 @@ class Conversation:
             update = self.transcript.apply(wire_update)
         if update is None:
             return
-        if self._streams or update.kind in _HANDED_ON_WITH_CARE:
+        if self._streams or type(update) in _HANDED_ON_WITH_CARE:
             self.hand_on(update)
             return
         # What nearly all updates of a turn, or of a past, are, without another call.

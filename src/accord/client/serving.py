@@ -20,7 +20,8 @@ from accord.client.questions import Question
 from accord.client.wire import Incoming
 from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
-from accord.connection.incoming import Result, Shortcut
+from accord.connection.incoming import Failed, HandleAll, Result, Shortcut
+from accord.connection.sending import Sending
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.shortcut import notification_reader, notifications_reader
 from accord.schema.codec import Invalid, decode, encode
@@ -60,8 +61,8 @@ class Serving:
             depth_max = self._options.limits.depth
             read = notification_reader(UPDATE, wanted, depth_max=depth_max)
             read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
-            handle = self._handling()
-            link.connection.shortcut = Shortcut(UPDATE, _taking(read, handle), read_all, handle)
+            take = _taking(read, self._update)
+            link.connection.shortcut = Shortcut(UPDATE, take, read_all, self._handling_all())
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -148,25 +149,30 @@ class Serving:
             return
         self._update(incoming)
 
-    def _handling(self) -> Callable[[Incoming], None]:
-        """A function that takes an update that was read.
+    def _handling_all(self) -> HandleAll:
+        """A function that takes updates that were read together.
 
         The hot path, so everything is looked up once.
         """
         session_of, words, update_came = self._sessions.get, self._words, self._update
         tolerate = self.link.connection.tolerate
 
-        def handle(incoming: Incoming) -> None:
-            update = incoming.update
-            session = session_of(incoming.session_id)
-            if session is None:
-                update_came(incoming)
-                return
-            if type(update) in words:
-                tell_unknown(update, words, tolerate)
-            session.apply(update)
+        def handle_all(found: list[Incoming], end: Sending, failed: Failed) -> None:
+            for incoming in found:
+                try:
+                    update, session = incoming.update, session_of(incoming.session_id)
+                    if session is None:
+                        update_came(incoming)
+                    else:
+                        if type(update) in words:
+                            tell_unknown(update, words, tolerate)
+                        session.apply(update)
+                except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
+                    failed(UPDATE, error)
+                if end.error is not None:
+                    break
 
-        return handle
+        return handle_all
 
     def _update(self, incoming: Incoming) -> None:
         update = incoming.update
