@@ -147,8 +147,9 @@ def install(environment: Environment, uv: str | None) -> None:
     if not run([python, "-m", "pip", "--version"]):
         run([python, "-m", "ensurepip"])
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
-    # What is imported is compiled then; most of it never is.
-    if not run([*pip, "--no-compile", "--require-hashes", "-r", lock]):
+    # Compiled here, though most is never imported: what a package is warned for while it is
+    # compiled would be an error where a program, or a test, takes warnings for errors.
+    if not run([*pip, "--require-hashes", "-r", lock]):
         raise SetupFailed(why_install_failed(environment.lock))
 
 
