@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
-from accord.connection.incoming import Failed, HandleAll, Shortcut
+from accord.connection.incoming import Shortcut
 from accord.connection.noise import ROWS_MAX
-from accord.connection.sending import Sending
 from accord.connection.tolerated import KINDS_MAX, Tolerated
 from tests.connection.raw_peer import Role, connected
 
@@ -35,21 +33,6 @@ def serving_pings() -> Role:
     role = Role()
     role.methods["ping"] = lambda request: b"{}"
     return role
-
-
-def each(handle: Callable[[Any], None]) -> HandleAll:
-    """Takes what was read together, one by one, as the client does."""
-
-    def handle_all(found: list[Any], end: Sending, failed: Failed) -> None:
-        for one in found:
-            try:
-                handle(one)
-            except RuntimeError as error:
-                failed("many", error)
-            if end.error is not None:
-                break
-
-    return handle_all
 
 
 @pytest.mark.rule("TR-STDIO-08")
@@ -185,7 +168,7 @@ async def test_a_frame_that_a_shortcut_takes_is_a_good_one(log: pytest.LogCaptur
         return b"quick" in frame
 
     async with connected(role) as (connection, peer):
-        connection.shortcut = Shortcut("broken", take, lambda frames: [], each(taken.append))
+        connection.shortcut = Shortcut("broken", take, lambda frames: [], taken.append)
         quick = b'{"jsonrpc":"2.0","method":"quick"}\n'
         slow = b'{"jsonrpc":"2.0","method":"slow"}\n'
         broken = b'{"jsonrpc":"2.0","method":"broken"}\n'
@@ -221,7 +204,7 @@ async def test_many_frames_of_a_shortcut_are_taken_together(
             if number == ends_at:
                 connection.break_off("enough")
 
-        connection.shortcut = Shortcut("many", lambda frame: False, read_all, each(handle))
+        connection.shortcut = Shortcut("many", lambda frame: False, read_all, handle)
         frames = [b'{"jsonrpc":"2.0","method":"many","params":%d}\n' % at for at in range(100)]
         for chunk in (b"noise\n", b"".join(frames), b"noise\n"):
             connection.data_received(chunk)
@@ -257,7 +240,7 @@ async def test_many_frames_of_which_some_are_others_are_taken_in_order(before: i
         def read_all(frames: list[bytes]) -> list[Any]:
             return list(itertools.takewhile(quick.__eq__, frames))
 
-        connection.shortcut = Shortcut("quick", take, read_all, each(handle))
+        connection.shortcut = Shortcut("quick", take, read_all, handle)
         frames = [*[quick] * before, slow, *[quick] * 70, slow, slow, *[quick] * 5]
         connection.data_received(b"\n".join(frames) + b"\n")
         peer.request(1, "ping")

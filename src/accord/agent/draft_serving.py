@@ -285,13 +285,7 @@ class DraftServing:
                 self._ways.grants.leave(session)
 
             session.on_close(leave)
-        request.on_answered = lambda: self._introduce(session)
-
-    def _introduce(self, session: AgentSession) -> None:
-        session.introduce()
-        commands = session.command_list()
-        if commands:
-            session.post(v2.AvailableCommandsUpdate(available_commands=commands))
+        request.on_answered = session.introduce_with_commands
 
     def _mode_of(self, session: AgentSession) -> str:
         mode = session.mode

@@ -10,6 +10,7 @@ It must not know how anything is said.
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -27,10 +28,10 @@ HELD_MAX = 1024
 _log = logging.getLogger("accord.agent")
 
 # A past does not have these, so they are still told behind it.
-_OF_THE_MOMENT = (v2.Notice, v2.StateUpdate)
+OF_THE_MOMENT = (v2.Notice, v2.StateUpdate)
 
 
-class IntroducedSession(RecordedSession):
+class IntroducedSession(RecordedSession, ABC):
     """Guards: what is told is in the order of the log, and behind what makes sense of it."""
 
     def __init__(self, store: SessionStore, record: SessionRecord) -> None:
@@ -74,13 +75,14 @@ class IntroducedSession(RecordedSession):
             except Exception:  # noqa: BLE001 - whatever it is, the client has its answer
                 _log.exception("what was said before the client knew the session cannot be sent")
 
+    @abstractmethod
     def _tell(self, update: Any) -> None:
-        raise NotImplementedError
+        """Send it, unless it has to be kept."""
 
     @contextmanager
     def replaying(self) -> Generator[None]:
         """While the past is told again, the present waits.  What was kept is part of that past."""
-        kept = [one for one in self._held or () if isinstance(one, _OF_THE_MOMENT)]
+        kept = [one for one in self._held or () if isinstance(one, OF_THE_MOMENT)]
         self._held, self._is_known = None, True
         over = self._replayed = anyio.Event()
         try:
@@ -97,4 +99,4 @@ class IntroducedSession(RecordedSession):
             await self._replayed.wait()
 
 
-__all__ = ["HELD_MAX", "IntroducedSession"]
+__all__ = ["HELD_MAX", "OF_THE_MOMENT", "IntroducedSession"]

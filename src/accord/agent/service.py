@@ -204,7 +204,8 @@ class Service:
                 await session.emit(ending)
 
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
-        of_the_moment = {v2.Notice, v2.StateUpdate}
+        from accord.agent.introduced_session import OF_THE_MOMENT
+
         plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
         # A past may be very long: what is the same for all of it is looked up once.
         session_id, told, see = session.id, self.wire.told, unfinished.see
@@ -219,7 +220,7 @@ class Service:
                     await past.flush()
                 continue
             if kind not in plain:
-                if kind in of_the_moment:
+                if kind in OF_THE_MOMENT:
                     continue
                 see(update)
             for said in told(session_id, update):

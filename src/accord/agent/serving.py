@@ -137,16 +137,13 @@ class Serving:
     async def _prepare(self, spoken: DialectName) -> None:
         assert self._dialect is not None
         assert self.connection is not None
-        steps = prepare(spoken, files=self._dialect.service.wire.features.read_files)
-        is_done = False
-        while not is_done:
-            await self.connection.idle()
-            try:
-                is_done = next(steps, self) is self
-            except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
-                _log.exception("loading what the first turn needs failed")
-                return
-            await checkpoint()
+        await self.connection.idle()
+        try:
+            for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
+                await checkpoint()
+                await self.connection.idle()
+        except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
+            _log.exception("loading what the first turn needs failed")
 
     def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None

@@ -296,6 +296,12 @@ class AgentSession(IntroducedSession):
         """The slash commands that are shown, in the form of v2."""
         return said_commands(self._offer, self._hidden_commands)
 
+    def introduce_with_commands(self) -> None:
+        """As `introduce`, where the answer does not list the slash commands."""
+        self.introduce()
+        if commands := self.command_list():
+            self.post(v2.AvailableCommandsUpdate(available_commands=commands))
+
     async def hide_commands(self, *names: str, announce: bool) -> None:
         """Show all slash commands but these, which still work; say so if that is a change."""
         if frozenset(names) != self._hidden_commands:

@@ -145,7 +145,7 @@ class V1Serving:
 
         async def work() -> bytes:
             session = await self.service.new_session(wanted.cwd, directories, servers, about)
-            request.on_answered = lambda: self._introduce(session)
+            request.on_answered = session.introduce_with_commands
             return encode(v1.NewSessionResponse(session_id=session.id, **self._settings(session)))
 
         return work
@@ -159,7 +159,7 @@ class V1Serving:
         async def work() -> bytes:
             session = await self.service.attach(wanted.session_id, *place)
             await self.service.replay(session)
-            request.on_answered = lambda: self._introduce(session)
+            request.on_answered = session.introduce_with_commands
             return encode(v1.LoadSessionResponse(**self._settings(session)))
 
         return work
@@ -173,7 +173,7 @@ class V1Serving:
 
         async def work() -> bytes:
             session = await self.service.attach(wanted.session_id, *place)
-            request.on_answered = lambda: self._introduce(session)
+            request.on_answered = session.introduce_with_commands
             return encode(v1.ResumeSessionResponse(**self._settings(session)))
 
         return work
@@ -187,7 +187,7 @@ class V1Serving:
 
         async def work() -> bytes:
             session = await self.service.fork(wanted.session_id, *place)
-            request.on_answered = lambda: self._introduce(session)
+            request.on_answered = session.introduce_with_commands
             return encode(v1.ForkSessionResponse(session_id=session.id, **self._settings(session)))
 
         return work
@@ -220,12 +220,6 @@ class V1Serving:
         if options:
             settings["config_options"] = options
         return settings
-
-    def _introduce(self, session: AgentSession) -> None:
-        session.introduce()
-        commands = session.command_list()
-        if commands:
-            session.post(v2.AvailableCommandsUpdate(available_commands=commands))
 
     def _list(self, request: IncomingRequest) -> Work:
         wanted = self._read(v1.ListSessionsRequest, request.params)

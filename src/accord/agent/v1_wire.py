@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.agent.plan_words import StablePlans
 from accord.agent.v1_calls import V1Calls, known_word
-from accord.agent.wire import Features, PermissionAsk
+from accord.agent.wire import Features, PermissionAsk, official_envelope
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -30,6 +30,7 @@ class V1Wire:
     version = 1
     pieces_alike = True
     ways = None
+    envelope = staticmethod(official_envelope)
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -83,10 +84,6 @@ class V1Wire:
             # Most are of the session of the one before.
             self._head_of, self._head = session_id, self.envelope(session_id)[0]
         return [self._head + encode(said) + b"}" for said in self.told(session_id, update)]
-
-    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
-        """Of every update."""
-        return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """What v1 says of an update of v2."""

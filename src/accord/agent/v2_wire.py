@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.agent.plan_words import StablePlans
-from accord.agent.wire import Features, PermissionAsk
+from accord.agent.wire import Features, PermissionAsk, official_envelope
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -30,6 +30,7 @@ class V2Wire:
     version = 2
     pieces_alike = True
     ways = None
+    envelope = staticmethod(official_envelope)
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -40,10 +41,6 @@ class V2Wire:
         """At most one notification per update."""
         before, behind = self.envelope(session_id)
         return [before + encode(said) + behind for said in self.told(session_id, update)]
-
-    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
-        """Of every update."""
-        return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """The update; diffs lose the texts that only v1 sends."""

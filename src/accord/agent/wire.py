@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from accord.schema.codec import encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
 
 UPDATE = "session/update"
+
+
+def official_envelope(session_id: str) -> tuple[bytes, bytes]:
+    """What stands before and behind an update in its params, in v1 and v2 alike."""
+    return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
 
 
 class PermissionOption(NamedTuple):

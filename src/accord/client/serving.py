@@ -20,8 +20,7 @@ from accord.client.questions import Question
 from accord.client.wire import Incoming
 from accord.client.words import Words, tell_unknown
 from accord.connection.connection import IncomingRequest
-from accord.connection.incoming import Failed, HandleAll, Result, Shortcut
-from accord.connection.sending import Sending
+from accord.connection.incoming import Result, Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.shortcut import notification_reader, notifications_reader
 from accord.schema.codec import Invalid, decode, encode
@@ -61,8 +60,8 @@ class Serving:
             depth_max = self._options.limits.depth
             read = notification_reader(UPDATE, wanted, depth_max=depth_max)
             read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
-            take = _taking(read, self._update)
-            link.connection.shortcut = Shortcut(UPDATE, take, read_all, self._handling_all())
+            take, handle = _taking(read, self._update), self._update
+            link.connection.shortcut = Shortcut(UPDATE, take, read_all, handle)
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -148,31 +147,6 @@ class Serving:
             self._malformed(method, error)
             return
         self._update(incoming)
-
-    def _handling_all(self) -> HandleAll:
-        """A function that takes updates that were read together.
-
-        The hot path, so everything is looked up once.
-        """
-        session_of, words, update_came = self._sessions.get, self._words, self._update
-        tolerate = self.link.connection.tolerate
-
-        def handle_all(found: list[Incoming], end: Sending, failed: Failed) -> None:
-            for incoming in found:
-                try:
-                    update, session = incoming.update, session_of(incoming.session_id)
-                    if session is None:
-                        update_came(incoming)
-                    else:
-                        if type(update) in words:
-                            tell_unknown(update, words, tolerate)
-                        session.apply(update)
-                except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
-                    failed(UPDATE, error)
-                if end.error is not None:
-                    break
-
-        return handle_all
 
     def _update(self, incoming: Incoming) -> None:
         update = incoming.update

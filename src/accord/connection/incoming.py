@@ -15,11 +15,6 @@ Result = bytes | LargeResult
 Work = Callable[[], Awaitable[Result | None]]
 RequestId = int | str | None
 
-# Is told the method and what was raised.
-Failed = Callable[[str, Exception], None]
-# Takes what was read, until the connection has an error; what one of them raises is told.
-HandleAll = Callable[[list[Any], "Sending", Failed], None]
-
 if TYPE_CHECKING:
     from accord.connection.sending import Sending
 
@@ -31,28 +26,36 @@ class Shortcut:
     """A way around the peer for one notification that comes very often.
 
     `take` gets each frame first, and says whether it took it whole; `method` names it in the log.
-    Of many frames that come together `read_all` gives what they carry, as far as all are of this
-    kind, and `handle_all` takes that, one by one, until the connection ends.
+    Of many frames that come together `read_all` gives what `handle` takes, as far as all are of
+    this kind.
     """
 
-    __slots__ = ("_handle_all", "_read_all", "method", "take")
+    __slots__ = ("_handle", "_read_all", "method", "take")
 
     def __init__(
         self,
         method: str,
         take: Callable[[bytes], bool],
         read_all: Callable[[list[bytes]], list[Any]],
-        handle_all: HandleAll,
+        handle: Callable[[Any], None],
     ) -> None:
         self.method = method
         self.take = take
         self._read_all = read_all
-        self._handle_all = handle_all
+        self._handle = handle
 
-    def take_all(self, frames: list[bytes], end: "Sending", failed: Failed) -> int:
+    def take_all(
+        self, frames: list[bytes], end: "Sending", failed: Callable[[str, Exception], None]
+    ) -> int:
         """Take frames from the first on, until one is another or the end comes; says how many."""
-        found = self._read_all(frames)
-        self._handle_all(found, end, failed)
+        found, handle = self._read_all(frames), self._handle
+        for one in found:
+            try:
+                handle(one)
+            except Exception as error:  # noqa: BLE001 - as for any notification
+                failed(self.method, error)
+            if end.error is not None:
+                break
         return len(found)
 
 
@@ -127,13 +130,4 @@ class IncomingRequest:
             self._scope.cancel()
 
 
-__all__ = [
-    "Failed",
-    "HandleAll",
-    "Handler",
-    "IncomingRequest",
-    "RequestId",
-    "Result",
-    "Shortcut",
-    "Work",
-]
+__all__ = ["Handler", "IncomingRequest", "RequestId", "Result", "Shortcut", "Work"]
