@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
+from accord.proxy.handlers import UPDATE
 from accord.proxy.message import Message, Neighbour
-from accord.proxy.ready.pieces import FINAL, UPDATE, Json, at, kind_of, with_text
+from accord.proxy.ready.pieces import FINAL, Json, at, kind_of, with_text
 from accord.proxy.ready.redacting import Redactor
 
 CALLS_MAX: Final = 64

@@ -18,13 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from accord.proxy.handlers import UPDATE
 from accord.proxy.message import Message, Neighbour
 from accord.proxy.ready.growing import Growing
 from accord.proxy.ready.pieces import (
     FINAL,
     TERMINAL,
     TOLD_TERMINAL,
-    UPDATE,
     WHOLE,
     Json,
     Key,

@@ -14,7 +14,6 @@ Path: TypeAlias = tuple[str | int, ...]
 Key: TypeAlias = tuple[str, str | None]
 """What a piece is a part of: the kind of stream, and its id where it has one."""
 
-UPDATE: Final = "session/update"
 FINAL: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that is over; no set, since a status may be anything."""
 TERMINAL: Final = "terminal"
@@ -181,7 +180,6 @@ __all__ = [
     "FINAL",
     "TERMINAL",
     "TOLD_TERMINAL",
-    "UPDATE",
     "WHOLE",
     "Json",
     "Key",
