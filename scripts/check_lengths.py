@@ -1,4 +1,4 @@
-"""Fails when a file has more than 400 lines or a function more than 60.  `make check` runs it.
+"""Fails when a file has more than 600 lines or a function more than 60.  `make check` runs it.
 
 A file that is longer has a second reason to be opened.  Test functions are not counted: a table
 of cases may be long.
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE_LINES_MAX = 400
+FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 60
 FOLDERS = ("src", "tests", "scripts", "benchmarks", "examples")
 FOLDERS_OF_LONG_FUNCTIONS = ("tests",)
