@@ -39,7 +39,7 @@ def test_nothing_that_a_program_sent_reaches_the_terminal_unescaped() -> None:
     """Issue: the agents under test may be hostile."""
     text = "\n".join(table(hostile(), everything=True))
     assert all(letter.isprintable() or letter == "\n" for letter in text)
-    assert "\\x1b]0;owned\\x07" in text
+    assert "⟨U+001B⟩]0;owned⟨U+0007⟩" in text
     text.encode("utf-8")
 
 
@@ -95,6 +95,6 @@ def test_the_junit_report_is_xml_and_counts_what_binds() -> None:
 
 def test_text_is_made_plain_and_short() -> None:
     """Ours: tabs and newlines are told apart from spaces."""
-    assert plain("a\tb\r\nc é😀") == "a\\tb\\r\\nc é😀"
-    assert plain("\x7f\u200b\U000e0001") == "\\x7f\\u200b\\U000e0001"
+    assert plain("a\tb\r\nc é😀") == "a⟨U+0009⟩b⟨U+000D⟩⏎c é😀"
+    assert plain("\x7f\u200b\U000e0001") == "⟨U+007F⟩⟨U+200B⟩⟨U+E0001⟩"
     assert plain("x" * 50, characters_max=10) == "x" * 10 + " …"

@@ -16,8 +16,9 @@ import pytest
 
 from accord.errors import SpawnFailed
 from accord.machine.groups import live_groups
+from accord.machine.passed_output import PassedOutput
 from accord.machine.process import GroupProcess
-from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport, forward_stderr
+from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport
 from tests.machine.lifeline import Lifeline
 from tests.transport.collecting import SECONDS, Collecting
 
@@ -223,7 +224,7 @@ async def test_a_killed_process_is_told_by_its_signal() -> None:
 
 def test_stderr_can_be_shown_as_it_comes(capfd: pytest.CaptureFixture[str]) -> None:
     """TR-STDIO-06: captured, forwarded or dropped, as the client likes."""
-    forward_stderr(b"a word\n")
+    PassedOutput()(b"a word\n")
     assert capfd.readouterr().err == "a word\n"
 
 

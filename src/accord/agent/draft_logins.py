@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
+from accord.machine.visible_text import visible
 from accord.schema import draft
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET
@@ -135,7 +136,7 @@ def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
         return error.message
     if isinstance(error, AccordError | ValueError | PermissionError) and str(error):
         return str(error)
-    text = _hidden("".join(traceback.format_exception(error)), credentials)
+    text = visible(_hidden("".join(traceback.format_exception(error)), credentials))
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"accord: while logging in\n{text}")
         sys.stderr.flush()

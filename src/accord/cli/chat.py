@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from accord.cli.chat_setup import make_desk, orders_of
+from accord.cli.console import complain
 from accord.cli.run_job import UsageError
 from accord.discovery.config import load_config
 from accord.errors import ConfigError
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.settings import THEMES, settings_of
-from accord.terminal.model.text.cleaning import harmless
 
 USAGE_CODE = 2
 INTERRUPTED = 128 + signal.SIGINT
@@ -66,7 +65,7 @@ def run(arguments: Namespace) -> int:
         if arguments.theme is not None:
             settings = replace(settings, theme=THEMES[arguments.theme])
         for warning in (*config.warnings, *settings.warnings):
-            print(f"accord: {warning}", file=sys.stderr)
+            complain(f"accord: {warning}")
         order, choices = orders_of(arguments, config, settings)
         roots = next(iter(choices.values())).roots
         desk = make_desk(config, settings, roots)
@@ -75,7 +74,7 @@ def run(arguments: Namespace) -> int:
         return _in_lines(desk, order, choices)
     except (UsageError, ConfigError) as error:
         # Some of it may be the words of a file.
-        print(f"accord chat: {harmless(str(error))}", file=sys.stderr)
+        complain(f"accord chat: {error}")
         return USAGE_CODE
 
 
@@ -89,7 +88,7 @@ def is_full_screen(*, wanted: bool) -> bool:
         return False
     if find_spec("textual") is None:
         said = "accord: the full screen needs textual (install accord[tui]); so line by line:"
-        print(said, file=sys.stderr)
+        complain(said)
         return False
     return True
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from accord.cli.console import complain, say, show, show_progress
 from accord.conformance import rules
 from accord.conformance.agent_stage import agent_stages, speaks
 from accord.conformance.check import Role
@@ -90,10 +91,10 @@ def run(parsed: Namespace) -> int:
     try:
         reports = _judge(parsed)
     except (Usage, BadScenario) as error:
-        print(f"accord check: {error}", file=sys.stderr)
+        complain(f"accord check: {error}")
         return USAGE
     except NotStarted as error:
-        print(f"accord check: cannot start {error}", file=sys.stderr)
+        complain(f"accord check: cannot start {error}")
         return NOT_STARTED
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -129,7 +130,7 @@ def _judge(parsed: Namespace) -> list[Report]:
     spoken = _spoken(parsed, command, scenario)
     for version in PROTOCOLS[parsed.protocol]:
         if version not in spoken:
-            print(f"{role}, version {version}: not spoken.")
+            say(f"{role}, version {version}: not spoken.")
             continue
         try:
             reports.append(_one(parsed, command, role, version, scenario, wishes))
@@ -234,20 +235,17 @@ class _Progress:
     def done(self, run: CheckRun) -> None:
         self.count += 1
         if self.shown:
-            sys.stderr.write(f"\r\x1b[K{self.count} checks done: {run.check.name}")
-            sys.stderr.flush()
+            show_progress(f"{self.count} checks done: {run.check.name}")
 
     def end(self) -> None:
         if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            show_progress("")
 
 
 def _show(parsed: Namespace, report: Report) -> None:
     lines = list(table(report, colour=sys.stdout.isatty(), everything=parsed.verbose))
     for line in lines[-1:] if parsed.quiet else lines:
-        encoding = sys.stdout.encoding or "utf-8"
-        print(line.encode(encoding, "backslashreplace").decode(encoding))
+        show(line)
 
 
 def _write(parsed: Namespace, reports: Sequence[Report]) -> None:

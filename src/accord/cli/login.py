@@ -6,6 +6,7 @@ import sys
 
 from accord.builtin.models.credentials import Credentials, provider_named
 from accord.builtin.models.credentials import login as paste
+from accord.cli.console import say
 
 
 def login(provider: str) -> int:
@@ -15,15 +16,15 @@ def login(provider: str) -> int:
     provider_named(provider)
     if sys.stdin is None or not sys.stdin.isatty():
         # Who pipes the key in, as from a password manager, is asked nothing.
-        return 0 if paste(provider, ask=lambda _: sys.stdin.readline(), say=print) else 1
-    return 0 if paste(provider, ask=getpass, say=print) else 1
+        return 0 if paste(provider, ask=lambda _: sys.stdin.readline(), say=say) else 1
+    return 0 if paste(provider, ask=getpass, say=say) else 1
 
 
 def logout(provider: str) -> int:
     """Forget a key."""
     name = provider_named(provider).name
     if Credentials().forget(provider):
-        print(f"The key for {name} is forgotten.")
+        say(f"The key for {name} is forgotten.")
     else:
-        print(f"There was no key for {name}.")
+        say(f"There was no key for {name}.")
     return 0

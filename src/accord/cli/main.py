@@ -105,6 +105,9 @@ def _run(given: list[str]) -> int:
     if len(given) == 1 and given[0] in QUICK:
         quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
         return quick
+    from accord.cli.console import clean_traces
+
+    clean_traces()
     given, after = _split(given)
     alone = not given and after is None
     # Without a command it is `chat`, with whatever options: `accord --continue`.
@@ -146,7 +149,7 @@ def _explain(error: BaseException) -> int:
         # Who presses it twice wants to leave, not to read where Python was at that moment.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if sys.stderr.isatty():
-            print(file=sys.stderr)
+            sys.stderr.write("\n")
         return INTERRUPTED
     from accord.errors import AccordError
 
@@ -154,13 +157,14 @@ def _explain(error: BaseException) -> int:
         _abandon_output()
         if isinstance(error, BrokenPipeError):
             return PIPE_CLOSED
-        print(f"accord: {error.strerror or error}", file=sys.stderr)
+        from accord.cli.console import complain
+
+        complain(f"accord: {error.strerror or error}")
         return 1
     if isinstance(error, AccordError):
-        from accord.terminal.model.text.cleaning import harmless
+        from accord.cli.console import complain
 
-        # It may quote an agent, which must not command the terminal.
-        print(f"accord: {harmless(str(error))}", file=sys.stderr)
+        complain(f"accord: {error}")
         return 1
     raise error
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from accord.cli.console import complain, say, say_json
 from accord.client.audited import shown_rule
 from accord.client.grants import Grant
 from accord.client.policy import Rule
@@ -18,7 +18,7 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import audit_file, grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible_line
 
 DESCRIPTION = """\
 Shows the rules of permissions.toml and the answers that were remembered, and takes answers back.
@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> int:
     try:
         return _list(arguments) if arguments.what == "list" else _revoke(arguments)
     except ConfigError as error:
-        print(f"accord permissions: {error}", file=sys.stderr)
+        complain(f"accord permissions: {error}")
         return 2
 
 
@@ -75,19 +75,20 @@ def _list(arguments: Namespace) -> int:
             "grantsFile": str(grants_file()),
             "auditLog": str(audit_file()) if config.permissions.audit else None,
         }
-        print(json.dumps(shown, indent=2))
+        say_json(json.dumps(shown, indent=2))
         return 0
-    print(f"Rules of {path}:" if placed else f"There are no rules in {path}.")
+    say(f"Rules of {path}:" if placed else f"There are no rules in {path}.")
     for one in placed:
         where = "" if one.workspace is None else f"  in {one.workspace}"
-        print(f"  {harmless(shown_rule(one.rule))}{where}")
-    print("Remembered answers:" if grants else "There are no remembered answers.")
+        say(f"  {visible_line(shown_rule(one.rule) + where)}")
+    say("Remembered answers:" if grants else "There are no remembered answers.")
     for grant in grants:
         where = grant.workspace or "everywhere"
         who = f"  for {grant.agent}" if grant.agent else ""
-        print(harmless(f"  {grant.grant_id}  {shown_rule(grant.rule)}  in {where}{who}"))
+        said = f"{shown_rule(grant.rule)}  in {where}{who}"
+        say(f"  {grant.grant_id}  {visible_line(said)}")
     if config.permissions.audit:
-        print(f"What agents did is in {audit_file()}")
+        say(f"What agents did is in {audit_file()}")
     return 0
 
 
@@ -105,10 +106,10 @@ def _revoke(arguments: Namespace) -> int:
             raise ConfigError("say which: an id, --here or --all")
     gone = file.revoke(wanted)
     for grant in gone:
-        print(harmless(f"forgotten: {grant.grant_id}  {shown_rule(grant.rule)}"))
+        say(f"forgotten: {grant.grant_id}  {visible_line(shown_rule(grant.rule))}")
     missing = set(wanted) - {grant.grant_id for grant in gone}
     for grant_id in sorted(missing):
-        print(f"accord permissions: there is no {grant_id}", file=sys.stderr)
+        complain(f"accord permissions: there is no {grant_id}")
     return 1 if missing or not gone else 0
 
 

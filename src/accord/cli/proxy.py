@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from accord.cli.console import complain
 
 if TYPE_CHECKING:
     from accord.proxy.conductor import Component
@@ -65,12 +66,12 @@ def run(arguments: Namespace) -> int:
     from accord.proxy.components import conduct
 
     if not arguments.components and not arguments.after:
-        print("accord proxy: there is no component; see accord proxy --help", file=sys.stderr)
+        complain("accord proxy: there is no component; see accord proxy --help")
         return 2
     try:
         components, has_agent = _chain(arguments.components, arguments.after)
     except (AccordError, ValueError) as error:
-        print(f"accord proxy: {error}", file=sys.stderr)
+        complain(f"accord proxy: {error}")
         return 2
 
     async def serve() -> str | None:
@@ -84,10 +85,10 @@ def run(arguments: Namespace) -> int:
     try:
         failed = anyio.run(serve)
     except SpawnFailed as error:
-        print(f"accord proxy: {error}", file=sys.stderr)
+        complain(f"accord proxy: {error}")
         return CANNOT_START
     if failed is not None:
-        print(f"accord proxy: {failed}", file=sys.stderr)
+        complain(f"accord proxy: {failed}")
     return int(failed is not None)
 
 
@@ -98,8 +99,8 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
         ValueError: one cannot be read.
         ConfigError: a policy cannot be read.
     """
+    from accord.machine.passed_output import PassedOutput
     from accord.proxy.components import in_process, program
-    from accord.transport.subprocess import forward_stderr
 
     made: list[Component] = []
     is_ready_made = False
@@ -111,9 +112,9 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
         if is_ready_made:
             made.append(in_process(READY[words[0]](words[1:])))
         else:
-            made.append(program(words, stderr=forward_stderr))
+            made.append(program(words, stderr=PassedOutput()))
     if after:
-        made.append(program(after, stderr=forward_stderr))
+        made.append(program(after, stderr=PassedOutput()))
     return made, bool(after) or not is_ready_made
 
 

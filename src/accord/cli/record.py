@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def run(arguments: Namespace) -> int:
     from accord.version import __version__
 
     if not arguments.after:
-        print("accord record: the agent's command is missing after --", file=sys.stderr)
+        _say("the agent's command is missing after --")
         return 2
     settings = Settings(
         command=arguments.after,
@@ -62,8 +61,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _say(sentence: str) -> None:
+    from accord.machine.visible_text import visible
+
     try:
-        os.write(2, f"accord record: {sentence}\n".encode("utf-8", "replace"))
+        os.write(2, f"accord record: {visible(sentence)}\n".encode("utf-8", "replace"))
     except OSError:
         # Nobody listens; that is no reason to end.
         pass

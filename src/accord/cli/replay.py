@@ -13,11 +13,13 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
+from accord.cli.console import complain
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.machine.groups import track
+from accord.machine.passed_output import STDERR, PassedOutput
+from accord.machine.visible_text import visible_line
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
-from accord.tracing.text import visible
 
 DESCRIPTION = """\
 Plays one side of a recording, so that the other can be tested without a model or a person.
@@ -83,7 +85,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"accord replay: {sentence}", file=sys.stderr)
+    complain(f"accord replay: {sentence}")
     return 2
 
 
@@ -128,6 +130,14 @@ class _Frames:
         self._queue.put(None)
 
 
+def _pass_on(descriptor: int) -> None:
+    """Show the agent's stderr until it ends."""
+    passed = PassedOutput()
+    while chunk := os.read(descriptor, 1 << 16):
+        passed(chunk)
+    passed.finish()
+
+
 def _sender(descriptor: int) -> Callable[[bytes], None]:
     def send(raw: bytes) -> None:
         data = memoryview(raw.replace(b"\n", b" ") + b"\n")
@@ -163,11 +173,18 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
     command = arguments.after
     try:
         agent = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # What a person sees of it is made visible; a file or a pipe is the agent's own.
+            stderr=subprocess.PIPE if os.isatty(STDERR) else None,
+            start_new_session=True,
         )
     except (OSError, ValueError) as error:
         return _refuse(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}")
     group = track(agent.pid)
+    if agent.stderr is not None:
+        threading.Thread(target=_pass_on, args=(agent.stderr.fileno(),), daemon=True).start()
     assert agent.stdin is not None
     assert agent.stdout is not None
     try:
@@ -190,8 +207,8 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
 
 def _report(outcome: Outcome, place: Path | None, write: Callable[[str], object]) -> int:
     if outcome.broken_off is not None:
-        write(f"accord replay: {visible(outcome.broken_off)}\n")
-    diff = "".join(f"{visible(line)}\n" for line in outcome.diff)
+        write(f"accord replay: {visible_line(outcome.broken_off)}\n")
+    diff = "".join(f"{visible_line(line)}\n" for line in outcome.diff)
     if place is None:
         write(diff)
     else:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from accord.cli.console import complain
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (
@@ -30,7 +31,7 @@ from accord.client.audit import AuditLog
 from accord.discovery.config import AgentEntry, Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 
 DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.
@@ -89,7 +90,7 @@ def run(arguments: Namespace) -> int:
     try:
         config = load_config()
         for warning in config.warnings:
-            print(f"accord: {warning}", file=sys.stderr)
+            complain(f"accord: {warning}")
         job = _job(arguments, config)
         report: Report = FORMATS[arguments.format]()
         decides, asker = _deciding(arguments, config, job, report)
@@ -100,25 +101,24 @@ def run(arguments: Namespace) -> int:
 
         outcome = anyio.run(work)
     except (UsageError, PromptError, KindError, ConfigError) as error:
-        # Some of it may be the agent's words.
-        print(f"accord run: {harmless(str(error))}", file=sys.stderr)
+        complain(f"accord run: {error}")
         return ExitCode.USAGE
     sentence = outcome.sentence()
     if sentence is not None:
-        print(f"accord: {harmless(sentence)}", file=sys.stderr)
+        complain(f"accord: {sentence}")
     return outcome.code
 
 
-class _Harmless(logging.Formatter):
+class _Visible(logging.Formatter):
     """What is logged may quote an agent."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return harmless(super().format(record))
+        return visible(super().format(record))
 
 
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Harmless("accord: %(message)s"))
+    handler.setFormatter(_Visible("accord: %(message)s"))
     logging.basicConfig(level=logging.ERROR, handlers=[handler])
 
 
@@ -175,7 +175,7 @@ def _deciding(
     )
     # Somebody who reads along and can type; with --ask the terminal itself is enough.
     attended = has_keyboard() and report.asking is not None
-    asker = Asker.at_terminal(report.asking) if wishes.ask or attended else None
+    asker = Asker.at_terminal(job.roots, report.asking) if wishes.ask or attended else None
     if wishes.ask and asker is None:
         raise UsageError("--ask needs a terminal, and there is none")
     return deciding(wishes, config, job.roots, attended=attended), asker

@@ -11,7 +11,7 @@ from enum import IntEnum
 from accord import PermissionRequest
 from accord.client.audited import Decided
 from accord.machine.secrets import without_secrets, without_values
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible_line
 
 DENIED_SHOWN_MAX = 5
 TITLE_SHOWN_MAX = 200
@@ -100,7 +100,7 @@ def _subject(request: PermissionRequest) -> str:
     Logs of CI are read by many, so what looks like a secret is left out.
     """
     said = without_secrets(without_values(request.command or request.title))
-    return " ".join(harmless(said).split())
+    return visible_line(" ".join(said.split()))
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

@@ -166,15 +166,23 @@ class Asker:
     Where neither output goes to a terminal the question is put to the controlling one.
     """
 
-    def __init__(self, descriptor: int, printer: Printer, out: Output) -> None:
+    def __init__(
+        self, descriptor: int, roots: Sequence[str], printer: Printer, out: Output
+    ) -> None:
+        self._folder, self._add_dirs = roots[0], roots[1:]
         self._descriptor = descriptor
         self._answers = Answers(descriptor, is_terminal=True)
         self._printer = printer
         self._out = out
 
     @classmethod
-    def at_terminal(cls, shown: tuple[Printer, Output] | None) -> Asker | None:
-        """Somebody to ask; `shown` is where they look already.  None where nobody is."""
+    def at_terminal(
+        cls, roots: Sequence[str], shown: tuple[Printer, Output] | None
+    ) -> Asker | None:
+        """Somebody to ask; `shown` is where they look already.  None where nobody is.
+
+        `roots` are the folders of the session: what is elsewhere is told to be.
+        """
         if has_keyboard():
             descriptor = sys.stdin.fileno()
         else:
@@ -188,11 +196,11 @@ class Asker:
             except OSError:
                 return None
             shown = Printer(out), out
-        return cls(descriptor, *shown)
+        return cls(descriptor, roots, *shown)
 
     async def ask(self, request: PermissionRequest) -> Decision:
         """The person's answer; silence and what is not understood are a no."""
-        self._printer.question(request)
+        self._printer.question(request, self._folder, self._add_dirs)
         self._answers = Answers(self._descriptor, is_terminal=True)
         forget_what_was_typed(self._descriptor)
         remark = ""

@@ -11,11 +11,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from accord.cli.console import complain
 from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import consents_file
 from accord.errors import ConfigError
+from accord.machine.visible_text import visible
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
-from accord.terminal.model.text.cleaning import harmless
 
 
 def project_servers(folder: Path) -> dict[str, ProjectServer]:
@@ -40,7 +41,7 @@ def ask(server: ProjectServer) -> bool | None:
     tell(f"This project wants the MCP server {server.name}: it {server.described}.")
     # What was typed before the question was seen is no answer to it.
     forget_what_was_typed(sys.stdin.fileno())
-    print("Use it, now and later? [y/n] ", end="", file=sys.stderr, flush=True)
+    complain("Use it, now and later? [y/n] ", end="")
     answer = sys.stdin.readline().strip().lower()
     if answer in ("y", "yes"):
         return True
@@ -49,7 +50,7 @@ def ask(server: ProjectServer) -> bool | None:
 
 def tell(sentence: str) -> None:
     """One line for the person, beside the output."""
-    print(f"accord: {' '.join(harmless(sentence).split())}", file=sys.stderr)
+    complain(f"accord: {' '.join(visible(sentence).split())}")
 
 
 __all__ = ["project_servers", "tell"]

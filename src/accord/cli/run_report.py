@@ -9,7 +9,6 @@ What always holds
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -19,13 +18,11 @@ from accord.cli.run_events import event_of, permission_event
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
+from accord.machine.visible_text import visible, visible_json
 from accord.schema.codec import encode
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript import Message
-
-_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Report(Protocol):
@@ -124,7 +121,7 @@ class QuietReport:
         said = [one.text for one in messages if one.role == "agent" and one.text.strip()]
         if said:
             # To a terminal nothing goes that could command it.
-            text = harmless(said[-1]) if self._out.isatty() else said[-1]
+            text = visible(said[-1]) if self._out.isatty() else said[-1]
             self._out.write(text.rstrip("\n") + "\n")
 
     async def drain(self) -> None:
@@ -185,8 +182,7 @@ class JsonReport:
         given = {name: value for name, value in event.items() if value is not None}
         line = encode(given).decode()
         if self._out.isatty():
-            # JSON escapes the older half of the control characters only.
-            line = _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+            line = visible_json(line)
         self._out.write(line + "\n")
 
 

@@ -13,12 +13,12 @@ What always holds
 from __future__ import annotations
 
 import signal
-import sys
 from typing import Any
 
 import anyio
 
 from accord import Client, Decision, PermissionRequest, Session, Update
+from accord.cli.console import complain
 from accord.cli.draft_agents import credential_of, remembering
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import Outcome
@@ -194,7 +194,7 @@ class Run:
             async for _ in signals:
                 self.outcome.interrupted = True
                 if self._turn is not None and not self._stopping:
-                    print("accord: cancelling; Ctrl-C again leaves at once", file=sys.stderr)
+                    complain("accord: cancelling; Ctrl-C again leaves at once")
                 await self._stop()
 
     async def _wait_for_the_end_of_time(self, seconds: float) -> None:

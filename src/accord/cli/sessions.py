@@ -20,12 +20,13 @@ from typing import Any, TypeAlias
 
 import anyio
 
+from accord.cli.console import complain, say, say_json, show
 from accord.cli.session_export import as_json, as_markdown, described
 from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
+from accord.machine.visible_text import visible, visible_line
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
-from accord.terminal.model.text.cleaning import harmless
 
 DESCRIPTION = """\
 Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of
@@ -104,7 +105,7 @@ def run(arguments: Namespace) -> int:
     try:
         code = anyio.run(_with_store, commands[arguments.what], arguments)
     except StoreError as error:
-        print(f"accord sessions: {error}", file=sys.stderr)
+        complain(f"accord sessions: {error}")
         return 1
     if arguments.what == "resume" and code == 0:
         from accord.cli.session_resume import resume
@@ -128,10 +129,10 @@ async def _with_store(command: Command, arguments: Namespace) -> int:
 def _without_store(arguments: Namespace) -> int:
     if arguments.what == "list":
         if not arguments.json:
-            print("There are no sessions.")
+            say("There are no sessions.")
         return 0
     if arguments.what == "prune":
-        print(json.dumps({"pruned": []}) if arguments.json else "There is nothing to throw away.")
+        say('{"pruned": []}' if arguments.json else "There is nothing to throw away.")
         return 0
     raise AccordError(f"there are no sessions in {store_file()}")
 
@@ -159,22 +160,22 @@ async def _list(store: SqliteStore, arguments: Namespace) -> int:
         holder = await store.holder(record.session_id)
         if arguments.json:
             pid = None if holder is None else holder.pid
-            print(json.dumps({**described(record), "openIn": pid}))
+            say_json(json.dumps({**described(record), "openIn": pid}))
             continue
-        title = harmless(" ".join((record.title or "(no title)").split()))
+        title = " ".join(visible(record.title or "(no title)").split())
         marks = [
             "" if holder is None else f"open in process {holder.pid}",
             "archived" if record.archived else "",
             "interrupted" if record.turn_open and holder is None else "",
         ]
         notes = ", ".join(filter(None, marks))
-        print(
+        say(
             f"{record.session_id[:12]}  {(record.updated_at or '')[:16].replace('T', ' ')}"
-            f"  {title[:TITLE_CHARACTERS_MAX]}  {harmless(record.cwd)}"
+            f"  {title[:TITLE_CHARACTERS_MAX]}  {visible_line(record.cwd)}"
             f"{f'  ({notes})' if notes else ''}"
         )
     if not count and not arguments.json:
-        print("There are no sessions.")
+        say("There are no sessions.")
     return 0
 
 
@@ -208,9 +209,9 @@ async def _read(store: SqliteStore, wanted: str) -> tuple[SessionRecord, list[An
 async def _show(store: SqliteStore, arguments: Namespace) -> int:
     record, updates = await _read(store, arguments.id)
     if arguments.json:
-        print(json.dumps(as_json(record, updates)))
+        say_json(json.dumps(as_json(record, updates)))
     else:
-        print(harmless("\n".join(as_markdown(record, updates))))
+        say("\n".join(as_markdown(record, updates)))
     return 0
 
 
@@ -221,8 +222,13 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
     else:
         text = "\n".join(as_markdown(record, updates))
     if arguments.output is None:
-        # A file gets it as it is; a terminal must not be commanded by it.
-        sys.stdout.write(f"{harmless(text) if sys.stdout.isatty() else text}\n")
+        if not sys.stdout.isatty():
+            # A file or a program gets it as it is.
+            show(text)
+        elif arguments.format == "json":
+            say_json(text)
+        else:
+            say(text)
         return 0
     _write(Path(arguments.output), f"{text}\n")
     return 0
@@ -254,10 +260,10 @@ async def _delete(store: SqliteStore, arguments: Namespace) -> int:
             session_id = await _id_of(store, wanted)
             await store.delete(session_id)
         except StoreError as error:
-            print(f"accord sessions: {error}", file=sys.stderr)
+            complain(f"accord sessions: {error}")
             failed = 1
         else:
-            print(f"deleted: {session_id}")
+            say(f"deleted: {session_id}")
     return failed
 
 
@@ -276,10 +282,10 @@ async def _prune(store: SqliteStore, arguments: Namespace) -> int:
     before = datetime.now(UTC) - timedelta(days=arguments.older_than)
     gone = await store.prune(before, keep=arguments.keep)
     if arguments.json:
-        print(json.dumps({"pruned": list(gone)}))
+        say_json(json.dumps({"pruned": list(gone)}))
         return 0
     for session_id in gone:
-        print(f"thrown away: {session_id}")
+        say(f"thrown away: {session_id}")
     if not gone:
-        print("There is nothing to throw away.")
+        say("There is nothing to throw away.")
     return 0

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from accord.cli.console import complain, say, say_json, show
 from accord.tracing.recording import NotARecording, Recording, read_header, read_recording
 
 DESCRIPTION = """\
@@ -69,7 +70,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"accord trace: {sentence}", file=sys.stderr)
+    complain(f"accord trace: {sentence}")
     return 2
 
 
@@ -89,11 +90,6 @@ def _width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _write(line: str) -> None:
-    encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")
-
-
 def _text(recording: Recording) -> int:
     from accord.tracing.rows import timeline_of
     from accord.tracing.text import row_lines
@@ -101,7 +97,7 @@ def _text(recording: Recording) -> int:
     width, unicode = _width(), _has_unicode()
     for row in timeline_of(recording.entries).rows:
         for line in row_lines(row, width=width, unicode=unicode):
-            _write(line)
+            show(line)
     return 0
 
 
@@ -112,10 +108,10 @@ def _stats(recording: Recording, *, as_json: bool) -> int:
 
     figures = figures_of(timeline_of(recording.entries).rows)
     if as_json:
-        print(json.dumps([asdict(one) for one in figures], indent=2))
+        say_json(json.dumps([asdict(one) for one in figures], indent=2))
         return 0
     for line in figure_lines(figures, unicode=_has_unicode()):
-        _write(line)
+        show(line)
     return 0
 
 
@@ -126,13 +122,13 @@ def _validate(recording: Recording, *, as_json: bool) -> int:
     timeline = timeline_of(recording.entries)
     broken = [problem for problem in timeline.problems if problem.level == "must"]
     if as_json:
-        print(json.dumps([asdict(one) for one in timeline.problems], indent=2))
+        say_json(json.dumps([asdict(one) for one in timeline.problems], indent=2))
         return 1 if broken else 0
     for problem in timeline.problems:
-        _write(problem_line(problem, unicode=_has_unicode()))
+        show(problem_line(problem, unicode=_has_unicode()))
     frames = sum(entry.kind == "frame" for entry in recording.entries)
     advice = len(timeline.problems) - len(broken)
-    _write(
+    show(
         f"{frames} frames of {timeline.dialect}: "
         f"{len(broken) or 'no'} broken rule{'s' if len(broken) != 1 else ''}"
         + (f", {advice} against advice" if advice else "")
@@ -155,9 +151,9 @@ def _page(recording: Recording, arguments: Namespace) -> int:
     descriptor, place = tempfile.mkstemp(prefix="accord-trace-", suffix=".html")
     with os.fdopen(descriptor, "wb") as file:
         file.write(page)
-    print(place)
+    say(str(place))
     if not webbrowser.open(Path(place).as_uri()):
-        print("accord trace: there is no browser to open it in", file=sys.stderr)
+        complain("accord trace: there is no browser to open it in")
     return 0
 
 
@@ -180,7 +176,7 @@ def _follow(path: Path) -> int:
             # What goes on is shown when nothing more comes for a moment.
             shown = following.settle() if line is None else following.take(line)
             for text in shown:
-                _write(text)
+                show(text)
             sys.stdout.flush()
             if following.ended:
                 return 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
-import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
+
+from accord.cli.console import complain
 
 DESCRIPTION = """\
 Starts an agent and serves it in another version of the protocol.
@@ -55,19 +56,20 @@ def run(arguments: Namespace) -> int:
     import anyio
 
     if not arguments.after:
-        print("accord translate: the agent's command is missing after --", file=sys.stderr)
+        complain("accord translate: the agent's command is missing after --")
         return 2
     return anyio.run(_translate, arguments)
 
 
 async def _translate(arguments: Namespace) -> int:
+    from accord.machine.passed_output import PassedOutput
     from accord.proxy.candidates import Settings
     from accord.proxy.translated import Translated, carry
     from accord.transport.stdio import StdioTransport
     from accord.transport.subprocess import SubprocessTransport
 
     def connect() -> SubprocessTransport:
-        return SubprocessTransport(arguments.after, stderr=_pass_on)
+        return SubprocessTransport(arguments.after, stderr=PassedOutput())
 
     translated = Translated(
         connect,
@@ -93,16 +95,10 @@ async def _translate(arguments: Namespace) -> int:
     return 1
 
 
-def _pass_on(data: bytes) -> None:
-    try:
-        os.write(2, data)
-    except OSError:
-        # Nobody listens; that is no reason to end.
-        pass
-
-
 def _say(sentence: str) -> None:
-    _pass_on(f"accord translate: {sentence}\n".encode("utf-8", "replace"))
+    # Nobody may listen; that is no reason to end.
+    with contextlib.suppress(OSError):
+        complain(f"accord translate: {sentence}")
 
 
 def _keep_secret(agent: str, method: str, credentials: dict[str, object]) -> None:

@@ -23,6 +23,7 @@ import anyio
 
 from accord.errors import AccordError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
+from accord.machine.visible_text import visible
 from accord.proxy.handlers import ANY, Handlers
 from accord.proxy.link import Link
 from accord.proxy.message import Sender
@@ -148,11 +149,12 @@ class Proxy:
         Raises:
             SpawnFailed: the agent's program cannot be started.
         """
+        from accord.machine.passed_output import PassedOutput
         from accord.transport.stdio import StdioTransport
-        from accord.transport.subprocess import SubprocessTransport, forward_stderr
+        from accord.transport.subprocess import SubprocessTransport
 
         words = shlex.split(command) if isinstance(command, str) else command
-        agent = None if words is None else SubprocessTransport(words, stderr=forward_stderr)
+        agent = None if words is None else SubprocessTransport(words, stderr=PassedOutput())
         return await self.serve(StdioTransport(), agent)
 
     def run(self, command: str | Sequence[str] | None = None) -> None:
@@ -165,9 +167,9 @@ class Proxy:
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except AccordError as error:
-            sys.exit(f"{self.name}: {error}")
+            sys.exit(f"{self.name}: {visible(str(error))}")
         if who == "agent":
-            sys.exit(f"{self.name}: {why.reason}")
+            sys.exit(f"{self.name}: {visible(why.reason)}")
 
 
 __all__ = ["Proxy"]

@@ -5,7 +5,8 @@ is a process of its own; a fourth is there for when the scribe is slow.  It must
 the bytes, and loads nothing that does: an editor waits for the agent behind us.
 
 What always holds
-    * Bytes go on as they came and in order; nobody looks into them before.
+    * Bytes go on as they came and in order; nobody looks into them before.  Only an agent's stderr
+      is made visible where ours is a terminal: a person reads it there, and no program.
     * No trouble of the recording (no file, a full or hanging disk, a dead scribe) reaches the
       session.  What cannot be kept is counted and written down as a gap.
     * Ends go on too: who closes a pipe on one side closes it on the other, signals reach the
@@ -24,6 +25,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 from accord.errors import SpawnFailed
@@ -137,8 +139,16 @@ class Line:
 class Pump:
     """Passes bytes from one descriptor to another until either ends."""
 
-    def __init__(self, source: int, sink: int, seen: Callable[[float, bytes], None]) -> None:
+    def __init__(
+        self,
+        source: int,
+        sink: int,
+        seen: Callable[[float, bytes], None],
+        pass_on: Callable[[bytes], None] | None = None,
+    ) -> None:
+        """`pass_on` writes to `sink` where the bytes cannot go there as they are."""
         self._source, self._sink, self._seen = source, sink, seen
+        self._pass_on = pass_on or partial(_write, sink)
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
@@ -146,7 +156,7 @@ class Pump:
             while chunk := _read(self._source):
                 # Before they go on: the answer may be here before this thread goes on itself.
                 self._seen(time.monotonic(), chunk)
-                _write(self._sink, chunk)
+                self._pass_on(chunk)
         except OSError:
             # Nobody reads any more: the other side learns it by our closing below.
             pass
@@ -185,6 +195,15 @@ def _write(descriptor: int, chunk: bytes) -> None:
             data = data[os.write(descriptor, data) :]
         except BlockingIOError:
             _wait(descriptor, select.POLLOUT)
+
+
+def _for_a_person(descriptor: int) -> Callable[[bytes], None] | None:
+    """How to write to a terminal what an agent prints; None where this is none."""
+    if not os.isatty(descriptor):
+        return None
+    from accord.machine.passed_output import PassedOutput
+
+    return PassedOutput(descriptor)
 
 
 def _wait(descriptor: int, event: int) -> None:
@@ -264,10 +283,11 @@ class Recorder:
         for pipe in (agent.stdin, agent.stdout, agent.stderr):
             pipe.close()
         inward = Pump(0, ends[0], self._seeing("client"))
+        # A copy: what we have to say ourselves may come after its last word.
+        errors = os.dup(2)
         outward = (
             Pump(ends[1], 1, self._seeing("agent")),
-            # A copy: what we have to say ourselves may come after its last word.
-            Pump(ends[2], os.dup(2), self._seeing("stderr")),
+            Pump(ends[2], errors, self._seeing("stderr"), _for_a_person(errors)),
         )
         for pump in (inward, *outward):
             pump.thread.start()

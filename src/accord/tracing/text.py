@@ -2,15 +2,15 @@
 
 Must not know files.
 
-What always holds: whatever is in a recording, no line has a control character; what would command a
-terminal is shown as an escape.
+What always holds: no line has a character that a terminal would obey or not draw, whatever is in a
+recording.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from unicodedata import category
 
+from accord.machine.visible_text import visible_line
 from accord.tracing.row import Row
 from accord.tracing.statistics import MethodFigures
 from accord.tracing.validation import Problem
@@ -18,19 +18,6 @@ from accord.tracing.validation import Problem
 _ARROWS = {"client": "→", "agent": "←", None: " "}
 _PLAIN_ARROWS = {"client": ">", "agent": "<", None: " "}
 _METHOD_WIDTH = 26
-
-
-def visible(text: str) -> str:
-    """The text on one line, with whatever is no visible letter as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() and category(char) != "Cf" else _escaped(char) for char in text
-    )
-
-
-def _escaped(char: str) -> str:
-    return {"\n": "⏎", "\t": " "}.get(char) or char.encode("unicode_escape").decode("ascii")
 
 
 def duration(seconds: float | None) -> str:
@@ -48,19 +35,20 @@ def row_lines(row: Row, *, width: int | None = None, unicode: bool = True) -> It
     """A row, and below it the life of a tool call and the rules that it breaks."""
     arrows = _ARROWS if unicode else _PLAIN_ARROWS
     indent = "" if row.kind == "turn" or row.turn is None else "  "
-    name = row.method or row.kind
+    name = visible_line(row.method or row.kind)
     count = f" ×{len(row.frames)}" if row.kind in ("stream", "stderr", "terminal") else ""
     took = (
         duration(row.seconds) if row.kind not in ("update", "note", "noise", "gap", "end") else ""
     )
     head = f"{row.start:10.3f} {arrows.get(row.speaker, ' ')} {indent}{name:<{_METHOD_WIDTH}}"
-    line = f"{head} {took:>9}  {row.title}{count}"
+    line = f"{head} {took:>9}  {visible_line(row.title)}{count}"
     if row.status:
-        line += f"  [{row.status}]"
-    yield _fitting(visible(line), width)
+        line += f"  [{visible_line(row.status)}]"
+    yield _fitting(line, width)
     if len(row.steps) > 1:
-        life = ", ".join(f"{status or '-'} {time:.3f}" for time, status in row.steps)
-        yield _fitting(visible(f"{'':12} {indent}{'':>{_METHOD_WIDTH}} {'':>9}  {life}"), width)
+        steps = (f"{visible_line(status or '-')} {time:.3f}" for time, status in row.steps)
+        life = ", ".join(steps)
+        yield _fitting(f"{'':12} {indent}{'':>{_METHOD_WIDTH}} {'':>9}  {life}", width)
     for problem in row.problems:
         yield _fitting(f"{'':12} {indent}{problem_line(problem, unicode=unicode)}", width)
 
@@ -69,7 +57,8 @@ def problem_line(problem: Problem, *, unicode: bool = True) -> str:
     """A broken rule."""
     mark = ("✕" if unicode else "x") if problem.level == "must" else "!"
     detail = f" ({problem.detail})" if problem.detail else ""
-    return visible(f"{mark} {problem.rule}: {problem.sentence}{detail}, entry {problem.number}")
+    said = visible_line(f"{problem.rule}: {problem.sentence}{detail}")
+    return f"{mark} {said}, entry {problem.number}"
 
 
 def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> Iterator[str]:
@@ -82,9 +71,9 @@ def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> I
             f"{duration(value) if value is not None else '-':>10}"
             for value in (one.p50, one.p99, one.longest)
         )
-        yield visible(
-            f"{arrows.get(one.speaker, ' ')} {one.method[:34]:<34} {one.count:>8} {one.errors:>7} "
-            f"{one.unanswered:>5} {' '.join(times)}"
+        yield (
+            f"{arrows.get(one.speaker, ' ')} {visible_line(one.method)[:34]:<34} {one.count:>8} "
+            f"{one.errors:>7} {one.unanswered:>5} {' '.join(times)}"
         )
 
 
@@ -92,4 +81,4 @@ def _fitting(line: str, width: int | None) -> str:
     return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
 
 
-__all__ = ["duration", "figure_lines", "problem_line", "row_lines", "visible"]
+__all__ = ["duration", "figure_lines", "problem_line", "row_lines"]

@@ -12,7 +12,6 @@ What always holds
 import contextlib
 import os
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -228,10 +227,4 @@ class SubprocessTransport:
             self._tell(Ended("closed here", clean=True), self._process.exit)
 
 
-def forward_stderr(data: bytes) -> None:
-    """A listener that shows the agent's stderr on ours."""
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()
-
-
-__all__ = ["SubprocessTransport", "forward_stderr"]
+__all__ = ["SubprocessTransport"]

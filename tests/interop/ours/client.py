@@ -35,10 +35,11 @@ from accord.client.files import FileService
 from accord.client.forms import FormRequest
 from accord.client.options import ClientOptions
 from accord.client.terminals import TerminalService
+from accord.machine.passed_output import PassedOutput
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.transcript.tool_call import ToolCall
-from accord.transport.subprocess import SubprocessTransport, forward_stderr
+from accord.transport.subprocess import SubprocessTransport
 from tests.interop.official.script import ECHO, FORM_VALUES, print_report, split_command
 from tests.interop.official.seen import Json, Seen
 
@@ -291,7 +292,7 @@ async def main(words: Sequence[str], command: Sequence[str]) -> None:
         "elicitation": script.elicitations,
         "extensions": script.extensions,
     }
-    async with Client.spawn(*command, stderr=forward_stderr, **options) as client:
+    async with Client.spawn(*command, stderr=PassedOutput(), **options) as client:
         script.client = client
         reports = await script.run(steps)
     transport = client._connected.link.transport

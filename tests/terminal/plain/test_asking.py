@@ -97,7 +97,7 @@ def test_what_would_happen_is_shown_before_it_is_asked() -> None:
     )
     _, shown, _ = answered("permission", what, "n")
     for words in (
-        "$ rm\\u202e -rf \\x1b[2Jx",
+        "$ rm⟨U+202E⟩ -rf ⟨U+001B⟩[2Jx",
         "In: /elsewhere (outside the project",
         "/etc/passwd (outside the project",
         "Host: example.com",

@@ -88,7 +88,7 @@ def test_a_diff_has_every_line_that_changed_and_all_that_is_in_it() -> None:
     }
     shown.call(title="Edit", status="in_progress", content=[diff])
     assert [line.strip() for line in shown.lines[1:]] == [
-        *("@@ line 1 @@", "--- a", "-b", "+++ b␛[8m␌b")
+        *("@@ line 1 @@", "--- a", "-b", "+++ b⟨U+001B⟩[8m⟨U+000C⟩b")
     ]
 
 

@@ -174,7 +174,7 @@ async def test_nothing_that_an_agent_sends_commands_the_terminal(tmp_path: Path)
     """Issue 6: everything an agent sends is untrusted."""
     said = await spoken(tmp_path, "shout")
     assert not HARMFUL.search(said.text)
-    assert "shouted" not in said.text
+    assert "⟨U+001B⟩]0;shouted⟨U+0007⟩" in said.text
     assert "red" in said.text
 
 

@@ -74,7 +74,7 @@ def test_pictures_and_sounds() -> None:
     image = v1.ImageContent(data=png(8, 4), mime_type="image/png", uri=f"file://{FOLDER}/p.png")
     assert shown(image).endswith("p.png")
     audio = block(type="audio", data="AAAA", mimeType="audio/\x07wav")
-    assert shown(audio) == "♪ audio/wav  3 bytes"
+    assert shown(audio) == "♪ audio/⟨U+0007⟩wav  3 bytes"
     assert content_target(audio) is None
 
 

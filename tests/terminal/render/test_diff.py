@@ -54,7 +54,7 @@ def test_side_by_side_of_long_lines_and_several_places() -> None:
     assert "here" in shown
     assert "No newline" in shown
     assert "..." in shown
-    assert shown.count("|") == 7
+    assert shown.count("|") == 8
 
 
 def test_words_that_differ_and_colours_of_the_language() -> None:
@@ -114,7 +114,10 @@ def test_what_no_terminal_draws_is_written_out_in_a_colour_of_its_own(side_by_si
     look = a_look(width=120, side_by_side=side_by_side)
     strips, _, _ = diff_lines(change_of(diff), look, 10)
     [marked] = [
-        segment for strip in strips for segment in strip if segment.text == "␛" and segment.style
+        segment
+        for strip in strips
+        for segment in strip
+        if segment.text == "⟨U+001B⟩" and segment.style
     ]
     assert marked.style is not None
     assert marked.style.color == look.palette.warning.color

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from accord.errors import RequestFailed
+from accord.machine.visible_text import visible
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
@@ -67,7 +68,7 @@ def context(
 
 
 def _to_stderr(sentence: str) -> None:
-    sys.stderr.write(f"accord proxy context: {sentence}\n")
+    sys.stderr.write(f"accord proxy context: {visible(sentence)}\n")
 
 
 def _is_command(blocks: list[Any]) -> bool:

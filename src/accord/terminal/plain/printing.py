@@ -11,12 +11,20 @@ What always holds
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.text.cleaning import columns, cut, harmless, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
+from accord.terminal.model.words.permission_words import (
+    Fact,
+    facts_of,
+    path_words,
+    who_asks,
+    whole,
+)
 from accord.terminal.plain.markdown import Markdown
 from accord.terminal.plain.prose import Prose
 from accord.transcript import (
@@ -37,6 +45,9 @@ DIFF_LINES_MAX = 200
 LINE_CHARACTERS_MAX = 4096
 """A line of a command's output that is longer is shown before its end has come."""
 
+REASON_CHARACTERS_MAX = 4_000
+"""Of what is given as a reason to allow something; more is counted."""
+
 REASON_LINES_MAX = 10
 """Lines of what a failed call says."""
 
@@ -49,6 +60,7 @@ _MARKS = {
     "failed": ("✕", "x"),
     "cancelled": ("✕", "x"),
     "call": ("▸", ">"),
+    "said": ("│", "|"),
 }
 _STYLES = {"dim": "2", "bold": "1", "green": "32", "red": "31", "cyan": "36", "yellow": "33"}
 _STYLES["code"] = _STYLES["cyan"]
@@ -249,7 +261,7 @@ class Printer:
 
     def _turn_to(self, call: ToolCall) -> None:
         """What follows belongs to this call."""
-        title = call.title or call.name or call.kind
+        title = one_line(call.title or call.name or call.kind)
         known = self._titles.get(call.tool_call_id)
         if self._call == call.tool_call_id and known == title:
             return
@@ -311,17 +323,64 @@ class Printer:
 
     # ---- asking
 
-    def question(self, request: PermissionRequest) -> None:
-        """What the agent wants to do, before the user is asked."""
-        if request.tool_call is not None:
-            self._show_call(request.tool_call)
+    def question(
+        self, request: PermissionRequest, folder: str, add_dirs: Sequence[str] = (), name: str = ""
+    ) -> None:
+        """All that is known about what the agent wants to do, before the user is asked.
+
+        What would happen comes last, right above the question.  Lines of the agent's words are
+        indented further than ours, so that none of them looks like one.
+        """
+        call = request.tool_call
+        if call is not None:
+            self._show_asked(call)
         else:
             self._blank()
-            self._paragraph(f"  {self._mark('call')} ", request.title, "bold")
-        if request.command is not None:
-            self._verbatim("      ", f"$ {request.command}", "dim")
+            self._paragraph(f"  {self._mark('call')} ", one_line(request.title), "bold")
+            for diff in asked_changes(request):
+                self._show_diff(diff, named=False)
+        if request.origin != "agent":
+            self._paragraph("      ", who_asks(request, name), "yellow")
         if request.reason:
-            self._paragraph("      ", request.reason)
+            self._paragraph("      Why: ", request.reason[:REASON_CHARACTERS_MAX])
+            if len(request.reason) > REASON_CHARACTERS_MAX:
+                more = len(request.reason) - REASON_CHARACTERS_MAX
+                self._paragraph("      ", f"({more:,} more characters of it are not shown)", "dim")
+        if call is not None and call.text.strip() not in ("", (request.reason or "").strip()):
+            for line in whole(call.text.strip("\n")).split("\n"):
+                self._exactly(f"      {self._mark('said')} ", line)
+        title = one_line(request.title if call is None else call.title or "")
+        changed = {path_words(diff.path, folder, add_dirs) for diff in call.diffs} if call else ()
+        for fact in facts_of(request, folder, add_dirs):
+            is_here = fact.label == "In" and fact.text.endswith("(this project)")
+            is_told = fact.kind == "path" and (fact.text in title or fact.text in changed)
+            if not is_here and not is_told:
+                self._fact(fact)
+
+    def _show_asked(self, call: ToolCall) -> None:
+        self._show_call(call)
+
+    def _fact(self, fact: Fact) -> None:
+        self._hush()
+        if fact.kind == "command":
+            # As a shell shows what was typed: each line of it behind a mark of ours.
+            for number, line in enumerate(fact.text.split("\n")):
+                self._exactly("      > " if number else "      $ ", line)
+            return
+        label = f"{fact.label}: " if fact.label else ""
+        style = {"json": "dim", "warning": "yellow"}.get(fact.kind, "")
+        first, *rest = fact.text.split("\n")
+        self._exactly(f"      {label}", first, style)
+        for line in rest:
+            self._exactly("        ", line, style)
+
+    def _exactly(self, first: str, line: str, style: str = "") -> None:
+        """A line that is visible already, cut where it is too wide."""
+        rest = " " * columns(first)
+        for number, part in enumerate(cut(line.rstrip(), self.width - columns(first))):
+            shown = f"{rest if number else first}{self.paint(part, style)}"
+            self._out.write(shown.rstrip() + "\n")
+        self._out.flush()
 
     def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
         """Put the question itself; the cursor stays behind it."""

@@ -15,7 +15,6 @@ from textwrap import wrap
 
 from accord.client.asking import PermissionRequest
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.cleaning import harmless, one_line
 from accord.terminal.model.words.cards import (
@@ -26,7 +25,7 @@ from accord.terminal.model.words.cards import (
     exit_words,
     kind_word,
 )
-from accord.terminal.model.words.permission_words import exact, facts_of, who_asks
+from accord.terminal.model.words.permission_words import exact
 from accord.terminal.plain.content_words import block_words, received_words, unknown_words
 from accord.terminal.plain.printing import REASON_LINES_MAX, Out, Printer
 from accord.transcript import (
@@ -47,9 +46,6 @@ PLACES_SHOWN_MAX = 20
 
 SLOW_SECONDS = 2.0
 """How long a call must take for its time to be worth a word."""
-
-REASON_CHARACTERS_MAX = 4_000
-"""Of what is given as a reason to allow something; more is counted."""
 
 _STEPS = {
     "pending": "",
@@ -330,34 +326,15 @@ class ChatPrinter(Printer):
 
     def permission(self, request: PermissionRequest, chat: Chat) -> None:
         """All that is known about what the agent wants to do."""
-        call = request.tool_call
-        if call is not None:
-            self._turn_to(call)
-            self._show_places(call)
-            self._show_diffs(call)
-        else:
-            self._blank()
-            self._paragraph(f"  {self._mark('call')} ", one_line(request.title), "bold")
-            for diff in asked_changes(request):
-                self._show_diff(diff, named=False)
-        if request.origin != "agent":
-            self._paragraph("      ", who_asks(request, chat.agent_name), "yellow")
-        title = request.title if call is None else call_title(call)
-        shown = set() if call is None else {self._near(diff.path) for diff in call.diffs}
-        for fact in facts_of(request, chat.folder):
-            is_here = fact.label == "In" and fact.text.endswith("(this project)")
-            if is_here or (fact.kind == "path" and (fact.text in title or fact.text in shown)):
-                continue
-            if fact.kind == "command":
-                self.exactly("      ", f"$ {fact.text}")
-            else:
-                label = f"{fact.label}: " if fact.label else ""
-                self.exactly("      ", label + fact.text, "dim" if fact.kind == "json" else "")
-        if request.reason:
-            self._paragraph("      ", f"Why: {request.reason[:REASON_CHARACTERS_MAX]}")
+        self.question(request, chat.folder, chat.roots, chat.agent_name)
         if chat.questions.waiting > 1:
             more = counted(chat.questions.waiting - 1, "more question")
             self._paragraph("    ", f"({more} behind this one)", "yellow")
+
+    def _show_asked(self, call: ToolCall) -> None:
+        self._turn_to(call)
+        self._show_places(call)
+        self._show_diffs(call)
 
     def choices(self, choices: Sequence[tuple[str, str]], *, again: bool = False) -> None:
         """What each key means; the same is not said twice, unless somebody asks."""

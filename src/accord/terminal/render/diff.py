@@ -16,7 +16,7 @@ from textual.strip import Strip
 from accord.terminal.model.text.cleaning import WRITTEN_OUT, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
 from accord.terminal.model.words.cards import counted, path_words
-from accord.terminal.render.block import OpenFile, strip_of
+from accord.terminal.render.block import OpenFile, cut, strip_of
 from accord.terminal.render.code import Code
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look
@@ -116,13 +116,21 @@ class Gutter:
         number = line.old if line.kind == "removed" else line.new
         head = f"{number if number is not None else '':>{self._digits}} {sign_of(line)} "
         parts = broken(runs, self.width - len(head))
-        if len(parts) > PARTS_MAX:
-            parts = [*parts[:PARTS_MAX], [(self._look.mark("…", "..."), palette.dim)]]
+        parts = folded_parts(parts, self.width - len(head), self._look)
         found: list[Strip] = []
         for count, part in enumerate(parts):
             strip = strip_on([*gutter(line, head, count, palette), *part], under, self.width)
             found.append(Strip([*strip_of((self._indent, Style.null())), *strip]))
         return found
+
+
+def folded_parts(parts: list[list[Run]], width: int, look: Look) -> list[list[Run]]:
+    """The rows of a line; of a very long one the first ones and the last, and what is between."""
+    if len(parts) <= PARTS_MAX + 1:
+        return parts
+    between_them = sum(len(text) for part in parts[PARTS_MAX:-1] for text, _ in part)
+    words = f"{look.mark('…', '...')} {between_them:,} more characters"
+    return [*parts[:PARTS_MAX], [(cut(words, width), look.palette.dim)], parts[-1]]
 
 
 def between(line: DiffLine, look: Look, indent: str) -> Strip:

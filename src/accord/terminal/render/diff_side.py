@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, paired
 from accord.terminal.render.block import OpenFile, strip_of
-from accord.terminal.render.diff import PARTS_MAX, between, coloured, gutter, sign_of, under_of
+from accord.terminal.render.diff import between, coloured, folded_parts, gutter, sign_of, under_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.look import Look
 from accord.terminal.render.spans import broken, strip_on
@@ -77,8 +77,7 @@ class _Halves:
         number = line.old if is_old else line.new
         head = f"{number if number is not None else '':>{self._digits}} {sign_of(line)} "
         parts = broken(runs, self._width - len(head))
-        if len(parts) > PARTS_MAX:
-            parts = [*parts[:PARTS_MAX], [(self._look.mark("…", "..."), palette.dim)]]
+        parts = folded_parts(parts, self._width - len(head), self._look)
         found: list[Strip] = []
         for count, part in enumerate(parts):
             runs = [*gutter(line, head, count, palette), *part]

@@ -71,12 +71,12 @@ def test_what_is_shown_is_bounded_and_harmless() -> None:
     assert len(lines) == LINES_MAX + 1
     long = review_lines(change("", "\x1b[31m" + "x" * 100_000))
     assert len(long[1].line.text) < 3000
-    assert long[1].line.text.startswith("␛[31mx")
+    assert long[1].line.text.startswith("⟨U+001B⟩[31mx")
 
 
 def test_returns_are_seen_where_not_every_line_has_one() -> None:
     """Ours: who reviews a change sees what it really contains."""
     texts = [line.text for line, _ in review_lines(change("a\r\n", "a\n"))]
-    assert texts[2:] == ["a␍", "a"]
+    assert texts[2:] == ["a⟨U+000D⟩", "a"]
     texts = [line.text for line, _ in review_lines(change("a\r\nb\r\n", "a\r\n"))]
     assert texts[1:] == ["a", "b"]

@@ -174,9 +174,9 @@ def test_removed_lines_stand_beside_the_added_ones() -> None:
 def test_what_no_terminal_draws_is_written_out() -> None:
     """Ours: who reviews a change sees what it really contains."""
     change = change_of(FileDiff("f", "modify", None, "echo\n", "echo \x1b[8m\u202erm\x1b[0m\n"))
-    assert kinds(change.lines) == "-echo\n+echo ␛[8m⟨U+202E⟩rm␛[0m"
+    assert kinds(change.lines) == "-echo\n+echo ⟨U+001B⟩[8m⟨U+202E⟩rm⟨U+001B⟩[0m"
     patch = "@@ -1 +1 @@\n-a\n+a\x00\u200b\n"
-    assert kinds(change_of(FileDiff("f", "modify", patch=patch)).lines) == "-a\n+a␀⟨U+200B⟩"
+    assert kinds(change_of(FileDiff("f", "modify", patch=patch)).lines) == "-a\n+a⟨U+0000⟩⟨U+200B⟩"
 
 
 def test_returns_are_seen_where_not_every_line_has_one() -> None:
@@ -186,9 +186,9 @@ def test_returns_are_seen_where_not_every_line_has_one() -> None:
         return kinds(change_of(FileDiff("f", "modify", None, before, after)).lines)
 
     assert shown("a\r\nb\r\n", "a\r\nc\r\n") == " a\n-b\n+c"
-    assert shown("a\nb\n", "a\nb\r\n") == " a\n-b\n+b␍"
-    assert shown("a\r\n", "a\n") == "-a␍\n+a"
+    assert shown("a\nb\n", "a\nb\r\n") == " a\n-b\n+b⟨U+000D⟩"
+    assert shown("a\r\n", "a\n") == "-a⟨U+000D⟩\n+a"
     patch = "@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+c\r\n"
     assert kinds(change_of(FileDiff("f", "modify", patch=patch)).lines) == " a\n-b\n+c"
     mixed = "@@ -1 +1 @@\n-b\n+b\r\n"
-    assert kinds(change_of(FileDiff("f", "modify", patch=mixed)).lines) == "-b\n+b␍"
+    assert kinds(change_of(FileDiff("f", "modify", patch=mixed)).lines) == "-b\n+b⟨U+000D⟩"

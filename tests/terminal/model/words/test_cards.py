@@ -51,7 +51,7 @@ def test_a_call_without_a_title_is_called_by_its_name_or_kind() -> None:
     assert call_title(a_call(title="\x1b[1m Edit\nit ")) == "Edit it"
     assert call_title(a_call(name="write")) == "write"
     assert call_title(a_call(kind="read")) == "read"
-    assert call_title(a_call(kind="\x1b")) == "tool"
+    assert call_title(a_call(kind="\x1b")) == "⟨U+001B⟩"
 
 
 @pytest.mark.rule("V1-TOOL-12")
@@ -68,7 +68,7 @@ def test_customs_of_agents_name_tool_and_parent() -> None:
     assert (call_name(call), parent_of(call)) == ("", None)
     call.meta["x"] = Raw(b"7")
     call.meta["claudeCode"] = Raw(b'{"toolName": "Grep\\u001b", "parentToolUseId": "p"}')
-    assert (call_name(call), parent_of(call)) == ("Grep", "p")
+    assert (call_name(call), parent_of(call)) == ("Grep⟨U+001B⟩", "p")
     assert plain_value(b"{") is None
 
 
@@ -82,7 +82,7 @@ def test_customs_of_agents_name_tool_and_parent() -> None:
         ("cancelled", "cancelled", "cancelled"),
         ("paused", "paused", "paused"),
         ("_beaming\x1b[1m", "unknown", "_beaming"),
-        ("\x1b", "unknown", "unknown"),
+        ("\x1b", "unknown", "⟨U+001B⟩"),
     ],
 )
 def test_every_status_has_its_own_word(status: str, name: str, word: str) -> None:
@@ -192,7 +192,7 @@ def test_numbers_of_tokens_and_money() -> None:
 def test_how_commands_end() -> None:
     """v2: both facts may be unknown."""
     assert exit_words(ExitStatus(3)) == "exit code 3"
-    assert exit_words(ExitStatus(None, "SIG\x1bKILL")) == "ended by SIGKILL"
+    assert exit_words(ExitStatus(None, "SIG\x1bKILL")) == "ended by SIG⟨U+001B⟩KILL"
     assert exit_words(ExitStatus()) == "ended"
 
 

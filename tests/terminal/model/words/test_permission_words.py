@@ -75,8 +75,9 @@ def test_of_what_is_unknown_it_is_said_that_it_is() -> None:
 def test_very_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Style: everything has a bound."""
     assert texts(paths=("a",) * 300)[-1] == "|and 44 more"
-    monkeypatch.setattr(permission_words, "ARGUMENTS_CHARACTERS_MAX", 10)
-    assert texts(paths=(), tool_call=a_call(given="x" * 100))[-1] == "|and 92 characters more"
+    monkeypatch.setattr(permission_words, "SHOWN_CHARACTERS_MAX", 10)
+    shown = ['Arguments|"xxxx\n⟨92 characters are not shown⟩\nxxxx"']
+    assert texts(paths=(), tool_call=a_call(given="x" * 100)) == shown
 
 
 def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> None:
@@ -106,9 +107,9 @@ def test_nothing_hides_in_what_is_shown(text: str) -> None:
 
 def test_blanks_that_are_no_space_and_piles_of_accents_are_told() -> None:
     """Ours: `rm -rf a` with another blank is another command; accents cover the lines around."""
-    assert exact("rm -rf\xa0/ \u3000x\u2003y") == r"rm -rf\xa0/ \u3000x\u2003y"
-    assert exact("e" + "\u0301" * 10) == "e" + "\u0301" * 8 + r"\u0301\u0301"
-    assert exact("a\U0001f3fdb\U000e0041") == r"a\U0001f3fdb\U000e0041"
+    assert exact("rm -rf\xa0/ \u3000x\u2003y") == "rm -rf⟨U+00A0⟩/ ⟨U+3000⟩x⟨U+2003⟩y"
+    assert exact("e" + "\u0301" * 10) == "e" + "\u0301" * 8 + "⟨U+0301⟩⟨U+0301⟩"
+    assert exact("a\U0001f3fdb\U000e0041") == "a⟨U+1F3FD⟩b⟨U+E0041⟩"
     assert exact("plain é 日本語 text\nand more") == "plain é 日本語 text\nand more"
 
 
@@ -118,7 +119,7 @@ def test_the_question_is_also_there_as_lines() -> None:
     assert lines == (
         "Claude asks for permission.",
         "Edit src/app.py",
-        "Why: because",
+        "Why: because⟨U+0007⟩",
         "File: src/app.py",
     )
     assert described(a_request(paths=()), "", FOLDER)[-1].startswith("It does not say")

@@ -29,10 +29,10 @@ from accord.transcript.tool_call import KINDS_OF_TOOL
         (Rule(effect="allow", mcp_tool="s/*"), "every tool of the MCP server s"),
         (Rule(effect="allow", kind="fetch", host="a.example"), "fetching what is on a.example"),
         # Nothing is left out of what will be allowed for longer.
-        (Rule(effect="allow", title="A \x1b[1mb"), r"what is called “A \x1b[1mb”"),
+        (Rule(effect="allow", title="A \x1b[1mb"), "what is called “A ⟨U+001B⟩[1mb”"),
         (
             Rule(effect="allow", command="rm \u202e-rf\nx\xa0y", exact=True),
-            r"running exactly `rm \u202e-rf\nx\xa0y`",
+            "running exactly `rm ⟨U+202E⟩-rf⏎x⟨U+00A0⟩y`",
         ),
     ],
 )

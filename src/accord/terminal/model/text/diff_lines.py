@@ -100,7 +100,8 @@ def line_text(text: str, *, has_returns: bool = False) -> str:
     if has_returns:
         text = text.removesuffix("\r")
     if len(text) > LINE_CHARACTERS_MAX:
-        text = text[:LINE_CHARACTERS_MAX] + "…"
+        more = f"⟨{len(text) - LINE_CHARACTERS_MAX:,} more characters⟩"
+        return exact_code(text[:LINE_CHARACTERS_MAX]) + more
     return exact_code(text)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
-from accord.terminal.model.text.cleaning import few_accents, without_unseen
+from accord.machine.visible_text import visible
 from accord.terminal.model.text.sgr import PLAIN, Ink, ink_after, sequence
 
 TAB_STOPS = 8
@@ -59,12 +59,12 @@ def _joined(runs: list[tuple[str, Ink]]) -> Line:
     ink = PLAIN
     for text, other in runs:
         if texts and other != ink:
-            found.append(Run(few_accents("".join(texts)), ink))
+            found.append(Run(visible("".join(texts)), ink))
             texts.clear()
         ink = other
         texts.append(text)
     if texts:
-        found.append(Run(few_accents("".join(texts)), ink))
+        found.append(Run(visible("".join(texts)), ink))
     return tuple(found)
 
 
@@ -190,9 +190,6 @@ class OutputLines:
             self._length = len(self._cells)
 
     def _write(self, text: str) -> None:
-        text = without_unseen(text)
-        if not text:
-            return
         if self._cells is None:
             self._runs.append((text, self._ink))
             self._length += len(text)

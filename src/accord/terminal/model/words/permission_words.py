@@ -28,9 +28,11 @@ from accord.client.asking import (
 )
 from accord.client.patterns import beneath, place
 from accord.client.policy import Facts, rules_of
+from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.model.text.cleaning import exact, harmless, one_line
+from accord.terminal.model.text.cleaning import exact, exact_line, one_line
+from accord.terminal.model.words.cards import counted
 from accord.terminal.model.words.rule_words import SCOPE_WORDS, rule_words
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
@@ -38,8 +40,12 @@ FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 PATHS_SHOWN_MAX = 256
 """Paths of one request that are shown; of more it is said how many there are."""
 
-ARGUMENTS_CHARACTERS_MAX = 20_000
-"""Of the arguments of a tool; the rest is counted."""
+SHOWN_CHARACTERS_MAX = 100_000
+"""Of a command or the arguments of a tool; of a longer text the middle is counted."""
+
+TELLING_LINES_MIN = 6
+TELLING_CHARACTERS_MIN = 500
+"""A command with so many lines or characters is shown with its length."""
 
 OUTSIDE = "outside the project"
 _LETTERS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "v"}
@@ -89,7 +95,9 @@ def facts_of(
     """What would happen, as far as the request says; never empty."""
     found: list[Fact] = []
     if request.command is not None:
-        found.append(Fact("Command", exact(request.command), "command"))
+        found.append(Fact("Command", whole(request.command), "command"))
+        length = length_words(request.command)
+        found += [Fact("Length", length)] if length else []
         found.append(Fact("In", _folder_words(request.cwd, folder, add_dirs)))
     label = "File" if len(request.paths) == 1 else "Files"
     for path in request.paths[:PATHS_SHOWN_MAX]:
@@ -97,10 +105,11 @@ def facts_of(
         label = ""
     if len(request.paths) > PATHS_SHOWN_MAX:
         found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
-    found += [Fact("Host", exact(host)) for host in request.hosts]
+    found += [Fact("Host", exact_line(host)) for host in request.hosts]
     if request.mcp_tool is not None:
         server, slash, tool = request.mcp_tool.partition("/")
-        words = f"{exact(tool)} of {exact(server)}" if slash else exact(request.mcp_tool)
+        server, name = exact_line(server), exact_line(tool if slash else request.mcp_tool)
+        words = f"{name} of {server}" if slash else name
         found.append(Fact("MCP tool", words))
     if request.mcp_tool is not None or not found:
         found += _arguments(request)
@@ -119,18 +128,35 @@ def _arguments(request: PermissionRequest) -> list[Fact]:
     except Invalid:
         return [Fact("Arguments", "cannot be read", "warning")]
     text = json.dumps(given, indent=2, ensure_ascii=False)
-    shown = [Fact("Arguments", exact(text[:ARGUMENTS_CHARACTERS_MAX]), "json")]
-    if len(text) > ARGUMENTS_CHARACTERS_MAX:
-        more = len(text) - ARGUMENTS_CHARACTERS_MAX
-        shown.append(Fact("", f"and {more:,} characters more", "warning"))
-    return shown
+    return [Fact("Arguments", whole(text), "json")]
+
+
+def whole(text: str) -> str:
+    """All of a text, exactly; of one that no person can read, the beginning and the end."""
+    if len(text) <= SHOWN_CHARACTERS_MAX:
+        return exact(text)
+    half = SHOWN_CHARACTERS_MAX // 2
+    left_out = f"⟨{len(text) - 2 * half:,} characters are not shown⟩"
+    return f"{exact(text[:half])}\n{left_out}\n{exact(text[-half:])}"
+
+
+def length_words(text: str) -> str:
+    """How long a text is, and how much of it is blank; nothing where it is seen at a glance."""
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
+        return ""
+    blank = sum(not visible(line).strip() for line in lines)
+    words = counted(len(lines), "line")
+    if blank:
+        words += f", {blank:,} of them blank"
+    return f"{words}, {len(text):,} characters"
 
 
 def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
     # Not every text is a path; of one that is none nothing can be said.
     placed = None if cwd is None else place(cwd, folder)
     if cwd is None or (placed is not None and placed.real == os.path.realpath(folder)):
-        return f"{exact(folder)} (this project)"
+        return f"{exact_line(folder)} (this project)"
     return path_words(cwd, folder, add_dirs)
 
 
@@ -138,15 +164,15 @@ def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
     """A path as the person knows it: from the folder on, and marked where it is outside of all."""
     placed = place(path, folder)
     if placed is None:
-        return f"{exact(path)} ({OUTSIDE}, as far as can be told)"
+        return f"{exact_line(path)} ({OUTSIDE}, as far as can be told)"
     home = os.path.realpath(folder)
     shown = path
     if os.path.isabs(path) and beneath(placed.spelled, os.path.normpath(folder)):
         shown = os.path.relpath(placed.spelled, os.path.normpath(folder))
     if any(beneath(placed.real, os.path.realpath(root)) for root in (home, *add_dirs)):
-        return exact(shown)
-    really = "" if placed.real == placed.spelled else f", really {exact(placed.real)}"
-    return f"{exact(shown)} ({OUTSIDE}{really})"
+        return exact_line(shown)
+    really = "" if placed.real == placed.spelled else f", really {exact_line(placed.real)}"
+    return f"{exact_line(shown)} ({OUTSIDE}{really})"
 
 
 def described(
@@ -155,7 +181,7 @@ def described(
     """The question as lines of plain text, without what the tool call itself shows."""
     lines = [who_asks(request, agent_name), one_line(request.title)]
     if request.reason:
-        lines += [f"Why: {harmless(request.reason).strip()}"]
+        lines += [f"Why: {visible(request.reason).strip()}"]
     for fact in facts_of(request, folder, add_dirs):
         lines.append(f"{fact.label}: {fact.text}" if fact.label else fact.text)
     return tuple(lines)
@@ -255,6 +281,7 @@ __all__ = [
     "described",
     "exact",
     "facts_of",
+    "length_words",
     "path_words",
     "remembered_words",
     "retry_prompt",
@@ -262,4 +289,5 @@ __all__ = [
     "scopes_of",
     "subject_words",
     "who_asks",
+    "whole",
 ]

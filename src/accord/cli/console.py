@@ -1,0 +1,74 @@
+"""Sentences and lines of our commands, on their way to the terminal.
+
+Every command prints with these functions: what it prints may quote an agent, a file or a server.
+
+What always holds
+    * What is printed has been made visible: no text can command the terminal or hide in it.
+    * A letter that the stream cannot write is no reason to fail.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from accord.machine.visible_text import visible, visible_json
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+def say(text: str = "", *, end: str = "\n") -> None:
+    """Print text on standard output."""
+    _write(sys.stdout, visible(text) + end)
+
+
+def say_json(text: str) -> None:
+    """Print JSON on standard output: it stays JSON."""
+    _write(sys.stdout, visible_json(text) + "\n")
+
+
+def complain(text: str, *, end: str = "\n") -> None:
+    """Print text on standard error."""
+    _write(sys.stderr, visible(text) + end)
+    sys.stderr.flush()
+
+
+def show(lines: str) -> None:
+    """Print lines that are visible already, and may have colours of ours."""
+    _write(sys.stdout, lines + "\n")
+
+
+def show_progress(text: str) -> None:
+    """Write text over the last line of standard error, which is a terminal."""
+    _write(sys.stderr, f"\r\x1b[K{visible(text)}")
+    sys.stderr.flush()
+
+
+def clean_traces() -> None:
+    """Make visible what Python itself prints of errors and of what is logged."""
+    import logging
+
+    class Visible(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return visible(super().format(record))
+
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(Visible())
+    sys.excepthook = _print_error
+
+
+def _print_error(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    from traceback import format_exception
+
+    complain("".join(format_exception(kind, error, trace)), end="")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    encoding = stream.encoding or "ascii"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+__all__ = ["clean_traces", "complain", "say", "say_json", "show", "show_progress"]

@@ -1,0 +1,56 @@
+"""The standard error of a program that we started, passed on to our own.
+
+What always holds
+    * Where a person sees it, it is made visible: it cannot move the cursor, name the window, ring
+      or hide letters.  Colours stay.
+    * Anywhere else, such as a file, a pipe or the log of an editor, the bytes go on unchanged.
+    * A standard error that nobody reads any more is no reason to end.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+
+from accord.machine.visible_text import VisibleOutput
+
+STDERR = 2
+
+
+class PassedOutput:
+    """Passes on what one program prints.  Guards the invariants at the head of this file."""
+
+    def __init__(self, descriptor: int = STDERR) -> None:
+        self._descriptor = descriptor
+        try:
+            is_terminal = os.isatty(descriptor)
+        except OSError:
+            is_terminal = False
+        self._visible = VisibleOutput() if is_terminal else None
+
+    def __call__(self, data: bytes) -> None:
+        """Pass on the next bytes."""
+        self._write(data if self._visible is None else _encoded(self._visible.feed(data)))
+
+    def finish(self) -> None:
+        """Pass on what waited for the rest of a character or a sequence."""
+        if self._visible is not None:
+            self._write(_encoded(self._visible.finish()))
+
+    def _write(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            try:
+                left = left[os.write(self._descriptor, left) :]
+            except BlockingIOError:
+                # Somebody made it non-blocking, and shares the setting with us.
+                select.select([], [self._descriptor], [])
+            except OSError:
+                return
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+__all__ = ["STDERR", "PassedOutput"]
