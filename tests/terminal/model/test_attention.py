@@ -24,8 +24,8 @@ def _words(signs: Signs) -> str | None:
     if signs.title is None:
         return None
     assert signs.title.startswith("\x1b]2;")
-    assert signs.title.endswith("\x07")
-    return signs.title[4:-1]
+    assert signs.title.endswith("\x1b\\")
+    return signs.title[4:-2]
 
 
 def test_who_is_here_is_not_called() -> None:
@@ -93,6 +93,6 @@ async def test_a_question_calls_before_all_else() -> None:
 def test_no_folder_commands_the_terminal(name: str) -> None:
     """Issue: escape sequences never reach the terminal unfiltered."""
     title = window_title(Attention().title([Chat(f"/{name}")]))
-    inside = title[4:-1]
+    inside = title[4:-2]
     assert columns(inside) <= TITLE_COLUMNS_MAX
     assert not {category(letter) for letter in inside} & {"Cc", "Cf", "Cs"}

@@ -107,7 +107,7 @@ def _folder(chat: Chat) -> str:
 
 def window_title(text: str) -> str:
     """The command that gives a terminal's window this title; the text is cleaned once more."""
-    return f"\x1b]2;{one_line(text, TITLE_COLUMNS_MAX)}\x07"
+    return f"\x1b]2;{one_line(text, TITLE_COLUMNS_MAX)}\x1b\\"
 
 
 __all__ = ["TITLE_COLUMNS_MAX", "Attention", "Signs", "window_title"]

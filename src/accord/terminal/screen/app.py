@@ -21,6 +21,8 @@ from typing import ClassVar
 import anyio
 from textual import events
 from textual.app import ComposeResult
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher
 
@@ -33,6 +35,7 @@ from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
 from accord.terminal.screen.around.footer import Footer
 from accord.terminal.screen.around.tab_bar import TabBar
+from accord.terminal.screen.driver import ScreenDriver
 from accord.terminal.screen.hanging_up import when_gone
 from accord.terminal.screen.pane import ChatPane
 from accord.terminal.screen.settling import settle
@@ -270,10 +273,18 @@ class AccordApp(ActingApp):
     def _tell(self) -> None:
         """The bell and the title of the window, where the person looks elsewhere."""
         signs = self._attention.take(self.desk.chats)
-        if signs.bell:
-            self.bell()
+        if signs.bell and isinstance(self._driver, ScreenDriver):
+            self._driver.ring()
         if signs.title is not None:
             self._write(signs.title)
+
+    def bell(self) -> None:
+        """Nothing: Textual rings where it likes; who wants to be called has said so."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """The one that lets nothing pass but the screen; tests have theirs."""
+        found = super().get_driver_class()
+        return ScreenDriver if found is LinuxDriver else found
 
     def _pictures_wait(self) -> None:
         self.call_later(self._send_pictures)
