@@ -117,4 +117,4 @@ async def test_what_a_project_says_of_its_server_is_words() -> None:
     )
     async with asked("servers", server) as scene:
         assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(scene.text)
-        assert "\\u202e" in scene.text
+        assert "⟨U+202E⟩" in scene.text

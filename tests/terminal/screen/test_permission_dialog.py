@@ -41,7 +41,7 @@ async def test_a_command_is_shown_in_full_with_its_folder() -> None:
         title="Run it", kind="execute", paths=(), command="make \x1b[8mhidden", cwd=f"{FOLDER}/sub"
     )
     async with asked("permission", request) as scene:
-        assert "make \\x1b[8mhidden" in scene.text
+        assert "make ⟨U+001B⟩[8mhidden" in scene.text
         assert "In       sub" in scene.text
 
 
@@ -102,7 +102,7 @@ async def test_what_would_be_written_is_shown_where_the_agent_did_not_ask(tmp_pa
     request = a_request(origin="write", paths=paths, new_text="one\nother \x1b[31mwords\n")
     async with asked("permission", request) as scene:
         assert "- two" in scene.text
-        assert "+ other ␛[31mwords" in scene.text
+        assert "+ other ⟨U+001B⟩[31mwords" in scene.text
     os.mkfifo(tmp_path / "pipe")
     for name in ("missing.txt", "pipe"):
         request = a_request(origin="write", paths=(str(tmp_path / name),), new_text="all new\n")

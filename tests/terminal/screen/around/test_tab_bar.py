@@ -126,7 +126,7 @@ async def test_titles_are_cut_and_clean() -> None:
         bar.show(chats[1])
         await pilot.pause()
         assert "\x1b" not in app.text
-        assert "[red]" in app.lines[0]
+        assert "⟨U+001B⟩" in app.lines[0]
         bar.show(chats[3])
         await pilot.pause()
         # A session without a title has the name of its agent.

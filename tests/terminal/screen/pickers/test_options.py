@@ -201,7 +201,7 @@ async def test_no_name_breaks_it(size: tuple[int, int]) -> None:
         await pilot.press("enter")
         await pilot.pause()
         await pilot.pause()
-        assert "─ [red]bold[/red]" in app.text
+        assert "─ ⟨U+001B⟩]0;owned⟨U+0007⟩[red]bold[/red]" in app.text
         assert "\x1b" not in app.text
 
 

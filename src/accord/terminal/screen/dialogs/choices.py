@@ -4,6 +4,8 @@ the mouse.
 What always holds
     * Enter chooses nothing before a line was gone to.
     * A line that is not usable cannot be chosen.
+    * Nothing is agreed to before what must be known has been in view (`extent`), by whatever key
+      or click; refusing is always possible.
 """
 
 from __future__ import annotations
@@ -21,6 +23,13 @@ from textual.strip import Strip
 from accord.terminal.model.text.cleaning import columns
 from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.look import Look
+from accord.terminal.screen.dialogs.extent import (
+    READ_FIRST,
+    Extent,
+    ExtentLine,
+    extent_lines,
+    view_of,
+)
 from accord.terminal.screen.dialogs.frame import BODY_LINES_MIN, Dialog
 from accord.terminal.screen.dialogs.lines import Body, Lines
 
@@ -30,6 +39,8 @@ ROWS_MAX = 9
 """Lines to choose from that are shown at once; more of them scroll."""
 ROWS_MIN = 2
 _REMARK_COLUMNS_MIN = 3
+TAIL_ROOM = 4
+"""With more lines than these for what is said, the end of a long command has one of its own."""
 GAP_LINES_MIN = 14
 """With so many lines one stays empty above the answers."""
 
@@ -74,6 +85,11 @@ class ChoiceDialog(Dialog):
         super().__init__(*asked)  # type: ignore[arg-type]
         # The line that Enter would choose.
         self.focused_row: int | None = None
+        # What `body` said last about its parts, and of which of them the end has been in view.
+        self.extent = Extent()
+        self._read: object = None
+        self._extent_rows = 0
+        self._was_refused = False
 
     # ---- for the dialogs
 
@@ -87,6 +103,15 @@ class ChoiceDialog(Dialog):
         del look
         return []
 
+    @property
+    def what_must_be_read(self) -> object:
+        """What is asked, to be compared: once it was in view, it need not be again."""
+        return self.question
+
+    def agrees(self, row: Row) -> bool:
+        """Whether choosing it lets something happen, which must have been read before."""
+        return row.tone == "allow"
+
     def chosen(self, index: int) -> None:
         """A usable line was chosen."""
 
@@ -99,22 +124,82 @@ class ChoiceDialog(Dialog):
 
     # ---- inside
 
+    @property
+    def warning(self) -> str:
+        """Why the last key or click did nothing."""
+        return READ_FIRST if self._was_refused else ""
+
     def fit(self) -> None:
         """Have what is said scroll first, then the answers; what is below them stays."""
         super().fit()
+        body = self.query_one(Body)
+        self._show_extent(0)
+        room = self._fit_lines()
+        if body.count > room:
+            is_long = self.extent.needed > room
+            self._show_extent(2 if is_long and self.extent.ends_with and room > TAIL_ROOM else 1)
+            self._fit_lines()
+        self.call_after_refresh(self._look_again)
+
+    def _fit_lines(self) -> int:
+        """Divide the room; how many lines the body has of it."""
         body, rows = self.query_one(Body), self.query_one(Rows)
         left = self.room - self.gutter.height
         left -= sum(one.count for one in self.query_children(Lines) if one not in (body, rows))
         gap = 1 if body.count + rows.count < left or left >= GAP_LINES_MIN else 0
-        rows_max = max(left - gap - min(body.count, BODY_LINES_MIN), ROWS_MIN)
+        # A line about what is said is one of its own.
+        low = max(BODY_LINES_MIN - self._extent_rows, 1)
+        rows_max = max(left - gap - min(body.count, low), ROWS_MIN)
         rows_max = min(rows_max, ROWS_MAX)
         rows.styles.margin = (gap, 0, 0, 0)
         rows.styles.max_height = rows_max
-        body.styles.max_height = max(left - gap - min(rows.count, rows_max), 1)
+        height = max(left - gap - min(rows.count, rows_max), 1)
+        body.styles.max_height = height
+        return height
+
+    def _show_extent(self, rows: int) -> None:
+        if rows != self._extent_rows:
+            self._extent_rows = rows
+            self.query_one(ExtentLine).rebuild()
+
+    def _extent_lines(self, look: Look) -> list[Strip]:
+        if not self._extent_rows:
+            return []
+        body = self.query_one(Body)
+        rows, is_read = self._extent_rows, self._is_read
+        return extent_lines(self.extent, view_of(body), body.count, is_read, look, rows)
+
+    # ---- reading before agreeing
+
+    @property
+    def _is_read(self) -> bool:
+        return not self.extent.needed or self._read == self.what_must_be_read
+
+    def _look_again(self) -> None:
+        """Note what has come into view, and say how much that is."""
+        if not self.is_mounted:
+            return
+        # Before the guard is down the sizes may not be the last ones.
+        if not self.is_early and view_of(self.query_one(Body))[1] >= self.extent.needed:
+            self._read = self.what_must_be_read
+            self._was_refused = False
+            self._show_hint()
+        self.query_one(ExtentLine).rebuild()
+
+    def on_body_scrolled(self, event: Body.Scrolled) -> None:
+        """When the lines are drawn they have been in view."""
+        event.stop()
+        self.call_after_refresh(self._look_again)
+
+    def opened(self) -> None:
+        """The guard is down: what is in view now has been seen."""
+        super().opened()
+        self._look_again()
 
     def compose(self) -> ComposeResult:
         """The words, and the lines."""
         yield Body(lambda width: self.body(self.look(width)))
+        yield ExtentLine(lambda width: self._extent_lines(self.look(width)))
         yield Rows(lambda width: self._lines(self.look(width)))
 
     def redraw(self) -> None:
@@ -146,8 +231,15 @@ class ChoiceDialog(Dialog):
     def choose(self, index: int) -> None:
         """Take a line for the answer, if it can be one now."""
         rows = self.rows
-        if not self.is_early and 0 <= index < len(rows) and rows[index].is_usable:
-            self.chosen(index)
+        if self.is_early or not 0 <= index < len(rows) or not rows[index].is_usable:
+            return
+        if self.agrees(rows[index]) and not self._is_read:
+            self._look_again()
+            if not self._is_read:
+                self._was_refused = True
+                self._show_hint()
+                return
+        self.chosen(index)
 
     def on_rows_clicked(self, event: Rows.Clicked) -> None:
         """The mouse chooses like a key, and not earlier."""

@@ -105,6 +105,11 @@ class Dialog(Vertical, can_focus=True):
         """What the keys do; clean."""
         return ""
 
+    @property
+    def warning(self) -> str:
+        """Why the last key or click did nothing; clean, and empty where it did something."""
+        return ""
+
     def answer(self, value: Any) -> None:
         """Answer, unless it is too early or over."""
         if not self.is_early:
@@ -207,9 +212,9 @@ class Dialog(Vertical, can_focus=True):
         self.border_title = Content(f"{count}{self.heading}")
 
     def _show_hint(self) -> None:
-        early = self.is_early and self._was_early
-        self.set_class(early, "-early")
-        hint = TOO_EARLY if early else self.hint if self.has_focus_within else ELSEWHERE
+        early = TOO_EARLY if self.is_early and self._was_early else self.warning
+        self.set_class(bool(early), "-early")
+        hint = early or (self.hint if self.has_focus_within else ELSEWHERE)
         if hint != self._hint:
             self._hint = hint
             self.border_subtitle = Content(hint)

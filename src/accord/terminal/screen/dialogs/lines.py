@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -78,6 +79,14 @@ class Lines(ScrollView, can_focus=False):
 
 class Body(Lines, can_focus=False):
     """The part of a dialog that gives way when there is little room."""
+
+    class Scrolled(Message):
+        """Other lines are in view."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Tell the dialog."""
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Scrolled())
 
 
 __all__ = ["Body", "Build", "Lines"]

@@ -36,6 +36,7 @@ from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row, Rows, Tone
 from accord.terminal.screen.dialogs.lines import Lines
 from accord.terminal.screen.dialogs.permission_lines import (
     QUICK_LINES_MAX,
+    PermissionBody,
     body_of,
     is_quick,
     text_lines,
@@ -72,7 +73,8 @@ class PermissionDialog(ChoiceDialog):
         self._rows = [self._row(choice) for choice in self._choices]
         self.scope: Scope = "once"
         # All of what is said, where that takes a while, for the look that it was made for.
-        self._whole: tuple[Look, list[Strip]] | None = None
+        self._whole: tuple[Look, PermissionBody] | None = None
+        self._asked: object = None
 
     @property
     def heading(self) -> str:
@@ -93,11 +95,24 @@ class PermissionDialog(ChoiceDialog):
     def body(self, look: Look) -> list[Strip]:
         """Why, and what; of a very long change the beginning, until the rest is there."""
         if self._whole is not None and self._whole[0] == look:
-            return self._whole[1]
+            return self._shown(self._whole[1])
         if is_quick(self.request):
-            return body_of(self.request, self.chat, look)
+            return self._shown(body_of(self.request, self.chat, look))
         self.run_worker(self._draw_all(look), exclusive=True, group="body")
-        return body_of(self.request, self.chat, look, QUICK_LINES_MAX)
+        return self._shown(body_of(self.request, self.chat, look, QUICK_LINES_MAX))
+
+    def _shown(self, body: PermissionBody) -> list[Strip]:
+        self.extent, self._asked = body.extent, body.asked
+        return body.lines
+
+    def agrees(self, row: Row) -> bool:
+        """All but refusing: nobody knows what the agent makes of a kind of its own."""
+        return row.tone != "reject"
+
+    @property
+    def what_must_be_read(self) -> object:
+        """What would happen."""
+        return self._asked
 
     async def _draw_all(self, look: Look) -> None:
         lines = await anyio.to_thread.run_sync(

@@ -6,7 +6,7 @@ Must not know the dialog; every text of the agent is cleaned here or in the word
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rich.style import Style
 from textual.strip import Strip
@@ -14,13 +14,14 @@ from textual.strip import Strip
 from accord.client.asking import PermissionRequest
 from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.text.cleaning import exact, exact_line, one_line
 from accord.terminal.model.text.diff_lines import FileChange, change_of
-from accord.terminal.model.words.permission_words import Fact, facts_of
+from accord.terminal.model.words.permission_words import Fact, facts_of, path_words, whole
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
+from accord.terminal.screen.dialogs.extent import Extent
 from accord.transcript.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
@@ -31,29 +32,66 @@ DIFF_LINES_MAX = 2000
 QUICK_LINES_MAX = 100
 """Of a longer change the beginning is shown at once, and the rest a moment later."""
 DIFFS_MAX = 50
+TITLE_LINES_MAX = 2
+"""Of a title above what would happen; a longer one is below it."""
+LAST_LINE_CHARACTERS_MAX = 2000
 
 _INDENT = 2
 
 
+@dataclass(frozen=True, slots=True)
+class PermissionBody:
+    """The lines of a request, where its parts stand, and what would happen."""
+
+    lines: list[Strip]
+    extent: Extent
+    asked: object
+
+
 def body_of(
     request: PermissionRequest, chat: Chat, look: Look, limit: int = DIFF_LINES_MAX
-) -> list[Strip]:
+) -> PermissionBody:
     """All that is known, the most important first; of a change so many lines."""
-    lines = text_lines(_title(request), look, look.palette.strong) if _title(request) else []
     facts = facts_of(request, chat.folder, chat.roots)
-    lines += facts_lines(facts, look)
-    call = request.tool_call
-    if request.reason:
-        lines += [Strip.blank(0), *_said(request.reason, look)]
     diffs = asked_changes(request)
+    shown = [fact for fact in facts if not _is_heading(fact, diffs, look, chat)]
+    # Where nothing else says what would happen, the agent's own words do: all of them, exactly.
+    is_silent = all(fact.kind == "warning" for fact in facts)
+    is_said = not diffs and (is_silent or (request.kind, request.command) == ("execute", None))
+    words = exact_line(request.title) if is_said else _title(request)
+    title = text_lines(words, look, look.palette.strong) if words else []
+    is_cut = not is_said and len(title) > TITLE_LINES_MAX
+    lines = [*title[:TITLE_LINES_MAX], _more_of_title(look)] if is_cut else list(title)
+    lines += facts_lines(shown, look)
+    needed = len(lines)
+    if is_cut:
+        lines += [Strip.blank(0), strip_of(("All of the title:", look.palette.dim)), *title]
+    call, said = request.tool_call, []
+    if request.reason:
+        said += [Strip.blank(0), *_said(request.reason, look)]
+    text = []
+    if call is not None and call.text and call.text.strip() != (request.reason or "").strip():
+        shown_text = text_lines(whole(call.text), look, look.palette.text, indent=_INDENT)
+        exactly = indented(shown_text, (" " * _INDENT, Style.null()))
+        text = [Strip.blank(0), *(exactly if is_said else _said(call.text, look))]
+    if is_said:
+        needed += len(said) + len(text)
+        lines += [*said, *text]
+        said = text = []
+    lines += said
+    changes: list[int] = []
     for diff in diffs[:DIFFS_MAX]:
-        lines += [Strip.blank(0), *_diff(diff, look, chat, limit)]
+        changed, first = _diff(diff, look, chat, limit)
+        changes.append(len(lines) + 1 + first)
+        lines += [Strip.blank(0), *changed]
     if len(diffs) > DIFFS_MAX:
         more = f"and {len(diffs) - DIFFS_MAX} files more"
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
-    if call is not None and call.text and call.text.strip() != (request.reason or "").strip():
-        lines += [Strip.blank(0), *_said(call.text, look)]
-    return fitted(lines, look.width)
+    lines += text
+    ends_with = _last_line(request.command) if request.command is not None else ""
+    extent = Extent(needed, tuple(changes), ends_with)
+    asked = facts, call.text if is_said and call is not None else ""
+    return PermissionBody(fitted(lines, look.width), extent, asked)
 
 
 def _title(request: PermissionRequest) -> str:
@@ -61,6 +99,22 @@ def _title(request: PermissionRequest) -> str:
     title = one_line(request.title)
     command = None if request.command is None else one_line(request.command)
     return "" if title.removeprefix("Run ").strip("`") == command else title
+
+
+def _more_of_title(look: Look) -> Strip:
+    return strip_of((look.mark("… all of it below", "... all of it below"), look.palette.dim))
+
+
+def _is_heading(fact: Fact, diffs: Sequence[FileDiff], look: Look, chat: Chat) -> bool:
+    """Whether the heading of a change says the same, as it does of a file in the project."""
+    if fact.kind != "path" or len(fact.text) > look.width // 2:
+        return False
+    return fact.text in {path_words(diff.path, chat.folder, chat.roots) for diff in diffs}
+
+
+def _last_line(command: str) -> str:
+    """The last line of a command that is not blank."""
+    return exact(command.rstrip()[-LAST_LINE_CHARACTERS_MAX:]).rpartition("\n")[2]
 
 
 def is_quick(request: PermissionRequest) -> bool:
@@ -71,12 +125,14 @@ def is_quick(request: PermissionRequest) -> bool:
     return sum(text.count("\n") for text in texts if text) <= QUICK_LINES_MAX
 
 
-def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> list[Strip]:
-    """What would change in one file."""
+def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> tuple[list[Strip], int]:
+    """What would change in one file, and which line is the first that shows a change."""
     change = _begun(change_of(diff))
     lines, _, left_out = diff_lines(change, look, limit)
     head = summary_line(change, look, chat.folder)
-    return [head, *lines, *([more_line(left_out, look)] if left_out else [])]
+    kinds = [line.kind for line in change.lines]
+    first = next((at for at, kind in enumerate(kinds) if kind in ("added", "removed")), -1)
+    return [head, *lines, *([more_line(left_out, look)] if left_out else [])], first + 1
 
 
 def _begun(change: FileChange) -> FileChange:
@@ -136,4 +192,4 @@ def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[
     return found
 
 
-__all__ = ["body_of", "facts_lines", "is_quick", "text_lines"]
+__all__ = ["PermissionBody", "body_of", "facts_lines", "is_quick", "text_lines"]
