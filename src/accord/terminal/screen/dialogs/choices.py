@@ -27,6 +27,7 @@ from accord.terminal.screen.dialogs.extent import (
     READ_FIRST,
     Extent,
     ExtentLine,
+    Reading,
     extent_lines,
     view_of,
 )
@@ -85,9 +86,9 @@ class ChoiceDialog(Dialog):
         super().__init__(*asked)  # type: ignore[arg-type]
         # The line that Enter would choose.
         self.focused_row: int | None = None
-        # What `body` said last about its parts, and of which of them the end has been in view.
+        # What `body` said last about its parts, and which of them have been in view.
         self.extent = Extent()
-        self._read: object = None
+        self._reading = Reading()
         self._extent_rows = 0
         self._was_refused = False
 
@@ -136,7 +137,7 @@ class ChoiceDialog(Dialog):
         self._show_extent(0)
         room = self._fit_lines()
         if body.count > room:
-            is_long = self.extent.needed > room
+            is_long = any(end >= room for end in self.extent.ends)
             self._show_extent(2 if is_long and self.extent.ends_with and room > TAIL_ROOM else 1)
             self._fit_lines()
         self.call_after_refresh(self._look_again)
@@ -173,17 +174,23 @@ class ChoiceDialog(Dialog):
 
     @property
     def _is_read(self) -> bool:
-        return not self.extent.needed or self._read == self.what_must_be_read
+        return not self._unread
+
+    @property
+    def _unread(self) -> list[int]:
+        return self._reading.unseen(self.what_must_be_read, self.extent)
 
     def _look_again(self) -> None:
         """Note what has come into view, and say how much that is."""
         if not self.is_mounted:
             return
         # Before the guard is down the sizes may not be the last ones.
-        if not self.is_early and view_of(self.query_one(Body))[1] >= self.extent.needed:
-            self._read = self.what_must_be_read
-            self._was_refused = False
-            self._show_hint()
+        if not self.is_early:
+            view = view_of(self.query_one(Body))
+            self._reading.look(self.what_must_be_read, self.extent, view)
+            if self._is_read:
+                self._was_refused = False
+                self._show_hint()
         self.query_one(ExtentLine).rebuild()
 
     def on_body_scrolled(self, event: Body.Scrolled) -> None:
@@ -265,6 +272,11 @@ class ChoiceDialog(Dialog):
     def _scroll(self, key: str) -> None:
         body = self.query_one(Body)
         page = max(body.size.height - 1, 1)
+        if key == "end" and (unread := self._unread):
+            # First what must have been in view, then the end of all.
+            y = min(unread[0], unread[-1] - body.size.height + 1)
+            body.scroll_to(y=y, animate=False)
+            return
         to = {"pageup": body.scroll_y - page, "pagedown": body.scroll_y + page, "home": 0}
         body.scroll_to(y=to.get(key, body.max_scroll_y), animate=False)
 

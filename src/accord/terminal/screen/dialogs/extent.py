@@ -20,6 +20,8 @@ from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.lines import Body, Lines
 
+ENDING_LINES = 3
+"""Where only one line has room, a bracket or half of a word would be all that was seen."""
 READ_FIRST = "Read to the end first: PgDn, End."
 
 
@@ -27,12 +29,41 @@ READ_FIRST = "Read to the end first: PgDn, End."
 class Extent:
     """Where the parts of what is said stand, as numbers of lines from the top."""
 
-    # Behind the last line that must have been in view before somebody agrees.
-    needed: int = 0
+    # The last lines of each part that must have been in view before somebody agrees.
+    ends: tuple[int, ...] = ()
     # Of each file that would be changed, the first line that shows a change.
     changes: tuple[int, ...] = ()
     # The last line of the command.
     ends_with: str = ""
+
+
+def ending_of(begin: int, end: int) -> range:
+    """The last lines of a part that stands from `begin` to before `end`."""
+    return range(max(begin, end - ENDING_LINES), end)
+
+
+class Reading:
+    """Which ends have been in view.  Guards: another question is read from the beginning."""
+
+    def __init__(self) -> None:
+        self._asked: object = None
+        # By their order: on a screen of another width they are other lines.
+        self._seen: set[int] = set()
+
+    def look(self, asked: object, extent: Extent, view: tuple[int, int]) -> None:
+        """These lines of this question are in view."""
+        self._begin(asked)
+        top, bottom = view
+        self._seen.update(at for at, end in enumerate(extent.ends) if top <= end < bottom)
+
+    def unseen(self, asked: object, extent: Extent) -> list[int]:
+        """The lines that have not been in view."""
+        self._begin(asked)
+        return [end for at, end in enumerate(extent.ends) if at not in self._seen]
+
+    def _begin(self, asked: object) -> None:
+        if self._asked != asked:
+            self._asked, self._seen = asked, set()
 
 
 class ExtentLine(Lines, can_focus=False):
@@ -96,4 +127,13 @@ def last_columns(text: str, width: int) -> str:
     return text
 
 
-__all__ = ["READ_FIRST", "Extent", "ExtentLine", "extent_lines", "last_columns", "view_of"]
+__all__ = [
+    "READ_FIRST",
+    "Extent",
+    "ExtentLine",
+    "Reading",
+    "ending_of",
+    "extent_lines",
+    "last_columns",
+    "view_of",
+]

@@ -22,7 +22,7 @@ from accord.terminal.model.words.permission_words import exact
 from accord.terminal.render.block import fitted
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.extent import Extent
+from accord.terminal.screen.dialogs.extent import Extent, ending_of
 from accord.terminal.screen.dialogs.frame import Dialog
 from accord.terminal.screen.dialogs.lines import Body
 from accord.terminal.screen.dialogs.permission_lines import text_lines
@@ -110,7 +110,7 @@ class ServersDialog(ChoiceDialog):
             lines += text_lines(f"It needs {missing}, not set here.", look, palette.warning)
         said = "Whoever wrote the project wrote this. Only agree if you trust them."
         lines += text_lines(said, look, palette.warning)
-        self.extent = Extent(needed=len(lines))
+        self.extent = Extent(ends=tuple(ending_of(0, len(lines))))
         return fitted(lines, look.width)
 
     def chosen(self, index: int) -> None:

@@ -21,7 +21,7 @@ from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
-from accord.terminal.screen.dialogs.extent import Extent
+from accord.terminal.screen.dialogs.extent import Extent, ending_of
 from accord.transcript.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
@@ -62,8 +62,10 @@ def body_of(
     title = text_lines(words, look, look.palette.strong) if words else []
     is_cut = not is_said and len(title) > TITLE_LINES_MAX
     lines = [*title[:TITLE_LINES_MAX], _more_of_title(look)] if is_cut else list(title)
-    lines += facts_lines(shown, look)
-    needed = len(lines)
+    ends = [*ending_of(0, len(lines))] if is_said else []
+    rows, fact_ends = facts_lines(shown, look)
+    ends += [len(lines) + end for end in fact_ends]
+    lines += rows
     if is_cut:
         lines += [Strip.blank(0), strip_of(("All of the title:", look.palette.dim)), *title]
     call, said = request.tool_call, []
@@ -75,8 +77,10 @@ def body_of(
         exactly = indented(shown_text, (" " * _INDENT, Style.null()))
         text = [Strip.blank(0), *(exactly if is_said else _said(call.text, look))]
     if is_said:
-        needed += len(said) + len(text)
-        lines += [*said, *text]
+        ends += [*ending_of(len(lines), len(lines) + len(said))]
+        lines += said
+        ends += [*ending_of(len(lines), len(lines) + len(text))]
+        lines += text
         said = text = []
     lines += said
     changes: list[int] = []
@@ -89,7 +93,7 @@ def body_of(
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
     lines += text
     ends_with = _last_line(request.command) if request.command is not None else ""
-    extent = Extent(needed, tuple(changes), ends_with)
+    extent = Extent(tuple(ends), tuple(changes), ends_with)
     asked = facts, call.text if is_said and call is not None else ""
     return PermissionBody(fitted(lines, look.width), extent, asked)
 
@@ -154,11 +158,13 @@ def _said(text: str, look: Look) -> list[Strip]:
     return lines
 
 
-def facts_lines(facts: Sequence[Fact], look: Look) -> list[Strip]:
-    """What would happen, each behind its label."""
+def facts_lines(facts: Sequence[Fact], look: Look) -> tuple[list[Strip], list[int]]:
+    """What would happen, each behind its label; and the last lines of those that matter."""
+    ends: list[int] = []
     wide = max((len(fact.label) for fact in facts), default=0)
     lines: list[Strip] = []
     for fact in facts:
+        begin = len(lines)
         label = f"{fact.label.ljust(wide)}  " if wide else ""
         style = _style(fact, look)
         text = fact.text
@@ -167,10 +173,12 @@ def facts_lines(facts: Sequence[Fact], look: Look) -> list[Strip]:
             lines.append(strip_of((label, look.palette.dim)))
             below = text_lines(text, look, style, indent=_INDENT)
             lines += indented(below, (" " * _INDENT, Style.null()))
-            continue
-        room = text_lines(text, look, style, indent=len(label))
-        lines += indented(room, (label, look.palette.dim))
-    return lines
+        else:
+            room = text_lines(text, look, style, indent=len(label))
+            lines += indented(room, (label, look.palette.dim))
+        if fact.kind in ("command", "json") or fact is facts[-1]:
+            ends += ending_of(begin, len(lines))
+    return lines, ends
 
 
 def _style(fact: Fact, look: Look) -> Style:

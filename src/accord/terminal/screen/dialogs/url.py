@@ -21,7 +21,7 @@ from accord.terminal.render.block import fitted, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.browser import OpenPage, open_page
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.extent import Extent
+from accord.terminal.screen.dialogs.extent import Extent, ending_of
 from accord.terminal.screen.dialogs.permission_lines import text_lines
 
 _YES = Row("Open it in my browser", ("1", "y"), "allow")
@@ -73,7 +73,7 @@ class UrlDialog(ChoiceDialog):
         mark = look.mark("⚠ ", "! ")
         for warning in page.warnings:
             lines += text_lines(mark + warning, look, palette.warning)
-        self.extent = Extent(needed=len(lines))
+        self.extent = Extent(ends=tuple(ending_of(0, len(lines))))
         return fitted(lines, look.width)
 
     # ---- answering
