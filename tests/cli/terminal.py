@@ -30,7 +30,19 @@ class TerminalProgram:
     @property
     def text(self) -> str:
         """Everything on the screen, with plain line ends."""
-        return self._output.decode().replace("\r\n", "\n")
+        return self._output.decode(errors="replace").replace("\r\n", "\n")
+
+    @property
+    def written(self) -> bytes:
+        """Every byte that came to the terminal."""
+        return self._output
+
+    def read_for(self, seconds: float) -> None:
+        """Read what comes within this time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if not select.select([self._master], [], [], left)[0] or not self._read(end + 1):
+                return
 
     def press(self, keys: str) -> None:
         """Type."""
