@@ -5,6 +5,7 @@ Must not know the dialog; every text of the agent is cleaned here or in the word
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,7 @@ TITLE_LINES_MAX = 2
 LAST_LINE_CHARACTERS_MAX = 2000
 
 _INDENT = 2
+_STANDS_FOR_OTHERS = re.compile(r"(⟨(?:U\+[0-9A-F]+(?: ×[0-9]+)?|[0-9,]+ [a-z ]+)⟩)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,17 @@ def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[
         bare = line.lstrip(" ")
         lead = " " * min(len(line) - len(bare), width // 2)
         parts = wrapped(bare, width - len(lead))
-        found += [strip_of((lead + part, style)) for part in parts]
+        found += [strip_of((lead, style), *_marked(part, style)) for part in parts]
     return found
+
+
+def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
+    """A line with what stands for other characters in reverse: it is no letter of the text."""
+    if "⟨" not in part:
+        return [(part, style)]
+    over = style + Style(reverse=True)
+    pieces = _STANDS_FOR_OTHERS.split(part)
+    return [(piece, over if at % 2 else style) for at, piece in enumerate(pieces)]
 
 
 __all__ = ["PermissionBody", "body_of", "facts_lines", "is_quick", "text_lines"]

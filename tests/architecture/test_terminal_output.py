@@ -1,0 +1,103 @@
+"""Text reaches the terminal through the few places that make it visible, and through no other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "accord"
+
+# Who may write to the standard streams, and why that is safe.
+WRITERS = {
+    "cli/main.py": "a line end after Ctrl-C",
+    "cli/record.py": "a sentence of ours, made visible; must not load much",
+    "cli/replay.py": "lines of a comparison, made visible one by one",
+    "connection/faults.py": "a traceback, made visible",
+    "agent/agent.py": "the name of an agent, from its own program",
+    "agent/draft_logins.py": "a traceback, made visible",
+    "agent/leaving.py": "a sentence of ours",
+    "proxy/ready/context.py": "a sentence of ours, made visible",
+    "builtin/tools/line_search.py": "a process of ours writes JSON to a pipe of ours",
+    "conformance/mcp_recorder.py": "an MCP server: its standard output is the wire",
+    "conformance/client/bridge.py": "the wire",
+}
+STREAMS = frozenset({"stdout", "stderr", "__stdout__", "__stderr__"})
+
+
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    paths = sorted(SOURCE.rglob("*.py"))
+    return tuple((str(one.relative_to(SOURCE)), ast.parse(one.read_text("utf-8"))) for one in paths)
+
+
+def writes(tree: ast.Module) -> Iterator[ast.expr]:
+    """What writes to a standard stream, called or handed on: print, sys.stdout.write, os.write."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "print":
+            yield node
+        elif isinstance(node, ast.Attribute) and node.attr in ("write", "writelines"):
+            parts = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+            if parts & STREAMS:
+                yield node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            first = node.args[0] if node.args else None
+            is_standard = isinstance(first, ast.Constant) and first.value in (1, 2)
+            if node.func.attr == "write" and is_standard:
+                yield node
+
+
+def test_only_known_modules_write_to_the_terminal() -> None:
+    """Issue 12: one function makes text of agents visible, everywhere."""
+    found = {name: [one.lineno for one in writes(tree)] for name, tree in modules()}
+    unknown = {name: lines for name, lines in found.items() if lines and name not in WRITERS}
+    assert not unknown, f"print with accord.cli.console, which makes text visible: {unknown}"
+
+
+def test_every_known_module_still_writes() -> None:
+    """Ours: a list that nobody shortens says nothing."""
+    writers = {name for name, tree in modules() if list(writes(tree))}
+    assert sorted(set(WRITERS) - writers) == []
+
+
+def test_text_is_made_visible_in_one_place() -> None:
+    """Issue 12: no second list of characters that are not drawn."""
+    tellers = {"isprintable", "category"}
+    # They judge a key, a file, an address or a command, and show no text.
+    judges = {
+        "terminal/model/key_names.py",
+        "terminal/model/text/cleaning.py",
+        "agent/elicitation.py",
+        "agent/files.py",
+        "client/commands.py",
+    }
+    found = {
+        name
+        for name, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Attribute) and node.func.attr in tellers)
+            or (isinstance(node.func, ast.Name) and node.func.id in tellers)
+        )
+    }
+    assert found <= judges, f"use accord.machine.visible_text in {sorted(found - judges)}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print(x)",
+        "f(say=print)",
+        "sys.stdout.write(x)",
+        "f(sys.stderr.write)",
+        "sys.stderr.buffer.write(x)",
+        "os.write(2, x)",
+    ],
+)
+def test_the_check_sees_every_way_to_write(source: str) -> None:
+    """Ours: a check that cannot fail is none."""
+    assert list(writes(ast.parse(source)))
