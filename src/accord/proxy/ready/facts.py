@@ -6,12 +6,14 @@ Plain JSON of v1 or v2 in, a `PermissionRequest` out.  What is not said is not g
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any, Final
 
 from accord.client.asking import PermissionOption, PermissionRequest, own_request
 from accord.client.commands import terminal_line
 from accord.client.patterns import host_of
 from accord.client.questions import FOLDER_NAMES
+from accord.transcript.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 
 Json = dict[str, Any]
 
@@ -32,10 +34,15 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
     """What a tool call does; `asked` are the params of the request for permission, if it asked."""
     asked = asked or {}
     subject = asked.get("subject")
-    subject = subject if isinstance(subject, dict) else {}
+    # Only there a command is the subject's; elsewhere it would hide that of the call.
+    is_command = isinstance(subject, dict) and subject.get("type") == "command"
+    subject = subject if isinstance(subject, dict) and is_command else {}
     given = call.get("rawInput")
     given = given if isinstance(given, dict) else {}
-    kind = _text(call.get("kind")) or "other"
+    kind = _text(call.get("kind")) or DEFAULT_KIND
+    if kind not in KINDS_OF_TOOL:
+        # As every client reads it.
+        kind = DEFAULT_KIND
     command = _text(subject.get("command")) or _command(given, kind)
     if command is not None and kind == "other":
         kind = "execute"
@@ -65,6 +72,13 @@ def of_service(session_id: str, method: str, params: Json) -> PermissionRequest 
         return own_request(session_id, f"Read {path}", "read", "read", paths=(path,))
     if method == "fs/write_text_file":
         return own_request(session_id, f"Write {path}", "edit", "write", paths=(path,))
+    if method == "mcp/message" and params.get("method") == "tools/call":
+        inner = params.get("params")
+        tool = _text(inner.get("name")) if isinstance(inner, dict) else None
+        server = _text(params.get("serverId")) or ""
+        name = f"{server}/{tool or ''}"
+        asked = own_request(session_id, f"Call {name}", "other", "agent")
+        return replace(asked, mcp_tool=name)
     if method != "terminal/create":
         return None
     words = [word for word in _list(params.get("args")) if isinstance(word, str)]
