@@ -22,7 +22,7 @@ from tests.translate.v1_agent.stage import Stage
 
 BOTH = frozenset({"fs", "terminal"})
 SESSION = {"sessionId": "s1"}
-WRITE = {**SESSION, "path": "/work/link/a", "content": "new\n"}
+WRITE = {**SESSION, "path": "/somewhere/link/a", "content": "new\n"}
 RUN = {**SESSION, "command": "make", "args": ["all of it"]}
 OPTIONS = [
     {"optionId": "y", "name": "Yes", "kind": "allow_once"},
@@ -42,7 +42,7 @@ def writes(stage: Stage, old: str | None = "old\n") -> int:
     located = stage.opened("host/locate", HOST)
     assert located.params == {**SESSION, "path": WRITE["path"]}
     stage.to_host.append(located)
-    stage.reply("host/locate", {"at": "/work/real/a", "oldText": old}, HOST)
+    stage.reply("host/locate", {"at": "/somewhere/real/a", "oldText": old}, HOST)
     return key
 
 
@@ -66,13 +66,13 @@ def test_a_write_is_asked_with_its_diff_and_done_where_it_was_shown() -> None:
     writes(stage)
     assert asked_of_host(stage) == []
     question = stage.decide("allow").params
-    assert question["title"] == "Write /work/link/a"
+    assert question["title"] == "Write /somewhere/link/a"
     assert [one["kind"] for one in question["options"]] == ["allow_once", "reject_once"]
     call = question["subject"]["toolCall"]
-    assert (call["kind"], call["locations"]) == ("edit", [{"path": "/work/real/a"}])
+    assert (call["kind"], call["locations"]) == ("edit", [{"path": "/somewhere/real/a"}])
     (diff,) = call["content"]
     assert "-old\n+new\n" in diff["patch"]["text"]
-    assert stage.opened("fs/write_text_file", HOST).params == {**WRITE, "at": "/work/real/a"}
+    assert stage.opened("fs/write_text_file", HOST).params == {**WRITE, "at": "/somewhere/real/a"}
 
 
 @pytest.mark.parametrize(("old", "operation"), [(None, "add"), ("", "modify")])
@@ -80,7 +80,7 @@ def test_the_diff_says_whether_the_file_is_new(old: str | None, operation: str) 
     stage = working()
     writes(stage, old)
     (diff,) = stage.decide("allow").params["subject"]["toolCall"]["content"]
-    assert diff["changes"] == [{"operation": operation, "path": "/work/real/a"}]
+    assert diff["changes"] == [{"operation": operation, "path": "/somewhere/real/a"}]
 
 
 def test_the_call_of_a_write_ends_as_the_write_does() -> None:
