@@ -217,14 +217,22 @@ async def test_files_and_commands_of_a_v1_agent_are_this_machines(tmp_path: Path
         async def ask(number: int, method: str, **params: Any) -> Json:
             return await stage.agent.ask(number, method, {"sessionId": "s", **params})
 
+        async def allowed(number: int, method: str, **params: Any) -> Json:
+            message = {"id": number, "method": method, "params": {"sessionId": "s", **params}}
+            stage.agent.send(message)
+            question = await stage.client.method("session/request_permission")
+            outcome = {"outcome": "selected", "optionId": "allow"}
+            stage.client.send({"id": question["id"], "result": {"outcome": outcome}})
+            return await stage.agent.answer(number)
+
         path = str(tmp_path / "a.txt")
         assert (await ask(1, "fs/read_text_file", path=path))["result"]["content"] == "words\n"
-        assert "result" in await ask(2, "fs/write_text_file", path=path, content="new")
+        assert "result" in await allowed(2, "fs/write_text_file", path=path, content="new")
         assert (tmp_path / "a.txt").read_text() == "new"
         outside = await ask(3, "fs/read_text_file", path="/etc/passwd")
         assert outside["error"]["code"] == -32052
         env = [{"name": "GREETING", "value": "hello"}]
-        created = await ask(
+        created = await allowed(
             4, "terminal/create", command="sh", args=["-c", "echo $GREETING; exit 3"], env=env
         )
         terminal_id = created["result"]["terminalId"]

@@ -20,16 +20,18 @@ Starts proxies and an agent, and makes one agent of them.
 Put it before the agent's command in the settings of an editor.  Each component is one argument: a
 command as in a shell, or one of the ready-made proxies below with its options.  The last one is the
 agent; behind -- it is given word by word.  A chain without an agent is itself a proxy, for use in a
-larger chain (it is told so by `proxy/initialize`).
+larger chain (it is told so by `proxy/initialize`).  A client or an agent that speaks the 2026-02
+draft is translated at its end of the chain, so that every proxy sees version 1 or 2.
 
 ready-made proxies:
   "context [--file FILE]... [--no-agents-md]"
         adds AGENTS.md (of the session's folder and of those above it, up to the repository) and
         chosen files to the first prompt of each session
-  "guard [--policy FILE] [--otherwise allow|ask|reject] [--keep-secrets]"
+  "guard [--policy FILE] [--otherwise allow|ask|reject] [--keep-secrets] [--pass METHOD]..."
         judges permissions, files, terminals and tool calls by the rules of a file
         (default: your permissions.toml), asks for agents that never ask, cancels turns that do
-        what is forbidden, and takes secrets out of what the agent says and reads
+        what is forbidden, and takes secrets out of what the agent says and reads; methods of
+        agents that are not the protocol's pass only where --pass names them (--pass "_zed/*")
   "budget [--minutes N] [--prompts N] [--tokens N] [--cost X]"
         cancels the turn and refuses prompts when one of these is spent
 
@@ -150,6 +152,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     options.add_argument("--policy", type=Path)
     options.add_argument("--otherwise", choices=("allow", "ask", "reject"))
     options.add_argument("--keep-secrets", action="store_true")
+    options.add_argument("--pass", dest="passing", action="append", default=[])
     given = options.parse_args(words)
     policy = load_policy(given.policy or policy_file())
     if policy is None and given.policy is not None:
@@ -160,6 +163,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
         otherwise=given.otherwise or rules.otherwise or "ask",
         redact=not given.keep_secrets,
         secrets=secret_values(os.environ),
+        passing=given.passing,
     )
 
 

@@ -69,6 +69,8 @@ class PermissionRequest:
     mcp_tool: str | None = None
     hosts: tuple[str, ...] = ()
     origin: Origin = "agent"
+    # The title of an open call that was approved and does not cover this, where we ask.
+    approved_call: str | None = None
     # What would be written, where we ask because of a write.
     new_text: str | None = field(default=None, repr=False)
 

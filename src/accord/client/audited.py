@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from accord.client.approvals import Act
 from accord.client.asking import CANCELLED, Decision, PermissionRequest
 from accord.client.audit import AuditLog
 from accord.client.files import FileService
@@ -120,16 +121,11 @@ class AuditedPermissions(Permissions):
         written = any(read is one for one in self._shared.rules)
         return "rule" if written else "remembered", read.rule
 
-    async def _unasked(
-        self, request: PermissionRequest, facts: Facts, covered: Callable[[], bool]
-    ) -> bool:
-        def told() -> bool:
-            found = covered()
-            if found:
-                self._say(Decided(request, allowed=True, cancelled=False, by="call"))
-            return found
-
-        return await super()._unasked(request, facts, told)
+    def _covers(self, request: PermissionRequest, act: Act) -> bool:
+        found = super()._covers(request, act)
+        if found:
+            self._say(Decided(request, allowed=True, cancelled=False, by="call"))
+        return found
 
     def _say(self, decided: Decided) -> None:
         self._tell(decided, self._agent)

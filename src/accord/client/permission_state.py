@@ -13,8 +13,8 @@ from typing import TypeAlias
 import anyio
 
 from accord.client.answers import Answer
+from accord.client.approvals import Approvals
 from accord.client.asking import PermissionRequest
-from accord.client.calls import ApprovedCalls
 from accord.client.grants import Grant, Grants, Place
 from accord.client.policy import Effect, ReadRule
 from accord.client.queueing import Queue
@@ -92,7 +92,7 @@ class SessionState:
     """One session: its directory, what was approved in it, and what the user is asked now."""
 
     workspace: str | None = None
-    calls: ApprovedCalls = field(default_factory=ApprovedCalls)
+    approvals: Approvals = field(default_factory=Approvals)
     asking: set[anyio.CancelScope] = field(default_factory=set)
 
 

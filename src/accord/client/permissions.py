@@ -1,7 +1,7 @@
 """Who decides what an agent may do: rules, remembered answers, and at last the user.
 
 It must not know the wire.  `policy.py` says how rules match, `grants.py` what is remembered,
-`calls.py` what an approved tool call covers.
+`approvals.py` what an approved tool call covers.
 
 Always holds
     * What is not understood is not approved: an option that was not offered, an answer that is
@@ -14,12 +14,13 @@ Always holds
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import anyio
 
 from accord.client.answers import Answer, Unclear, read_answer, refusal
+from accord.client.approvals import Act, approve
 from accord.client.asking import (
     CANCELLED,
     LASTING_KINDS,
@@ -29,7 +30,6 @@ from accord.client.asking import (
     own_request,
 )
 from accord.client.callbacks import call
-from accord.client.calls import approve
 from accord.client.commands import terminal_line
 from accord.client.grants import Grant, Grants, LastingScope, Place
 from accord.client.patterns import PlacedPath, place
@@ -188,7 +188,7 @@ class Permissions:
         """The turn is over: approvals of its tool calls end."""
         state = self._sessions.get(session_id)
         if state is not None:
-            state.calls.clear()
+            state.approvals.clear()
 
     def end_connection(self) -> None:
         """The agent is gone."""
@@ -214,12 +214,7 @@ class Permissions:
         if at is not None:
             target = PlacedPath(at, path if target is None else target.spelled)
             facts = replace(facts, paths=(target,))
-        calls, holds = self._session(session_id).calls, self._shared.holds
-        return await self._unasked(
-            request,
-            facts,
-            lambda: target is not None and calls.cover_write(target.real, holds),
-        )
+        return await self._unasked(request, facts, Act.of(facts, content))
 
     async def may_run(
         self,
@@ -235,9 +230,7 @@ class Permissions:
             session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd
         )
         facts = self._facts(request)
-        calls = self._session(session_id).calls
-        holds = self._shared.holds
-        return await self._unasked(request, facts, lambda: calls.cover_run(facts, holds))
+        return await self._unasked(request, facts, Act.of(facts))
 
     def reads_freely(self, session_id: str) -> bool:
         """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
@@ -259,7 +252,7 @@ class Permissions:
         facts = self._facts(request)
         if all(read.touches(facts) == "no" for read in against):
             return True
-        return await self._unasked(request, facts, lambda: False)
+        return await self._unasked(request, facts, None)
 
     # ---- inside
 
@@ -294,20 +287,25 @@ class Permissions:
             broad = all(read.rule.is_blanket for read in grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
-                self._approved(request, facts, grounds)
+                self._approved(request, facts, grounds, seen=False)
                 return Decision(option.option_id)
         if effect == "reject" or self._shared.callback is None:
             return refusal(request)
         return None
 
-    async def _unasked(
-        self, request: PermissionRequest, facts: Facts, covered: Callable[[], bool]
-    ) -> bool:
-        """Whether something may happen for which there was no request, or one that covers it."""
-        if self._judge(request, facts)[0] != "reject" and covered():
-            return True
+    async def _unasked(self, request: PermissionRequest, facts: Facts, act: Act | None) -> bool:
+        """Whether something may happen that an approved call may cover, or nobody asked for."""
+        if act is not None and self._judge(request, facts)[0] != "reject":
+            if self._covers(request, act):
+                return True
+            open_call = self._session(request.session_id).approvals.open_call(act)
+            request = replace(request, approved_call=open_call)
         option = request.option((await self.decide(request)).option_id or "")
         return option is not None and option.allows
+
+    def _covers(self, request: PermissionRequest, act: Act) -> bool:
+        """Whether an approved call covers an act, which is then used up."""
+        return self._session(request.session_id).approvals.spend(act, self._shared.holds)
 
     async def _ask_user(self, request: PermissionRequest, facts: Facts) -> Decision:
         state = self._session(request.session_id)
@@ -354,7 +352,7 @@ class Permissions:
             return CANCELLED
         grounds = self._remember(request, facts, decision, option)
         if option.allows:
-            self._approved(request, facts, grounds)
+            self._approved(request, facts, grounds, seen=True)
         return decision
 
     def _remember(
@@ -391,10 +389,16 @@ class Permissions:
         return tuple(grants.rule(grant.grant_id) for grant in kept if grant is not None)
 
     def _approved(
-        self, request: PermissionRequest, facts: Facts, grounds: tuple[ReadRule, ...]
+        self,
+        request: PermissionRequest,
+        facts: Facts,
+        grounds: tuple[ReadRule, ...],
+        *,
+        seen: bool,
     ) -> None:
         if request.origin == "agent":
-            self._session(request.session_id).calls.add(approve(request, facts, grounds))
+            approval = approve(request, facts, grounds, seen=seen)
+            self._session(request.session_id).approvals.add(approval)
 
 
 __all__ = ["WAITING_MAX", "Callback", "Permissions"]

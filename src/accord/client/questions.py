@@ -20,7 +20,8 @@ from accord.transcript import ToolCall
 
 _log = logging.getLogger("accord.client")
 
-_FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
+FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
+"""The names that agents have for the folder of a command, in the input of a tool call."""
 
 CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 
@@ -134,7 +135,7 @@ def _command(given: dict[str, Any], kind: str) -> str | None:
 
 def _folder(given: dict[str, Any], cwd: str) -> str:
     """Where it would run: as the input says, under any of the names that agents have for it."""
-    for name in _FOLDER_NAMES:
+    for name in FOLDER_NAMES:
         folder = given.get(name)
         if isinstance(folder, str) and folder:
             return posixpath.join(cwd, folder)
@@ -163,4 +164,4 @@ def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
     return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
 
 
-__all__ = ["CANCELLED", "Question", "describe"]
+__all__ = ["CANCELLED", "FOLDER_NAMES", "Question", "describe"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from accord.proxy.approved_calls import SessionApprovals, command_line
 from accord.translate.chain import Chain
 from accord.translate.early_agent import EarlyAgent
 from accord.translate.message import Json, Surroundings, Translator
@@ -99,6 +100,8 @@ def surroundings(
         log=log,
         find_program=_program,
         recall_secret=_secrets,
+        approvals=SessionApprovals,
+        command_line=command_line,
     )
 
 

@@ -9,6 +9,8 @@ What always holds
     * A component with a successor is sent `proxy/initialize` (or `_proxy/initialize`, if that is
       what it knows), the last one `initialize`.
     * Messages in each direction keep their order.
+    * Proxies see v1 or v2: a client or an agent that speaks the 2026-02 draft is translated at its
+      end of the chain.
     * A component that dies ends its open requests with an error that names it; what follows is as
       `on_death` says.
 """
@@ -33,11 +35,11 @@ from accord.proxy.link import (
     LAST_ANSWERS_SECONDS_MAX,
     LAST_WORDS_SECONDS_MAX,
 )
+from accord.proxy.official_client import OfficialClient
 from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel
 from accord.proxy.seat import Behind, Component, Initializing, Restarting, Seat
 from accord.schema.struct import Raw
-from accord.transport.memory import MemoryTransport
-from accord.transport.subprocess import SubprocessTransport
+from accord.translate.reading import Spoken
 from accord.transport.transport import Ended, Transport
 
 _log = logging.getLogger("accord.proxy")
@@ -69,7 +71,9 @@ class Conductor:
         """Without an agent the chain is one of proxies alone, for use in a larger one."""
         self._tasks = tasks
         self._outbox = Outbox()
-        self._front = Hop("the client", client, self, tasks, self._outbox)
+        # Proxies read v1 and v2; a chain of one member has none.
+        front = OfficialClient(client) if len(components) > 1 else client
+        self._front = Hop("the client", front, self, tasks, self._outbox)
         self._seats = [Seat(component) for component in components]
         self._on_death: OnDeath = on_death
         self._has_agent = has_agent
@@ -116,9 +120,10 @@ class Conductor:
         await self._settled(LAST_ANSWERS_SECONDS_MAX)
         last = self._seats[-1].hop if self._seats and self._failed is None else None
         transport = None if last is None else last.transport
-        if self._front.asked and isinstance(transport, SubprocessTransport):
+        close_write = getattr(transport, "close_write", None)
+        if self._front.asked and close_write is not None:
             # It learns that there is no client any more, and may answer then.
-            transport.close_write()
+            close_write()
             await self._settled(LAST_WORDS_SECONDS_MAX)
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._last_words()
@@ -129,8 +134,9 @@ class Conductor:
         before = list(takewhile(lambda hop: hop is not None and hop.why is None, hops))
         for hop in reversed(before) if len(before) < len(hops) else ():
             assert hop is not None
-            if isinstance(hop.transport, MemoryTransport | SubprocessTransport):
-                hop.transport.close_write()
+            close_write = getattr(hop.transport, "close_write", None)
+            if close_write is not None:
+                close_write()
                 while hop.why is None:
                     self._quiet = anyio.Event()
                     await self._quiet.wait()
@@ -323,6 +329,38 @@ class Conductor:
         else:
             asked.answer(known)
 
+    def must_translate(self, seat: Seat, spoken: Spoken | None) -> bool:
+        """Whether what sits there cannot stand in the chain as it is.
+
+        `spoken` is None for one that could not read `initialize`: perhaps it reads only the keys
+        of the draft, which the translator finds out.
+        """
+        is_agent = len(self._seats) > 1 and not self.has_successor(seat)
+        if not is_agent or seat.is_translated:
+            return False
+        front = self._front.transport
+        # Behind a translated client the chain speaks v1, whatever the agent would choose.
+        is_v1 = isinstance(front, OfficialClient) and front.is_translated
+        return spoken in (None, "draft") or (spoken == "v2" and is_v1)
+
+    def translate(self, seat: Seat, asked: Asked, speaks: Spoken | None) -> None:
+        """Start the agent again behind a translator, and ask it once more to initialize."""
+        assert seat.hop is not None
+        _log.info("%s may speak the 2026-02 draft; it is translated", seat.component.name)
+        old = seat.hop
+        old.retire(Ended("it is started again behind a translator", clean=True))
+        seat.is_ready, seat.is_translated = False, True
+        seat.component = translated(seat.component, speaks)
+        self._rewire()
+        self._tasks.start_soon(self._start_translated, seat, old, asked)
+
+    async def _start_translated(self, seat: Seat, old: Hop, asked: Asked) -> None:
+        await old.transport.aclose()
+        await self._sit(seat)
+        self.back(seat)
+        assert seat.params is not None
+        self._initialize(seat, asked, seat.params)
+
     def remember(self, result: bytes) -> None:
         """What the component behind this whole chain can do."""
         self._behind = result
@@ -384,6 +422,17 @@ class Conductor:
     def answered(self, asked: Asked) -> None:
         """Somebody may wait for the last answer."""
         self._quiet.set()
+
+
+def translated(component: Component, speaks: Spoken | None) -> Component:
+    """The same component behind a translator, which serves v1 or v2 as it is asked to."""
+
+    def connect(tasks: TaskGroup) -> Transport:
+        from accord.proxy.translated import Translated
+
+        return Translated(lambda: component.connect(tasks), speaks=speaks)
+
+    return Component(component.name, connect)
 
 
 __all__ = ["Component", "Conductor", "OnDeath", "Outcome"]

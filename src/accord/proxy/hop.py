@@ -250,13 +250,18 @@ class Hop:
         request_id = named.get("requestId", self) if isinstance(named, dict) else self
         return self.asked.get(request_id) if isinstance(request_id, int | str | None) else None
 
-    def _lose(self, why: Ended) -> None:
+    def retire(self, why: Ended) -> None:
+        """Hear nothing more of this neighbour; its owner knows, and is not told that it went."""
         self.why = why
         with self._outbox:
             self.peer.fail_all()
             calls, self.calls = self.calls, {}
             for then in calls.values():
                 then.lost(self, why)
+
+    def _lose(self, why: Ended) -> None:
+        with self._outbox:
+            self.retire(why)
             if not why.writable:
                 asked, self.asked = self.asked, {}
                 for one in asked.values():

@@ -13,6 +13,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
+from anyio import Path
 from anyio.abc import TaskGroup
 
 from accord.client.files import FileService
@@ -119,8 +120,11 @@ class LocalHost:
                     session_id, params["path"], params.get("line"), params.get("limit")
                 )
                 return {"content": text}
+            case "host/locate":
+                return await self._locate(session_id, params["path"])
             case "fs/write_text_file":
-                await self._files.write_text(session_id, params["path"], params["content"])
+                path, at = params["path"], params.get("at")
+                await self._files.write_text(session_id, path, params["content"], at=at)
                 return {}
             case "terminal/create":
                 return await self._create(session_id, params)
@@ -138,6 +142,15 @@ class LocalHost:
                 return {}
             case _:
                 raise RequestError.method_missing(method)
+
+    async def _locate(self, session_id: str, path: str) -> Json:
+        """Where a file that is to be written really is, and its text if there is one."""
+        at = self._files.locate(session_id, path)
+        try:
+            return {"at": at, "oldText": await self._files.read_text(session_id, path)}
+        except RequestError:
+            # A file that is no text is replaced all the same, and not made anew.
+            return {"at": at, "oldText": "" if await Path(at).exists() else None}
 
     async def _create(self, session_id: str, params: Json) -> Json:
         early: list[bytes] = []

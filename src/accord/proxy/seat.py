@@ -12,12 +12,15 @@ from typing import Protocol
 
 from anyio.abc import TaskGroup
 
-from accord.jsonrpc.codes import METHOD_NOT_FOUND
+from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
+from accord.protocol.negotiation import Chosen, judge_answer
 from accord.proxy.asked import Asked, End
 from accord.proxy.hop import Hop
 from accord.proxy.passing import Passed, heed_version, pass_on
-from accord.schema.codec import encode
+from accord.schema.codec import encode, to_python
+from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
+from accord.translate.reading import Spoken
 from accord.transport.transport import Ended, Transport
 
 
@@ -38,6 +41,8 @@ class Seat:
         self.is_ready = True
         self.waiting: deque[Callable[[Seat], None]] = deque()
         self.restarts = 0
+        # Whether a translator stands before it already.
+        self.is_translated = False
         # What it was asked to initialize with, and what it answered.
         self.params: bytes | None = None
         self.result: bytes | None = None
@@ -69,6 +74,17 @@ class Chain(Protocol):
 
     def back(self, seat: Seat) -> None:
         """A component has been started again and is ready."""
+        ...
+
+    def must_translate(self, seat: Seat, spoken: Spoken | None) -> bool:
+        """Whether what sits there cannot stand in the chain as it is.
+
+        `spoken` is None for one that could not read `initialize`.
+        """
+        ...
+
+    def translate(self, seat: Seat, asked: Asked, speaks: Spoken | None) -> None:
+        """Start the agent again behind a translator, and ask it once more to initialize."""
         ...
 
     def fail(self, sentence: str) -> None:
@@ -104,6 +120,10 @@ class Initializing(Passed):
 
     def answered(self, result: Raw) -> None:
         """Keep it for whoever is started again before it."""
+        spoken = _dialect(result)
+        if spoken is not None and self._chain.must_translate(self._seat, spoken):
+            self._chain.translate(self._seat, self.asked, spoken)
+            return
         self._seat.result = bytes(result)
         heed_version(result, (self._seat.hop, self.asked.end.hop))
         super().answered(result)
@@ -111,6 +131,9 @@ class Initializing(Passed):
     def failed(self, code: int, message: str, data: Raw | None) -> None:
         """One that does not know the method may know it by the name that the Rust SDK gives it."""
         seat = self._seat
+        if code == INVALID_PARAMS and self._chain.must_translate(seat, None):
+            self._chain.translate(seat, self.asked, None)
+            return
         is_proxy = seat.hop is not None and self._chain.has_successor(seat)
         if code != METHOD_NOT_FOUND or not is_proxy:
             super().failed(code, message, data)
@@ -149,6 +172,16 @@ class Restarting:
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """It died again; the conductor is told of that as of any death."""
+
+
+def _dialect(result: Raw) -> Spoken | None:
+    """What an agent speaks by its answer to `initialize`; None where that cannot be told."""
+    try:
+        answer = to_python(result)
+    except Invalid:
+        return None
+    chosen = judge_answer(answer, (1, 2)) if isinstance(answer, dict) else None
+    return chosen.dialect if isinstance(chosen, Chosen) else None
 
 
 def encode_component(seat: Seat) -> Raw:

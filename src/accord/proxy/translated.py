@@ -215,6 +215,12 @@ class Translated:
         if self._relay is not None and self._relay.transport is not None:
             self._relay.transport.resume()
 
+    def close_write(self) -> None:
+        """Tell the agent that there is no client any more; what it still says comes."""
+        transport = None if self._relay is None else self._relay.transport
+        if isinstance(transport, SubprocessTransport):
+            transport.close_write()
+
     async def finish(self, seconds: float = LAST_ANSWERS_SECONDS_MAX) -> None:
         """The client has said its last: wait, not for ever, until everything is answered."""
         if self._relay is not None:

@@ -14,6 +14,7 @@ What always holds
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -82,6 +83,52 @@ def _nothing(method: str) -> Json:
     return {}
 
 
+class Approvals(Protocol):
+    """What the user has allowed in one session, to be matched with what the agent then does."""
+
+    def told(self, call: Json) -> None:
+        """Learn of a tool call, or of a patch of one, in v1's words.  The value is not kept."""
+        ...
+
+    def allowed(self, tool_call_id: str) -> None:
+        """The user said yes to this call, as it was told so far."""
+        ...
+
+    def covers(self, method: str, params: Json) -> bool:
+        """Whether an allowed call covers this request of the agent; if so it is used up."""
+        ...
+
+    def clear(self) -> None:
+        """The turn is over, and with it every approval."""
+        ...
+
+
+class NothingAllowed:
+    """Matches nothing, so that everything is asked for."""
+
+    def __init__(self, cwd: str) -> None:
+        del cwd
+
+    def told(self, call: Json) -> None:
+        """Nothing is remembered."""
+
+    def allowed(self, tool_call_id: str) -> None:
+        """Nothing is remembered."""
+
+    def covers(self, method: str, params: Json) -> bool:
+        """Nothing is covered."""
+        return False
+
+    def clear(self) -> None:
+        """There is nothing to forget."""
+
+
+def _joined(params: Json) -> str:
+    set_ = [f"{one['name']}={one['value']}" for one in params.get("env") or ()]
+    words = [params["command"], *(params.get("args") or ())]
+    return shlex.join(["env", *set_, *words] if set_ else words)
+
+
 class Surroundings(NamedTuple):
     """What a translator cannot know by itself, handed in so that it stays without I/O."""
 
@@ -101,6 +148,10 @@ class Surroundings(NamedTuple):
     """The absolute path of a program that is named without one, or None."""
     recall_secret: Callable[[str], Json] = _nothing
     """What to log in with by a method of the draft; empty where nothing is known."""
+    approvals: Callable[[str], Approvals] = NothingAllowed
+    """The approvals of a new session that works in this folder."""
+    command_line: Callable[[Json], str] = _joined
+    """The command that `terminal/create` with these params would run, for people to read."""
 
 
 class Translator(Protocol):

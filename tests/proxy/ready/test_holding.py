@@ -81,7 +81,8 @@ async def test_what_waits_is_said_before_what_a_reader_sees_behind_it() -> None:
         assert (await client.hear())["params"]["update"]["toolCallId"] == "t"
         for method in ("elicitation/create", "session/request_permission"):
             pieces(agent, "s")
-            agent.request(method, method, {"sessionId": "s", "options": []})
+            call = {"toolCallId": "t"}
+            agent.request(method, method, {"sessionId": "s", "options": [], "toolCall": call})
             assert said(await client.hear()) == "s"
             assert (await client.hear())["method"] == method
         pieces(agent, "s")

@@ -60,9 +60,30 @@ def test_a_question_about_a_command_keeps_the_input_of_its_call() -> None:
     large = {"command": "x" * 20_000}
     scene.update("tool_call", {"id": "e", "tool": "terminal/create", "input": large})
     _, asked = _ask(scene, operation="terminal_execute", resource="x", toolCallId="e")
-    assert asked.params["toolCall"]["rawInput"] == {"resource": "x"}
+    assert asked.params["toolCall"]["rawInput"] == {"command": "x", "resource": "x"}
     _, asked = _ask(scene, operation="mcp_tool", resource="shed/dig", toolCallId="d")
-    assert asked.params["toolCall"]["rawInput"] == {"resource": "shed/dig"}
+    named = {"server": "shed", "tool": "dig"}
+    assert asked.params["toolCall"]["rawInput"] == {**named, "resource": "shed/dig"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "resource", "named"),
+    [
+        ("terminal_execute", "rm x", {"command": "rm x"}),
+        ("network_access", "https://a.example/", {"url": "https://a.example/"}),
+        ("mcp_tool", "disk/read", {"server": "disk", "tool": "read"}),
+        ("mcp_tool", "read", {}),
+    ],
+)
+def test_a_question_names_its_resource_as_rules_look_for_it(
+    operation: str, resource: str, named: dict[str, str]
+) -> None:
+    """Issue 12: the same act is judged the same; what the call said before does not hide it."""
+    scene = behind()
+    given = {"command": "ls", "url": "https://b.example/", "server": "x", "tool": "y"}
+    scene.update("tool_call", {"id": "c", "tool": "x", "input": given})
+    _, asked = _ask(scene, operation=operation, resource=resource, toolCallId="c")
+    assert asked.params["toolCall"]["rawInput"] == {**given, **named, "resource": resource}
 
 
 @pytest.mark.rule("D26-10")

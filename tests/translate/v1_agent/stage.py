@@ -20,10 +20,12 @@ from accord.translate.message import (
     AGENT,
     CLIENT,
     HOST,
+    Approvals,
     Failure,
     Json,
     Key,
     Message,
+    NothingAllowed,
     Notification,
     Request,
     Result,
@@ -53,6 +55,7 @@ class Stage:
         check: bool = True,
         open_words: bool = False,
         judge: Judge | None = None,
+        approvals: Callable[[str], Approvals] = NothingAllowed,
         **how: Any,
     ) -> None:
         """`judge` is told of everything that is said by a method that the versions know.
@@ -61,7 +64,8 @@ class Stage:
         themselves use them.
         """
         self.around = Around()
-        self.adapter = V1Agent(self.around.surroundings, **how)
+        around = self.around.surroundings._replace(approvals=approvals)
+        self.adapter = V1Agent(around, **how)
         self.to_client: list[Message] = []
         self.to_agent: list[Message] = []
         self.to_host: list[Message] = []
@@ -193,6 +197,15 @@ class Stage:
         self.updates()
         return key
 
+    def decide(self, option_id: str | None) -> Request:
+        """The client answers the oldest question for permission, and says what it was."""
+        question = self.opened("session/request_permission", CLIENT)
+        outcome = {"outcome": "cancelled"}
+        if option_id is not None:
+            outcome = {"outcome": "selected", "optionId": option_id}
+        self._take(self.adapter.receive(CLIENT, Result(question.key, {"outcome": outcome})))
+        return question
+
     def end(self, reason: str = "end_turn", **more: Any) -> None:
         """The agent answers its prompt."""
         self.reply("session/prompt", {"stopReason": reason, **more})
@@ -235,11 +248,16 @@ class Stage:
 
     def _params(self, side: Side, method: Method | None, message: Request | Notification) -> None:
         if method is None:
-            assert message.method.startswith("_"), message.method
+            own = ("_", "host/") if side is HOST else ("_",)
+            assert message.method.startswith(own), message.method
             return
         self._judged("v2" if side is CLIENT else "v1", method, False, message.params)
+        params = message.params
+        if side is HOST:
+            # Where the host found a file is a word between the two of them.
+            params = {name: value for name, value in params.items() if name != "at"}
         if self._check:
-            _check(method.params, message.params, self._open_words)
+            _check(method.params, params, self._open_words)
 
 
 def _check(wanted: Any, value: Any, is_open: bool) -> None:

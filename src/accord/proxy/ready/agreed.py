@@ -6,52 +6,91 @@ Must not know what any of the proxies is for.
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accord.errors import RequestError
-from accord.jsonrpc.codes import INTERNAL_ERROR
-from accord.protocol.negotiation import Chosen, judge_answer
+from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from accord.protocol.negotiation import Refused, judge_answer, looks_like_draft
+from accord.proxy.handlers import ANY
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 
 OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
 """The requests by which a client comes to a session, with the folder that it works in."""
 NOT_THE_DRAFT: Final = (
-    "this proxy does not speak the 2026-02 draft; put `accord translate` between it and the agent"
+    "this proxy cannot read the 2026-02 draft and passes nothing on that it cannot read; a chain"
+    " translates it: accord proxy ... -- AGENT"
 )
+NOT_AGREED: Final = (
+    "this proxy passes nothing on before the client and the agent have agreed on version 1 or 2 of"
+    " the protocol by initialize"
+)
+Handling: TypeAlias = Callable[[Message, Any], Awaitable[Any]]
 SESSIONS_MAX: Final = 4096
 """Sessions that are remembered; the oldest are forgotten first."""
 
 
 @dataclass(slots=True)
 class Agreed:
-    """Filled from what passes; `watch` makes a proxy tell it."""
+    """Filled from what passes; `watch` makes a proxy tell it.
 
-    version: int = 1
+    Guards: what is not of version 1 or 2 is not passed on.
+    """
+
+    # 0 until the two sides have agreed on one.
+    version: int = 0
     takes_resources: bool = False
     folders: dict[str, str] = field(default_factory=dict)
 
     def watch(self, proxy: Proxy) -> None:
-        """Learn from the messages of this proxy."""
-        proxy.on_response("initialize")(self._initialized)
+        """Learn from the messages of this proxy, and refuse what it cannot read."""
+        proxy.on_request(ANY, of="client")(self._asked)
+        proxy.on_response("initialize", of="client")(self._initialized)
         for method in OPENING:
             proxy.on_response(method, of="client")(self._opened)
 
+    def _asked(self, message: Message) -> None:
+        if message.method != "initialize":
+            self.check(message)
+
+    def check(self, message: Message) -> None:
+        """Refuse a request that cannot be read.
+
+        Raises:
+            RequestError: no version is agreed on, or the sender speaks another one after all.
+        """
+        if not self.version:
+            raise RequestError(INVALID_REQUEST, NOT_AGREED)
+        if looks_like_draft(message.method, message.params):
+            raise RequestError(INVALID_PARAMS, NOT_THE_DRAFT)
+
+    def checked(self, handler: Handling) -> Handling:
+        """The same handler of a request, for what can be read alone."""
+
+        async def check(message: Message, forward: Any) -> Any:
+            self.check(message)
+            return await handler(message, forward)
+
+        return check
+
     def _initialized(self, response: Response) -> None:
+        # Until this one is read: an agent may speak otherwise after a second one.
+        self.version = 0
         result = response.result
         if not isinstance(result, dict):
-            return
+            raise RequestError(INTERNAL_ERROR, "the agent's answer to initialize cannot be read")
         chosen = judge_answer(result, (1, 2))
-        if isinstance(chosen, Chosen) and chosen.dialect == "draft":
-            # Watching words that it does not know, it would let pass what it is there to stop.
+        if isinstance(chosen, Refused):
+            raise RequestError(chosen.code, chosen.message, dict(chosen.data or {}))
+        if chosen.dialect == "draft":
             raise RequestError(INTERNAL_ERROR, NOT_THE_DRAFT)
-        if "agentCapabilities" in result or "capabilities" not in result:
-            self.version = 1
+        self.version = chosen.version
+        if self.version == 1:
             found = _at(result, "agentCapabilities", "promptCapabilities", "embeddedContext")
             self.takes_resources = found is True
         else:
-            self.version = 2
             found = _at(result, "capabilities", "session", "prompt", "embeddedContext")
             self.takes_resources = isinstance(found, dict)
 

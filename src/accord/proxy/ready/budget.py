@@ -178,7 +178,7 @@ def budget(limits: Limits, *, now: Callable[[], float] = monotonic) -> Proxy:
     proxy = Proxy("budget")
     watched = Budget(limits, now)
     watched.agreed.watch(proxy)
-    proxy.on_request("session/prompt", of="client")(watched.prompt)
+    proxy.on_request("session/prompt", of="client")(watched.agreed.checked(watched.prompt))
     for kind in ("usage_update", "state_update"):
         proxy.on_update(kind)(watched.update)
     return proxy

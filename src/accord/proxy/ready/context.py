@@ -48,6 +48,7 @@ def context(
             fresh.add(found)
 
     @proxy.on_request("session/prompt", of="client")
+    @agreed.checked
     async def prompt(message: Message, forward: Any) -> Any:
         session_id, blocks = message.session_id, message.params.get("prompt")
         if session_id not in fresh or not isinstance(blocks, list) or _is_command(blocks):

@@ -6,14 +6,22 @@ Plain JSON of v1 or v2 in, a `PermissionRequest` out.  What is not said is not g
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any, Final
 
 from accord.client.asking import PermissionOption, PermissionRequest, own_request
 from accord.client.commands import terminal_line
 from accord.client.patterns import host_of
+from accord.client.questions import FOLDER_NAMES
+from accord.transcript.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 
 Json = dict[str, Any]
 
+TEXT_CHARACTERS_MAX: Final = 64 * 1024
+"""A longer text of a call is not remembered; nobody reads it before a yes."""
+
+_PLAIN: Final = ("toolCallId", "title", "kind", "status", "name")
+_GIVEN: Final = ("command", "url", "server", "tool", *FOLDER_NAMES)
 _LOOKING: Final = frozenset({"read", "search", "think", "fetch", "switch_mode", "other"})
 
 
@@ -26,14 +34,19 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
     """What a tool call does; `asked` are the params of the request for permission, if it asked."""
     asked = asked or {}
     subject = asked.get("subject")
-    subject = subject if isinstance(subject, dict) else {}
+    # Only there a command is the subject's; elsewhere it would hide that of the call.
+    is_command = isinstance(subject, dict) and subject.get("type") == "command"
+    subject = subject if isinstance(subject, dict) and is_command else {}
     given = call.get("rawInput")
     given = given if isinstance(given, dict) else {}
-    kind = _text(call.get("kind")) or "other"
+    kind = _text(call.get("kind")) or DEFAULT_KIND
+    if kind not in KINDS_OF_TOOL:
+        # As every client reads it.
+        kind = DEFAULT_KIND
     command = _text(subject.get("command")) or _command(given, kind)
     if command is not None and kind == "other":
         kind = "execute"
-    diffs = _diffs(call)
+    diffs = changes_of(call)
     if diffs and kind in _LOOKING:
         # Whoever shows a change is not just looking, whatever it says.
         kind = "edit"
@@ -46,7 +59,7 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
         kind=kind,
         paths=tuple(dict.fromkeys(path for path in (*diffs, *places) if path)),
         command=command,
-        cwd=_text(subject.get("cwd")),
+        cwd=_text(subject.get("cwd")) or (_folder(given) if command is not None else None),
         mcp_tool=_mcp_tool(call, given),
         hosts=() if url is None else (host_of(url) or url,),
     )
@@ -59,6 +72,13 @@ def of_service(session_id: str, method: str, params: Json) -> PermissionRequest 
         return own_request(session_id, f"Read {path}", "read", "read", paths=(path,))
     if method == "fs/write_text_file":
         return own_request(session_id, f"Write {path}", "edit", "write", paths=(path,))
+    if method == "mcp/message" and params.get("method") == "tools/call":
+        inner = params.get("params")
+        tool = _text(inner.get("name")) if isinstance(inner, dict) else None
+        server = _text(params.get("serverId")) or ""
+        name = f"{server}/{tool or ''}"
+        asked = own_request(session_id, f"Call {name}", "other", "agent")
+        return replace(asked, mcp_tool=name)
     if method != "terminal/create":
         return None
     words = [word for word in _list(params.get("args")) if isinstance(word, str)]
@@ -75,7 +95,7 @@ def _options(asked: Json) -> tuple[PermissionOption, ...]:
     )
 
 
-def _diffs(call: Json) -> list[str]:
+def changes_of(call: Json) -> list[str]:
     """The files whose changes a call shows, in the words of either version."""
     found: list[str] = []
     for item in _objects(call.get("content")):
@@ -85,6 +105,41 @@ def _diffs(call: Json) -> list[str]:
         for change in changes:
             found += [path for key in ("path", "oldPath") if (path := _text(change.get(key)))]
     return found
+
+
+def texts_of(call: Json) -> list[str]:
+    """The texts that a call shows."""
+    blocks = [item.get("content") for item in _objects(call.get("content"))]
+    return [text for block in _objects(blocks) if (text := _text(block.get("text")))]
+
+
+def brief(patch: Json) -> Json:
+    """What counts of a tool call or of a patch of one, in values that nobody else changes."""
+    told = {key: patch[key] for key in _PLAIN if isinstance(patch.get(key), str)}
+    given = patch.get("rawInput")
+    if isinstance(given, dict):
+        told["rawInput"] = {key: _copy(given[key]) for key in _GIVEN if key in given}
+    if "locations" in patch:
+        places = [_text(one.get("path")) for one in _objects(patch["locations"])]
+        told["locations"] = [{"path": path} for path in places if path]
+    if "content" in patch:
+        changes = [{"type": "diff", "path": path} for path in changes_of(patch)]
+        texts = [{"content": {"text": text}} for text in texts_of(patch)]
+        told["content"] = [*changes, *(one for one in texts if _is_short(one))]
+    return told
+
+
+def _is_short(item: Json) -> bool:
+    return len(item["content"]["text"]) <= TEXT_CHARACTERS_MAX
+
+
+def _copy(value: Any) -> Any:
+    return [*value] if isinstance(value, list) else value
+
+
+def _folder(given: Json) -> str | None:
+    found = (_text(given.get(name)) for name in FOLDER_NAMES)
+    return next((one for one in found if one is not None), None)
 
 
 def _command(given: Json, kind: str) -> str | None:
@@ -115,4 +170,4 @@ def _objects(value: object) -> list[Json]:
     return [one for one in _list(value) if isinstance(one, dict)]
 
 
-__all__ = ["merged", "of_call", "of_service"]
+__all__ = ["brief", "changes_of", "merged", "of_call", "of_service", "texts_of"]

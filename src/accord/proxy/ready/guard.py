@@ -4,39 +4,55 @@
       the user otherwise.
     * Files and terminals that the agent wants from its client are granted, refused, or asked for
       in its stead.
+    * Other requests and notifications of the agent pass if the protocol has them, or if they are
+      let through by name.
     * A tool call that a rule forbids and that runs all the same, without having been permitted,
       has its turn cancelled, and the user is told.
     * Keys and values of secret variables are taken out of what the agent says and of what it
       reads: prompts, files, output of terminals.
 
-What always holds: what is not understood is never approval.  A file that was read with something
-taken out is not written over.
+What always holds: what is not understood is never approval, and does not pass.  A file that was
+read with something taken out is not written over.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
+from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
+from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.secrets import MARK
+from accord.proxy.approved_calls import ApprovedCalls
+from accord.proxy.handlers import ANY, UPDATE
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
-from accord.proxy.ready.facts import Json, merged, of_call, of_service
+from accord.proxy.ready.facts import Json, of_call, of_service
 from accord.proxy.ready.holding import Pieces
 from accord.proxy.ready.redacting import Redactor
+from accord.schema.v1 import methods as v1_methods
+from accord.schema.v2 import methods as v2_methods
+
+_log = logging.getLogger("accord.proxy")
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
 """Requests whose answer ends what is told of a session for now."""
-SERVICES: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create")
-CALLS_MAX: Final = 1024
-"""Tool calls of a session that are remembered; the oldest are forgotten first."""
+ASKING: Final = "session/request_permission"
+JUDGED: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create", "mcp/message")
+"""Requests of the agent by which its client does something for it."""
+KNOWN: Final = frozenset({*v1_methods.CLIENT_METHODS, *v2_methods.CLIENT_METHODS})
+"""What an agent may ask or tell its client by the protocol.  Of the requests that are not judged,
+none does more than go on with something that was."""
+NOT_RUNNING: Final = frozenset({None, "pending", "failed", "cancelled"})
+"""Statuses of calls that do nothing (yet); words that nobody knows count as running."""
 
 RulesIn = Callable[[str], Sequence[Rule]]
 
@@ -47,7 +63,7 @@ class Watched:
 
     folder: str
     rules: list[ReadRule]
-    calls: dict[str, Json] = field(default_factory=dict)
+    calls: ApprovedCalls
     permitted: set[str] = field(default_factory=set)
     stopped: set[str] = field(default_factory=set)
     # Files of which something was taken out when they were read.
@@ -59,21 +75,19 @@ class Watched:
         effect, _ = judge(self.rules, (), facts, otherwise)
         return effect, facts
 
-    def call(self, news: Json) -> Json:
-        """A tool call as it is known now."""
-        call_id = str(news.get("toolCallId"))
-        known = self.calls.pop(call_id, {})
-        self.calls[call_id] = now = merged(known, news)
-        if len(self.calls) > CALLS_MAX:
-            del self.calls[next(iter(self.calls))]
-        return now
-
 
 class Guard:
     """Watches one conversation."""
 
-    def __init__(self, rules_in: RulesIn, otherwise: Effect, redactor: Redactor | None) -> None:
+    def __init__(
+        self,
+        rules_in: RulesIn,
+        otherwise: Effect,
+        redactor: Redactor | None,
+        passing: Sequence[str] = (),
+    ) -> None:
         self.agreed = Agreed()
+        self._passing = tuple(passing)
         self._rules_in = rules_in
         self._otherwise: Effect = otherwise
         self._redactor = redactor
@@ -84,9 +98,33 @@ class Guard:
         known = self._sessions.get(session_id)
         folder = os.path.realpath(self.agreed.folders.get(session_id, "/"))
         if known is None or known.folder != folder:
-            known = Watched(folder, read_rules(self._rules_in(folder)))
+            rules = read_rules(self._rules_in(folder))
+            known = Watched(folder, rules, ApprovedCalls(folder))
             self._sessions[session_id] = known
         return known
+
+    # ---- what cannot be judged
+
+    def asked(self, message: Message) -> None:
+        """A request of the agent that nothing else here is for."""
+        self.agreed.check(message)
+        if not self._is_known(message):
+            said = f"guard: {message.method} is no method of the protocol and is not passed on"
+            raise RequestError(METHOD_NOT_FOUND, f"{said}; --pass lets it through by name")
+
+    def told(self, message: Message) -> bool | None:
+        """A notification of the agent; one that cannot be read is dropped."""
+        is_known = self.agreed.version != 0 and self._is_known(message)
+        if message.method == UPDATE:
+            update = message.params.get("update")
+            is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
+        if not is_known:
+            _log.warning("guard: %s cannot be read and is not passed on", message.method)
+        return None if is_known else False
+
+    def _is_known(self, message: Message) -> bool:
+        method = message.method
+        return method in KNOWN or any(wildcard(one, method) for one in self._passing)
 
     # ---- permissions
 
@@ -95,15 +133,13 @@ class Guard:
         self.asks(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
-        subject = params.get("subject")
-        patch = subject.get("toolCall") if isinstance(subject, dict) else params.get("toolCall")
-        call = session.call(patch) if isinstance(patch, dict) else {}
+        call = self._subject(session, params)
         request = of_call(session_id, call, params)
         effect, _ = session.judge(request, "ask")
         if effect == "allow":
             option = request.of_kind("allow_once", "allow_always")
             if option is not None:
-                self._permit(session, call)
+                self._permit(session, request, call, seen=False)
                 return _selected(option.option_id)
         if effect == "reject":
             option = request.of_kind("reject_once", "reject_always")
@@ -113,26 +149,52 @@ class Guard:
         answer = await forward(message)
         chosen = request.option(_chosen(answer) or "")
         if chosen is not None and chosen.allows:
-            self._permit(session, call)
+            self._permit(session, request, call, seen=True)
         return answer
 
-    def _permit(self, session: Watched, call: Json) -> None:
+    def _subject(self, session: Watched, params: Json) -> Json:
+        """The tool call that a permission is asked for; empty where it is for none.
+
+        Raises:
+            RequestError: it cannot be told what the permission is for.
+        """
+        subject, patch = params.get("subject"), params.get("toolCall")
+        if subject is not None and patch is not None:
+            # One side would read the one, and the other side the other.
+            raise RequestError(INVALID_PARAMS, "guard: a permission has two subjects")
+        if self.agreed.version == 2 and patch is None:
+            if subject is None:
+                return {}
+            kind = subject.get("type") if isinstance(subject, dict) else None
+            if kind == "command" and isinstance(subject.get("command"), str):
+                call_id = subject.get("toolCallId")
+                return session.calls.told({"toolCallId": call_id}) if call_id else {}
+            patch = subject.get("toolCall") if kind == "tool_call" else None
+        if not isinstance(patch, dict) or not isinstance(patch.get("toolCallId"), str):
+            said = "guard: it cannot be read what this permission is for; it is not passed on"
+            raise RequestError(INVALID_PARAMS, said)
+        return session.calls.told(patch)
+
+    def _permit(
+        self, session: Watched, request: PermissionRequest, call: Json, *, seen: bool
+    ) -> None:
+        session.calls.allow(request, call, seen=seen)
         if "toolCallId" in call:
             session.permitted.add(str(call["toolCallId"]))
 
     # ---- services
 
     async def service(self, message: Message, forward: Any) -> Any:
-        """The agent wants a file or a terminal."""
+        """The agent wants a file, a terminal or a tool of its client's."""
         session_id = message.session_id or ""
-        session = self._session(session_id)
-        request = of_service(session_id, message.method, message.params)
+        session, params = self._session(session_id), message.params
+        request = of_service(session_id, message.method, params)
         if request is None:
             return await forward(message)
         self._refuse_marks(session, message)
-        otherwise: Effect = "allow" if request.kind == "read" else self._otherwise
-        effect, facts = session.judge(request, otherwise)
-        if effect == "ask" and not self._is_covered(session, facts):
+        is_free = request.kind in ("read", "other")
+        effect, facts = session.judge(request, "allow" if is_free else self._otherwise)
+        if effect == "ask" and not session.calls.covers(facts, params.get("content")):
             effect = await self._ask(message, session, request, facts)
         if effect == "reject":
             raise RequestError.permission_denied(f"guard: {request.title} is not permitted")
@@ -144,19 +206,6 @@ class Guard:
             raise RequestError.permission_denied(
                 f"guard: {path} was read with secrets taken out, and is not written over with that"
             )
-
-    def _is_covered(self, session: Watched, facts: Facts) -> bool:
-        """Whether a call that the user permitted is about the same."""
-        for call_id in session.permitted:
-            about = Facts.of(of_call("", session.calls.get(call_id, {})), session.folder)
-            if facts.command is not None:
-                if about.command is not None and facts.command.same(about.command):
-                    return True
-            elif facts.paths and about.kind in ("edit", "delete", "move"):
-                known = {path.real for path in about.paths if path is not None}
-                if all(path is not None and path.real in known for path in facts.paths):
-                    return True
-        return False
 
     async def _ask(
         self, message: Message, session: Watched, request: PermissionRequest, facts: Facts
@@ -184,24 +233,44 @@ class Guard:
 
     # ---- what runs without having asked
 
-    def tool_call(self, update: Json, message: Message) -> None:
-        """A tool call is told of; one that is forbidden and runs is stopped with its turn."""
+    def update(self, update: Json, message: Message) -> None:
+        """Something is told of a session; what is forbidden and runs is stopped with its turn."""
         session_id = message.session_id or ""
         session = self._session(session_id)
-        call = session.call(update)
-        call_id = str(call.get("toolCallId"))
-        status = call.get("status")
-        if status not in ("in_progress", "completed") or call_id in session.permitted:
+        kind, call_id = update.get("sessionUpdate"), update.get("toolCallId")
+        if kind == "terminal_update" and isinstance(update.get("command"), str):
+            # In v2 the agent's own terminals are told of without a call.
+            call = {"kind": "execute", "rawInput": update, "title": f"Run {update['command']}"}
+            self._stop_if_forbidden(session, f"terminal {update.get('terminalId')}", call, message)
+        if not isinstance(call_id, str):
             return
+        if kind == "tool_call_content_chunk":
+            call = session.calls.shown(call_id, update.get("content"))
+        else:
+            # Of whatever kind: what names a call tells of it.
+            call = session.calls.told(update)
+        if call.get("status") not in NOT_RUNNING and call_id not in session.permitted:
+            self._stop_if_forbidden(session, call_id, call, message)
+
+    def _stop_if_forbidden(
+        self, session: Watched, what_id: str, call: Json, message: Message
+    ) -> None:
+        session_id = message.session_id or ""
         request = of_call(session_id, call)
         effect, _ = session.judge(request, "allow")
-        if effect == "reject" and call_id not in session.stopped:
-            session.stopped.add(call_id)
+        if effect == "reject" and what_id not in session.stopped:
+            session.stopped.add(what_id)
             self.asks(message)
             message.agent.notify("session/cancel", {"sessionId": session_id})
             what = request.title or request.kind
             said = f"guard: the turn is cancelled, because this is not permitted: {what}"
             self.agreed.say(message, session_id, said)
+
+    def turn_over(self, response: Response) -> None:
+        """A prompt is answered: in v1 that ends its turn, and with it what was approved."""
+        session = self._sessions.get(response.request.session_id or "")
+        if session is not None and self.agreed.version == 1:
+            session.calls.clear()
 
     # ---- secrets
 
@@ -267,27 +336,33 @@ def guard(
     otherwise: Effect = "ask",
     redact: bool = True,
     secrets: Iterable[str] = (),
+    passing: Iterable[str] = (),
 ) -> Proxy:
     """A proxy that judges by rules, given for all folders or by the session's folder.
 
     `otherwise` is for files to write and terminals that no rule speaks of.  `secrets` are values
-    to be taken out besides what is a secret by its form.
+    to be taken out besides what is a secret by its form.  `passing` names methods of agents that
+    are not the protocol's and pass unjudged all the same; `*` stands for any part of a name.
     """
     rules_in = rules if callable(rules) else _everywhere(rules)
     proxy = Proxy("guard")
-    watched = Guard(rules_in, otherwise, Redactor(secrets) if redact else None)
+    redactor = Redactor(secrets) if redact else None
+    watched = Guard(rules_in, otherwise, redactor, tuple(passing))
     watched.agreed.watch(proxy)
-    proxy.on_request("session/request_permission", of="agent")(watched.permission)
-    for method in SERVICES:
-        proxy.on_request(method, of="agent")(watched.service)
-    for kind in ("tool_call", "tool_call_update"):
-        proxy.on_update(kind)(watched.tool_call)
+    checked = watched.agreed.checked
+    proxy.on_request(ANY, of="agent")(watched.asked)
+    proxy.on_request(ASKING, of="agent")(checked(watched.permission))
+    for method in JUDGED:
+        proxy.on_request(method, of="agent")(checked(watched.service))
+    proxy.on_notification(ANY, of="agent")(watched.told)
+    proxy.on_update(ANY)(watched.update)
+    proxy.on_response("session/prompt", of="client")(watched.turn_over)
     if redact:
         proxy.on_notification("*", of="agent")(watched.tells)
         proxy.on_request("elicitation/create", of="agent")(watched.asks)
-        proxy.on_request("session/prompt", of="client")(watched.prompted)
+        proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
         for method in REPLAYING:
-            proxy.on_request(method, of="client")(watched.told_before)
+            proxy.on_request(method, of="client")(checked(watched.told_before))
         for method in ("fs/read_text_file", OUTPUT):
             proxy.on_response(method, of="agent")(watched.read)
         proxy.on_end()(watched.agent_gone)

@@ -56,7 +56,7 @@ class Permissions:
             tool_call["locations"] = [{"path": resolved(resource, session.folder)}]
         if operation not in FILE_OPERATIONS or call is None:
             given = call.given if call is not None and isinstance(call.given, dict) else {}
-            tool_call["rawInput"] = {**given, "resource": resource}
+            tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
         if "reason" in params:
             tool_call["content"] = [text_content(params.pop("reason"))]
         keep_all(tool_call, {"status": "awaiting_permission", "operation": operation})
@@ -81,6 +81,16 @@ class Permissions:
         return [
             ask(CLIENT, "session/request_permission", asked, then, instead_of=request, of=AGENT)
         ]
+
+
+def _named(operation: str, resource: str) -> Json:
+    """The resource under the name by which v1's clients look for it, so that their rules see it."""
+    if operation == "terminal_execute":
+        return {"command": resource}
+    if operation == "network_access":
+        return {"url": resource}
+    server, slash, tool = resource.partition("/")
+    return {"server": server, "tool": tool} if operation == "mcp_tool" and slash else {}
 
 
 def _grant(result: Json) -> Json:

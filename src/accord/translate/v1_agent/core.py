@@ -93,6 +93,7 @@ class Core(Adapter):
             roots=roots,
             stamp=self.around.stamp(),
             tag=self.around.fresh(),
+            approvals=self.around.approvals(cwd),
             log=None if self.can.load else Log(),
         )
         self.sessions[session_id] = session

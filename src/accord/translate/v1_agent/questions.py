@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
-from accord.translate.adapter import CANCEL_REQUEST, Outs
+from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
 from accord.translate.keeping import OFFICIAL, is_text, kept, restore
 from accord.translate.message import (
     AGENT,
@@ -34,12 +34,16 @@ from accord.translate.v1_agent.session import IDLE, Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.turns import Turns
 
+ASK_PERMISSION: Final = "session/request_permission"
 UNTITLED: Final = "Permission required"
 # v2 wants at least one option; this one is no option of the agent's, and choosing it is a refusal.
 NO_OPTION: Final[Json] = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
 CANCELLED: Final[Json] = {"outcome": {"outcome": "cancelled"}}
 
+ALLOWING: Final = frozenset({"allow_once", "allow_always"})
+
 ResultFor: TypeAlias = Callable[[Question, Answer], Answer]
+OnAnswer: TypeAlias = Callable[[Question, Answer], Outs]
 
 
 class Questions:
@@ -49,7 +53,7 @@ class Questions:
         self._core = core
         self._turns = turns
         self._tool_calls = tool_calls
-        core.on_request[AGENT, "session/request_permission"] = self._permission
+        core.on_request[AGENT, ASK_PERMISSION] = self._permission
         core.on_request[AGENT, "elicitation/create"] = self._elicitation
         core.on_notification[AGENT, CANCEL_REQUEST] = self._withdrawn
 
@@ -60,10 +64,13 @@ class Questions:
         session = self._core.sessions.get(params["sessionId"])
         if session is None:
             raise not_found(params["sessionId"])
-        if not (session.open or session.child) or session.closing:
+        if not session.is_watched:
             return [(AGENT, Result(request.key, _cancelled()))]
         call: Json = params.pop("toolCall")
+        session.approvals.told(call)
+        call_id: str = call["toolCallId"]
         options, originals = _unique(params["options"])
+        allowing = {one["optionId"] for one in options if one["kind"] in ALLOWING}
         refusal = next(
             (option["optionId"] for option in options if option["kind"] == "reject_once"), None
         )
@@ -87,6 +94,8 @@ class Questions:
             outcome: Json = {} if isinstance(answer, Failure) else dict(answer.result["outcome"])
             chosen = outcome.get("optionId") if outcome.get("outcome") == "selected" else None
             if chosen in originals:
+                if chosen in allowing:
+                    session.approvals.allowed(call_id)
                 outcome["optionId"] = originals[chosen]
                 return Result(0, {**_result(answer), "outcome": outcome})
             if chosen is None and refusal in originals and not question.withdrawn:
@@ -115,7 +124,7 @@ class Questions:
         session = self._core.sessions.get(session_id)
         if session is None:
             raise not_found(session_id)
-        if not (session.open or session.child) or session.closing:
+        if not session.is_watched:
             return [(AGENT, Result(request.key, {"action": "cancel"}))]
         return self._ask(
             session, request, {"action": "cancel"}, lambda _, answer: answer_to_v1(answer)
@@ -144,22 +153,40 @@ class Questions:
     def _ask(
         self, session: Session, request: Request, given_up: Json, result_for: ResultFor
     ) -> Outs:
+        def then(question: Question, answer: Answer) -> Outs:
+            return [self._core.answer(AGENT, request.key, result_for(question, answer))]
+
+        return self.ask(session, request, request, Result(request.key, given_up), then)
+
+    def ask(
+        self,
+        session: Session,
+        of: Request,
+        asked: Request,
+        given_up: Answer,
+        then: OnAnswer,
+        dropped: Callable[[], Outs] = lambda: NOTHING,
+    ) -> Outs:
+        """Ask the client something that a request of the agent needs an answer to.
+
+        `given_up` is what the agent is told, and `dropped` says what else is, where nobody will
+        answer.  Only method and params of `asked` count.
+        """
         core, turns = self._core, self._turns
         outs: list[Out] = list(turns.insert(session))
         if session.turn is None and session.state == IDLE and not session.child:
             outs += turns.work(session)
 
-        def then(answer: Answer) -> Outs:
+        def answered(answer: Answer) -> Outs:
             if question.settled:
                 return ()
-            session.questions.pop(request.key, None)
-            answered = core.answer(AGENT, request.key, result_for(question, answer))
-            return [answered, *turns.settle(session)]
+            session.questions.pop(of.key, None)
+            return [*then(question, answer), *turns.settle(session)]
 
-        asked = core.ask(CLIENT, request.method, request.params, then, instead_of=request, of=AGENT)
-        question = Question(request.key, _key(asked), given_up)
-        session.questions[request.key] = question
-        return [*outs, *turns.settle(session), asked]
+        out = core.ask(CLIENT, asked.method, asked.params, answered, instead_of=of, of=AGENT)
+        question = Question(given_up, _key(out), dropped)
+        session.questions[of.key] = question
+        return [*outs, *turns.settle(session), out]
 
     def _withdrawn(self, params: Json) -> Outs:
         key: Any = params.get("requestId")

@@ -13,13 +13,13 @@ Must not know: how anything is translated.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
 from accord.schema.codec import encode, to_python
-from accord.translate.message import Json, Key, Request
+from accord.translate.message import Answer, Approvals, Json, Key, Out, Request
 
 SESSIONS_KEPT: Final = 1024
 HELD_PROMPTS_MAX: Final = 16
@@ -70,9 +70,10 @@ class Turn:
 class Question:
     """A request of the agent that waits for the user, and what it is told if nobody will answer."""
 
-    agent_key: Key
+    given_up: Answer
     client_key: Key
-    given_up: Json
+    # What else is said then.
+    dropped: Callable[[], Sequence[Out]]
     # The agent itself has taken it back.
     withdrawn: bool = False
     settled: bool = False
@@ -125,6 +126,7 @@ class Session:
     roots: list[str]
     stamp: str
     tag: str
+    approvals: Approvals
     title: str | None = None
     open: bool = True
     alive: bool = True
@@ -203,6 +205,11 @@ class Session:
         self.message_kind = None
         self.tool_calls.clear()
         self.running_tools.clear()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether there is a client that can be asked something about it."""
+        return (self.open or self.child) and not self.closing
 
     @property
     def snapshot(self) -> Json:

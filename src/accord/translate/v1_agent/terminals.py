@@ -1,7 +1,7 @@
 """Files and terminals of this machine, for an agent that asks its client for them.
 
-v2 has no such requests, so the host serves them, in v1's words.  A terminal that it runs is shown
-to the client as one of the agent's own.
+v2 has no such requests, so the host serves them, in v1's words, as far as the client allows it
+(`host_permissions.py`).  A terminal that it runs is shown to the client as one of the agent's own.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v1_agent.core import Core, not_found
+from accord.translate.v1_agent.host_permissions import HostPermissions
 from accord.translate.v1_agent.session import Session
 from accord.translate.v1_agent.turns import Turns
 
-FILES: Final = ("fs/read_text_file", "fs/write_text_file")
 TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill")
 
 
 class Terminals:
     """The terminals that the host runs, by id, with the session they belong to."""
 
-    def __init__(self, core: Core, turns: Turns, host: frozenset[str]) -> None:
+    def __init__(
+        self, core: Core, turns: Turns, permissions: HostPermissions, host: frozenset[str]
+    ) -> None:
         self._core = core
         self._turns = turns
+        self._permissions = permissions
         self._running: dict[str, Session] = {}
         core.on_request[CLIENT, "terminal/cancel"] = self._cancel
         if "fs" in host:
-            for method in FILES:
-                core.on_request[AGENT, method] = self._pass
+            core.on_request[AGENT, "fs/read_text_file"] = self._pass
+            core.on_request[AGENT, "fs/write_text_file"] = self._write
         if "terminal" in host:
             for method in TERMINALS:
                 core.on_request[AGENT, method] = self._pass
@@ -60,11 +63,16 @@ class Terminals:
         inserted = self._turns.insert(self._session(request))
         return [*inserted, *self._core.pass_on(AGENT, request, HOST)]
 
+    def _write(self, request: Request) -> Outs:
+        session = self._session(request)
+        return [*self._turns.insert(session), *self._permissions.write(session, request)]
+
     def _create(self, request: Request) -> Outs:
         session = self._session(request)
         params = request.params
         words = [params["command"], *(params.get("args") or [])]
         command = shlex.join(words) if len(words) > 1 else words[0]
+        line = self._core.around.command_line(params)
         cwd: str = params.get("cwd") or session.cwd
 
         def then(answer: Answer) -> Outs:
@@ -83,9 +91,13 @@ class Terminals:
             }
             return [self._core.tell(session, update), answered]
 
+        def go() -> Outs:
+            return [
+                self._core.ask(HOST, request.method, params, then, instead_of=request, of=AGENT)
+            ]
+
         inserted = self._turns.insert(session)
-        asked = self._core.ask(HOST, request.method, params, then, instead_of=request, of=AGENT)
-        return [*inserted, asked]
+        return [*inserted, *self._permissions.run(session, request, line, cwd, go)]
 
     def _release(self, request: Request) -> Outs:
         self._session(request)

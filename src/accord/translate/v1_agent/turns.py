@@ -164,6 +164,7 @@ class Turns:
 
     def _finish(self, session: Session, turn: Turn, end: Json) -> Outs:
         session.turn = None
+        session.approvals.clear()
         session.running_tools.clear()
         outs = list(self.drop_questions(session))
         if end.get("stopReason") == "cancelled":
@@ -236,6 +237,7 @@ class Turns:
         """The work of the agent's own is over."""
         reason = "cancelled" if session.cancelled else "end_turn"
         session.cancelled = False
+        session.approvals.clear()
         session.state = IDLE
         session.message_kind = None
         return [self._core.tell(session, _idle(reason))]
@@ -268,9 +270,10 @@ class Turns:
         outs: list[Out] = []
         for question in session.questions.values():
             question.settled = True
-            outs.append((AGENT, Result(question.agent_key, question.given_up)))
+            outs.append((AGENT, question.given_up))
             withdrawn: Json = {"requestId": question.client_key}
             outs.append((CLIENT, Notification(CANCEL_REQUEST, withdrawn)))
+            outs += question.dropped()
         session.questions.clear()
         return outs
 

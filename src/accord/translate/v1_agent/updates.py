@@ -150,6 +150,7 @@ class Updates:
     def _tool_call(self, session: Session, update: Json) -> Json:
         update["sessionUpdate"] = "tool_call_update"
         session.message_kind = None
+        session.approvals.told(update)
         self._tool_calls.to_v2(session, update)
         session.seen(update)
         return update

@@ -8,6 +8,7 @@ from accord.translate.adapter import Outs
 from accord.translate.message import AGENT, CLIENT, Notification, Out, Side, Surroundings
 from accord.translate.v1_agent.closing import Closing
 from accord.translate.v1_agent.core import Core
+from accord.translate.v1_agent.host_permissions import HostPermissions
 from accord.translate.v1_agent.initialize import Initialize
 from accord.translate.v1_agent.opening import Opening
 from accord.translate.v1_agent.options import Options
@@ -41,12 +42,13 @@ class V1Agent(Core):
         closing = Closing(self)
         self._turns = Turns(self, closing.stopped)
         closing.turns = self._turns
-        closing.terminals = Terminals(self, self._turns, host)
         options = Options(self)
         tool_calls = ToolCalls(self)
+        questions = Questions(self, self._turns, tool_calls)
+        permissions = HostPermissions(self, questions, tool_calls)
+        closing.terminals = Terminals(self, self._turns, permissions, host)
         updates = Updates(self, self._turns, options, tool_calls)
         Opening(self, options, updates)
-        Questions(self, self._turns, tool_calls)
         Initialize(self, host)
         self.on_request[AGENT, MCP_MESSAGE] = lambda request: self.pass_on(AGENT, request, CLIENT)
         for came_from, goes_to, method in PASSED_ON:

@@ -85,6 +85,9 @@ class Choice:
 
 def who_asks(request: PermissionRequest, agent_name: str) -> str:
     """Who wants to know."""
+    if request.approved_call is not None:
+        title = one_line(request.approved_call) or "another call"
+        return f"Accord asks: “{title}” was allowed, which does not cover this."
     own = _OWN.get(request.origin)
     return own or f"{one_line(agent_name) or 'The agent'} asks for permission."
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from accord.client import calls as module
+from accord.client import approvals as module
 from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
+from accord.schema.struct import Raw
+from accord.schema.v2 import TextContent
 from accord.transcript.tool_call import FileDiff, Location, ToolCall
 from tests.client.deciders import also_changes
 
@@ -37,14 +39,13 @@ class User:
             about.setdefault("kind", call.kind)
             found = [diff.path for diff in call.diffs] + [place.path for place in call.locations]
             about.setdefault("paths", tuple(found))
+        about = {"title": "Asked", **about}
         await self.permissions.decide(
-            PermissionRequest(
-                session_id="s", title="Asked", options=OWN_OPTIONS, tool_call=call, **about
-            )
+            PermissionRequest(session_id="s", options=OWN_OPTIONS, tool_call=call, **about)
         )
 
-    async def writes(self, path: str) -> bool:
-        return await self.permissions.may_write("s", path)
+    async def writes(self, path: str, content: str | None = None) -> bool:
+        return await self.permissions.may_write("s", path, content=content)
 
     async def runs(self, command: str, *args: str, **about: Any) -> bool:
         return await self.permissions.may_run("s", command, args, **about)
@@ -68,9 +69,8 @@ async def test_a_grant_of_an_edit_covers_writing_its_files(user: User) -> None:
     call = edit(a)
     also_changes(call, FileDiff(b))
     await user.approve(call)
-    assert await user.writes(a)
-    assert await user.writes(b)
     assert await user.writes(f"{user.root}/./x/../a")
+    assert await user.writes(b)
     assert len(user.asked) == 1
     assert not await user.writes(c)
     assert not await user.writes(a + "c")
@@ -181,23 +181,155 @@ async def test_a_refused_call_covers_nothing(user: User, answer: Any) -> None:
     assert not await user.writes(f"{user.root}/a")
 
 
-async def test_a_grant_of_a_command_covers_its_terminal(user: User) -> None:
-    """Issue: a grant given for that tool call covers `terminal/create`."""
-    call = edit(kind="execute")
-    await user.approve(call, command="npm test -- 'a b'", cwd=str(user.root))
-    (user.root / "sub").mkdir()
-    assert await user.runs("npm", "test", "--", "a b")
-    assert await user.runs("npm test -- 'a b'", cwd=str(user.root / "sub"))
-    assert await user.runs("bash", "-c", "npm test -- 'a b'", env={"NO_COLOR": "1"})
+SPELLINGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("npm", "test", "--", "a b"), {}),
+    (("npm test -- 'a b'",), {"cwd": "sub"}),
+    (("bash", "-c", "npm test -- 'a b'"), {"env": {"NO_COLOR": "1"}}),
+    (("/bin/bash", "-c", "cd {root} && npm test -- 'a b'"), {}),
+    (("/bin/bash", "-c", "cd {root}/sub  &&  npm test -- 'a b'"), {"cwd": "/"}),
+    (("cd sub && npm test -- 'a b'",), {}),
+)
+OTHERS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("npm", "test"), {}),
+    (("npm test -- 'a b'; rm x",), {}),
+    (("npm", "test", "--", "a b"), {"cwd": "/"}),
+    (("npm", "test", "--", "a b"), {"env": {"PATH": "/evil"}}),
+    (("/evil/npm", "test", "--", "a b"), {}),
+    (("bash", "-c", "cd / && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd .. && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd $HOME && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd {root} sub && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd {root} && rm x && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd {root} || npm test -- 'a b'"), {}),
+)
+# How agents show a command without saying it in a field of its own.
+SHOWN: tuple[dict[str, Any], ...] = (
+    {"command": "npm test -- 'a b'"},
+    {"title": "npm test -- 'a b'"},
+    {"title": "Shell: npm test -- 'a b'"},
+    {"title": "Run `npm test -- 'a b'`"},
+    {"title": "Shell", "reason": "$ npm test -- 'a b'"},
+    {"title": "Shell", "text": "Requesting approval to perform: Run command `npm test -- 'a b'`"},
+    {"title": "Shell", "text": "This runs the tests:\n```sh\nnpm test -- 'a b'\n```\n"},
+)
+
+
+def placed(user: User, words: tuple[str, ...], about: dict[str, Any]) -> tuple[list[str], Any]:
+    (user.root / "sub").mkdir(exist_ok=True)
+    where = about.get("cwd")
+    about = about if where is None else {**about, "cwd": str(user.root / where)}
+    return [word.replace("{root}", str(user.root)) for word in words], about
+
+
+async def shows(user: User, shown: dict[str, Any]) -> ToolCall:
+    """The agent asks for a command in one of these ways, and the user says yes."""
+    about = dict(shown)
+    text = about.pop("text", None)
+    call = edit(kind="execute" if "command" in about else "other")
+    if text is not None:
+        call.replace_content([TextContent(text=text)], lambda _: ())
+    await user.approve(call, **about, cwd=str(user.root))
+    return call
+
+
+@pytest.mark.parametrize(("words", "about"), SPELLINGS)
+@pytest.mark.parametrize("shown", SHOWN)
+async def test_a_yes_to_a_command_covers_its_terminal_however_it_was_shown(
+    user: User, shown: dict[str, Any], words: tuple[str, ...], about: dict[str, Any]
+) -> None:
+    """Issue 12: one yes for one act, also where the command stands in the title or the text."""
+    await shows(user, shown)
+    command, where = placed(user, words, about)
+    assert await user.runs(*command, **where)
     assert len(user.asked) == 1
-    assert not await user.runs("npm", "test")
-    assert not await user.runs("npm test -- 'a b'; rm x")
-    assert not await user.runs("npm", "test", "--", "a b", cwd="/")
-    assert not await user.runs("npm", "test", "--", "a b", env={"PATH": "/evil"})
-    assert not await user.runs("/evil/npm", "test", "--", "a b")
-    assert {one.origin for one in user.asked[1:]} == {"terminal"}
+
+
+@pytest.mark.parametrize(("words", "about"), OTHERS)
+@pytest.mark.parametrize("shown", SHOWN)
+async def test_another_command_or_folder_is_asked_for_however_the_first_was_shown(
+    user: User, shown: dict[str, Any], words: tuple[str, ...], about: dict[str, Any]
+) -> None:
+    """Issue 12: an approval is no blank cheque."""
+    await shows(user, shown)
+    command, where = placed(user, words, about)
+    assert not await user.runs(*command, **where)
+    assert user.asked[-1].origin == "terminal"
+    assert user.asked[-1].approved_call == shown.get("title", "Asked")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "First `ls`, and never `rm -rf build`",
+        "I would like to tidy up\nrm -rf build\nand go on",
+        "```\nls\n```\n```\nrm -rf build\n```",
+        "echo rm -rf build",
+        "rm -rf build " + "x" * (64 * 1024),
+        "",
+    ],
+)
+async def test_a_command_that_only_occurs_in_a_text_is_asked_for(user: User, text: str) -> None:
+    """Issue 12: the text must show the command, and nothing else beside it."""
+    await shows(user, {"title": "Tidy up", "text": text})
+    assert not await user.runs("rm", "-rf", "build")
+
+
+async def test_what_the_agent_says_after_the_yes_widens_nothing(user: User) -> None:
+    """Issue 12: kimi-code says its input after the approval; a liar would say another one."""
+    call = await shows(user, {"title": "Shell: touch a"})
+    call.patch(raw_input=Raw(b'{"command":"touch b"}'))
+    assert not await user.runs("touch", "b")
+    assert await user.runs("touch", "a")
+
+
+async def test_a_command_in_the_title_that_only_a_rule_allowed_covers_nothing(user: User) -> None:
+    """Issue 12: nobody read it; what it runs is judged as what it is."""
+    user.permissions.add_rule(Rule(effect="allow", kind="other"))
+    await shows(user, {"title": "Shell: rm x"})
+    assert user.asked == []
+    assert not await user.runs("rm", "x")
+    assert user.asked[-1].origin == "terminal"
+
+
+async def test_one_yes_is_for_one_start(user: User) -> None:
+    """Issue 12: one yes for one act."""
+    call = await shows(user, {"command": "make"})
+    assert await user.runs("make")
+    assert not await user.runs("make")
+    assert [one.origin for one in user.asked] == ["agent", "terminal"]
+    assert user.asked[-1].approved_call == "Asked"
     call.report("failed")
-    assert not await user.runs("npm", "test", "--", "a b")
+    assert not await user.runs("make")
+    assert user.asked[-1].approved_call is None
+
+
+async def test_one_yes_is_for_one_write_of_each_change_that_was_shown(user: User) -> None:
+    """Issue 12: a second change of a file is another act, unless the call showed two."""
+    a, b = f"{user.root}/a", f"{user.root}/b"
+    call = edit(a)
+    for path in (a, b, b):
+        also_changes(call, FileDiff(path))
+    await user.approve(call)
+    assert await user.writes(a, "1")
+    assert await user.writes(a, "1"), "a retry of the same write is the same act"
+    assert not await user.writes(a, "2")
+    assert await user.writes(b, "1")
+    assert await user.writes(b, "2")
+    assert not await user.writes(b, "3")
+
+
+async def test_a_call_of_another_kind_is_not_named_when_we_ask(user: User) -> None:
+    """Issue 12: it says that the agent did not ask where it did not."""
+    await user.approve(edit(f"{user.root}/a"))
+    assert not await user.runs("make")
+    assert user.asked[-1].approved_call is None
+
+
+async def test_the_grant_of_a_command_ends_with_its_call(user: User) -> None:
+    """Contract: while the call is not final."""
+    call = await shows(user, {"command": "make"})
+    call.report("failed")
+    assert not await user.runs("make")
 
 
 async def test_a_command_without_a_tool_call_is_covered_once(user: User) -> None:
@@ -254,7 +386,7 @@ async def test_the_oldest_approvals_are_forgotten_over_the_bound(
     user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours: everything has a bound."""
-    monkeypatch.setattr(module, "CALLS_MAX", 1)
+    monkeypatch.setattr(module, "APPROVALS_MAX", 1)
     await user.approve(edit(f"{user.root}/a"))
     await user.approve(edit(f"{user.root}/b"))
     assert await user.writes(f"{user.root}/b")

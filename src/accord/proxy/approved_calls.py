@@ -1,0 +1,118 @@
+"""The tool calls of one session as plain JSON, and what was approved of them.
+
+`guard` and the translators read messages and not structs; this stands between them and the one
+matcher in `client/approvals.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from accord.client.approvals import Act, Approvals, approve
+from accord.client.asking import PermissionRequest
+from accord.client.commands import terminal_line
+from accord.client.policy import Facts
+from accord.proxy.ready.facts import (
+    Json,
+    brief,
+    changes_of,
+    merged,
+    of_call,
+    of_service,
+    texts_of,
+)
+
+CALLS_MAX: Final = 1024
+"""Tool calls of a session that are remembered; the oldest are forgotten first."""
+FINAL: Final = frozenset({"completed", "failed", "cancelled"})
+
+
+class ApprovedCalls:
+    """Guards: an approval is for a call as it was told when the answer came."""
+
+    def __init__(self, folder: str) -> None:
+        """`folder` is where the session works."""
+        self.folder = os.path.realpath(folder)
+        self._calls: dict[str, Json] = {}
+        self._approvals = Approvals()
+
+    def told(self, patch: Json) -> Json:
+        """Learn of a tool call or of a patch of one; the call as it is known now."""
+        call_id = str(patch.get("toolCallId"))
+        known = self._calls.pop(call_id, {})
+        self._calls[call_id] = now = merged(known, brief(patch))
+        if len(self._calls) > CALLS_MAX:
+            del self._calls[next(iter(self._calls))]
+        return now
+
+    def shown(self, call_id: str, item: Any) -> Json:
+        """Learn of one more content item of a call; the call as it is known now."""
+        before = self._calls.get(call_id, {}).get("content", [])
+        more = brief({"content": [item]})["content"]
+        return self.told({"toolCallId": call_id, "content": [*before, *more]})
+
+    def allow(self, request: PermissionRequest, call: Json, *, seen: bool) -> None:
+        """A request about this call was approved; with `seen` by the user, else by a rule."""
+        call_id = call.get("toolCallId")
+        approval = approve(
+            request,
+            Facts.of(request, self.folder),
+            seen=seen,
+            texts=texts_of(call),
+            changes=changes_of(call),
+            is_over=None if call_id is None else lambda: self._is_over(str(call_id)),
+        )
+        self._approvals.add(approval)
+
+    def _is_over(self, call_id: str) -> bool:
+        return self._calls.get(call_id, {}).get("status") in FINAL
+
+    def covers(self, facts: Facts, content: object = None) -> bool:
+        """Whether an approval covers an act; if so it is used up."""
+        return self._approvals.spend(Act.of(facts, content if isinstance(content, str) else None))
+
+    def clear(self) -> None:
+        """Forget every approval."""
+        self._approvals.clear()
+
+
+class SessionApprovals:
+    """The same for a translator; see `translate.message.Approvals`."""
+
+    def __init__(self, cwd: str) -> None:
+        self._calls = ApprovedCalls(cwd)
+
+    def told(self, call: Json) -> None:
+        """Learn of a tool call, or of a patch of one."""
+        self._calls.told(call)
+
+    def allowed(self, tool_call_id: str) -> None:
+        """The client said yes to this call.
+
+        Whether a person or a rule of the client's did is not known, so a text counts only where
+        the client knew that it judges a command.
+        """
+        call = self._calls.told({"toolCallId": tool_call_id})
+        request = of_call("", call)
+        self._calls.allow(request, call, seen=request.kind == "execute")
+
+    def covers(self, method: str, params: Json) -> bool:
+        """Whether an allowed call covers this request; if so it is used up."""
+        request = of_service("", method, params)
+        if request is None:
+            return False
+        return self._calls.covers(Facts.of(request, self._calls.folder), params.get("content"))
+
+    def clear(self) -> None:
+        """The turn is over."""
+        self._calls.clear()
+
+
+def command_line(params: Json) -> str:
+    """The command that `terminal/create` with these params would run."""
+    env = {one["name"]: one["value"] for one in params.get("env") or ()}
+    return terminal_line(params["command"], params.get("args") or (), env)
+
+
+__all__ = ["ApprovedCalls", "SessionApprovals", "command_line"]
