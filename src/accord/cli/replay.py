@@ -13,8 +13,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
+from accord.errors import SpawnFailed
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.machine.groups import track
+from accord.machine.programs import with_program
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
 from accord.tracing.text import visible
@@ -163,8 +165,13 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
     command = arguments.after
     try:
         agent = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            with_program(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
+    except SpawnFailed as error:
+        return _refuse(str(error))
     except (OSError, ValueError) as error:
         return _refuse(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}")
     group = track(agent.pid)
