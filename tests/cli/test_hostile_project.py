@@ -12,10 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import anyio
 import pytest
 
+from accord import Client, PermissionRequest, Permissions
 from accord.cli.main import COMMANDS
+from accord.machine.own_program import own_command
 from tests.cli.hostile_project import HostileProject, module_names
 from tests.cli.running import Ended, Home
 from tests.cli.terminal import TerminalProgram, in_terminal
@@ -247,6 +251,42 @@ def test_an_agent_with_a_model_runs_nothing_of_the_project(opened: Opened) -> No
         opened.env["FAKE_KEY"] = "k"
         ended = opened.accord("run", f"[[say {FOUND}]]")
     assert (ended.code, FOUND in ended.out) == (0, True), ended
+
+
+OFFLINE_PROMPTS = (
+    *("what is this project?", "/map", "/explain averages.py", "/explain mean", "/where mean"),
+    *("/callers mean", "/find def mean", "/show averages.py", "/test", "/test averages.py"),
+    *("run the tests", "fix it", "why", "/rename mean average", "/undo", "/plan add a test"),
+    *("/run pytest", "$ python averages.py", "$ npm test", "$ make test", "averages.py", "/mcp"),
+    *("/help", "/model", "lint", "check the types", "format the code", "is this correct?"),
+)
+RUNS_SOMETHING = {
+    *("/test", "/test averages.py", "run the tests", "fix it", "/run pytest"),
+    *("$ python averages.py", "$ npm test", "$ make test"),
+}
+
+
+def test_what_the_offline_agent_runs_of_a_project_is_asked_for(opened: Opened) -> None:
+    """Issue 12: the linter and test runners are the project's, and need permission."""
+    asked: dict[str, list[str]] = {prompt: [] for prompt in OFFLINE_PROMPTS}
+
+    async def talk() -> None:
+        command = own_command("agent", "--in-memory", "--model", "offline")
+        permissions = Permissions.ask(refuse)
+        async with Client.spawn(
+            *command, cwd=opened.home.project, env=opened.env, permissions=permissions
+        ) as client:
+            session = await client.new_session()
+            for now.prompt in OFFLINE_PROMPTS:
+                await session.ask(now.prompt)
+
+    def refuse(request: PermissionRequest) -> bool:
+        asked[now.prompt].append(str(request.kind))
+        return False
+
+    now = SimpleNamespace(prompt="")
+    anyio.run(talk)
+    assert {prompt for prompt, kinds in asked.items() if "execute" in kinds} == RUNS_SOMETHING
 
 
 def test_a_plain_interpreter_falls_into_the_traps(tmp_path: Path, names: list[str]) -> None:

@@ -92,7 +92,10 @@ def test_a_submodule_runs_no_filter(project: HostileProject, tmp_path: Path) -> 
     shutil.move(inner.folder, place)
     head = subprocess.run(
         ["git", "-c", "core.fsmonitor=false", "rev-parse", "HEAD"],
-        cwd=place, capture_output=True, text=True, check=True,
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.strip()
     (project.folder / ".gitmodules").write_text('[submodule "sub"]\n\tpath = sub\n\turl = ./x\n')
     quiet = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
