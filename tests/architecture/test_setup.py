@@ -104,7 +104,7 @@ def test_a_finished_set_up_goes_straight_to_the_command(checkout: Path, path: Pa
     shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
     finished = accord(checkout, path)
     launcher = str(checkout / ".venv" / "bin" / "accord")
-    assert finished.stdout.splitlines() == [launcher, "say", "two words"]
+    assert finished.stdout.splitlines() == ["-I", launcher, "say", "two words"]
 
 
 def test_a_lock_file_that_changed_is_installed_before_anything_runs(
