@@ -15,11 +15,17 @@ def _find_package() -> None:
     import os
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if sys.argv[1:2] == ["--import-path"]:
-        sys.path[:] = sys.argv[2].split(os.pathsep)
-        del sys.argv[1:3]
     if root not in sys.path:
-        sys.path.insert(0, root)
+        # Behind the standard library, which nothing in that folder may shadow.
+        home = os.path.dirname(os.__file__)
+        library = (home, os.path.join(home, "lib-dynload"))
+        behind = [index + 1 for index, entry in enumerate(sys.path) if entry in library]
+        sys.path.insert(max(behind, default=0), root)
+    if sys.argv[1:2] == ["--import-path"]:
+        from accord.machine.own_program import use_import_path
+
+        use_import_path(sys.argv[2])
+        del sys.argv[1:3]
 
 
 if __name__ == "__main__":

@@ -109,6 +109,31 @@ def test_the_package_that_runs_is_the_one_that_starts(project: Path, tmp_path: P
     assert str(Path(ROOT, "accord", "__main__.py")) not in said
 
 
+def test_the_import_path_of_a_parent_elsewhere_is_judged_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 12: `--cwd` may lead into a project that the parent's import path names."""
+    monkeypatch.chdir("/")
+    monkeypatch.setattr(sys, "path", [str(project), *sys.path])
+    command = own_command("--version")
+    assert str(project) in command[-2].split(os.pathsep)
+    monkeypatch.chdir(project)
+    assert _output(command) == f"accord {__version__}"
+
+
+def test_what_lies_beside_the_package_does_not_shadow_the_library(
+    project: Path, tmp_path: Path
+) -> None:
+    """Ours: packages of the user's own may have the name of a module that Python has by now."""
+    root = tmp_path / "packages"
+    root.mkdir()
+    (root / "accord").symlink_to(Path(accord.__file__).parent)
+    for name in ("argparse", "math", "typing"):
+        (root / f"{name}.py").write_text("raise SystemExit('it shadows the library')\n")
+    main = root / "accord" / "__main__.py"
+    assert _output((sys.executable, "-I", str(main), "--version")) == f"accord {__version__}"
+
+
 def test_an_ordinary_installation_needs_no_import_path() -> None:
     """Ours: a command line that people see in messages is a short one."""
     show = "from accord.machine.own_program import own_command; print(*own_command('agent'))"
@@ -167,6 +192,8 @@ def test_an_interpreter_that_does_not_know_itself_says_so(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(SpawnFailed, match="does not know its own path"):
         own_command("agent")
+    assert anyio.run(found_in, "b+", "abbc") is None
+    assert anyio.run(problem, {"pattern": "b+"}, "abc") is not None
 
 
 def test_files_and_lines_of_ours_have_the_standard_library_only(project: Path) -> None:

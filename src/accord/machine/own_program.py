@@ -21,13 +21,14 @@ import sys
 from accord.errors import SpawnFailed
 from accord.machine.programs import absolute_folders
 
-IMPORT_PATH_OPTION = "--import-path"
-"""Precedes the import path on a command line of ours; `accord/__main__.py` reads it."""
-
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PACKAGE)
-_LIBRARY = os.path.dirname(os.__file__)
-_LIBRARY_ZIP = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
+_HOME = os.path.dirname(os.__file__)
+_LIBRARY = (
+    os.path.join(os.path.dirname(_HOME), f"python{sys.version_info[0]}{sys.version_info[1]}.zip"),
+    _HOME,
+    os.path.join(_HOME, "lib-dynload"),
+)
 
 
 def own_command(*words: str) -> tuple[str, ...]:
@@ -35,7 +36,7 @@ def own_command(*words: str) -> tuple[str, ...]:
     path = import_path()
     # An isolated interpreter has its own entries without being told.
     more = not all(entry == ROOT or _is_of_python(entry) for entry in path)
-    told = (IMPORT_PATH_OPTION, os.pathsep.join(path)) if more else ()
+    told = ("--import-path", os.pathsep.join(path)) if more else ()
     return (*_interpreter(), os.path.join(PACKAGE, "__main__.py"), *told, *words)
 
 
@@ -78,7 +79,7 @@ def import_path() -> list[str]:
     trusted = (ROOT, _user_packages())
     return [
         entry
-        for entry in sys.path
+        for entry in map(str, sys.path)
         if os.path.isabs(entry)
         and os.pathsep not in entry
         and (
@@ -87,6 +88,12 @@ def import_path() -> list[str]:
             or not (entry == script or _is_within(os.path.realpath(entry), here))
         )
     ]
+
+
+def use_import_path(path: str) -> None:
+    """Import from where the parent does: what `own_command` told, less the project's folders."""
+    sys.path[:] = path.split(os.pathsep)
+    sys.path[:] = import_path()
 
 
 def ignore_working_directory() -> None:
@@ -110,12 +117,7 @@ def _interpreter() -> tuple[str, ...]:
 
 def _is_of_python(entry: str) -> bool:
     """Whether an isolated interpreter has this entry too: its library, or what is installed."""
-    folder, name = os.path.split(entry)
-    return (
-        _is_within(entry, _LIBRARY)
-        or (name == _LIBRARY_ZIP and folder == os.path.dirname(_LIBRARY))
-        or entry in site.getsitepackages()
-    )
+    return entry in _LIBRARY or entry in site.getsitepackages()
 
 
 def _user_packages() -> str | None:
@@ -137,7 +139,6 @@ def _is_within(entry: str, folder: str) -> bool:
 
 
 __all__ = [
-    "IMPORT_PATH_OPTION",
     "ROOT",
     "ignore_working_directory",
     "import_path",
@@ -145,4 +146,5 @@ __all__ = [
     "own_code",
     "own_command",
     "own_file",
+    "use_import_path",
 ]
