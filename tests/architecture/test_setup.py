@@ -124,6 +124,26 @@ def test_the_first_run_in_a_project_imports_nothing_of_it(tmp_path: Path) -> Non
     assert (venv / "bin" / "accord").exists()
 
 
+def test_no_tool_of_the_launcher_comes_from_the_callers_folder(checkout: Path, path: Path) -> None:
+    """Issue 12: PATH may begin with a dot, and the folder is anybody's."""
+    program(checkout / ".venv" / "bin" / "python", 'printf "%s\\n" "$PATH"')
+    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
+    work = path / "work"
+    for name in ("readlink", "cmp", "sh", "dirname", "python3"):
+        program(work / name, "echo a file of the project ran")
+    finished = subprocess.run(
+        [checkout / "accord"],
+        env={"PATH": f".::bin:{os.environ['PATH']}:*", "HOME": str(path)},
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    kept = [entry for entry in os.environ["PATH"].split(":") if entry.startswith("/")]
+    assert finished.stdout == ":".join(kept) + "\n"
+
+
 def test_a_lock_file_that_changed_is_installed_before_anything_runs(
     checkout: Path, path: Path
 ) -> None:
