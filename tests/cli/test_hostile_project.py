@@ -50,13 +50,13 @@ class Opened:
         (self.home.project / "averages.py").write_text("def mean(values):\n    return 0\n")
         self.env = {**self.home.env, "PATH": f".::{os.environ['PATH']}"}
 
-    def accord(self, *words: str, stdin: str = "") -> Ended:
-        """Run the installed command in the project."""
+    def accord(self, *words: str, cwd: Path | None = None) -> Ended:
+        """Run the installed command, in the project unless another folder is given."""
         done = subprocess.run(
             [SCRIPT, *words],
-            cwd=self.home.project,
+            cwd=cwd or self.home.project,
             env=self.env,
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=SECONDS_MAX,
@@ -65,9 +65,9 @@ class Opened:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    def finds(self, *words: str) -> None:
+    def finds(self, *words: str, cwd: Path | None = None) -> None:
         """Run it and see that it did its work."""
-        ended = self.accord(*words)
+        ended = self.accord(*words, cwd=cwd)
         assert (ended.code, FOUND in ended.out) == (0, True), (ended, self.project.marks)
 
 
@@ -223,6 +223,14 @@ def test_a_module_may_be_a_file_or_a_folder(tmp_path: Path, names: list[str]) ->
     opened = Opened(tmp_path, ["_", *names])
     opened.finds("run", PROMPT)
     assert opened.project.marks == {}
+
+
+def test_the_project_may_be_named_from_elsewhere(opened: Opened) -> None:
+    """Issue 12: our processes are started in the project, wherever the person stands."""
+    elsewhere, place = opened.home.config, str(opened.home.project)
+    opened.finds("run", PROMPT, "--cwd", place, cwd=elsewhere)
+    session = opened.accord("sessions", "list", cwd=elsewhere).out.split()[0]
+    opened.finds("sessions", "resume", session, PROMPT, cwd=elsewhere)
 
 
 @needs_tmux
