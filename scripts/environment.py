@@ -172,6 +172,8 @@ def add_accord(environment: Environment) -> None:
     """
     probe = [
         str(environment.python),
+        # The first run may be in anybody's folder.
+        "-I",
         "-c",
         "import sysconfig; print(sysconfig.get_path('purelib'))",
     ]

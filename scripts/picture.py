@@ -6,7 +6,6 @@ Usage: make picture
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import anyio
 from textual.pilot import Pilot
 
 from accord.builtin.demo_project import write_demo_project
-from accord.cli.demo import AGENT, FIRST_MINUTE
+from accord.cli.demo import FIRST_MINUTE, demo_agent
 from accord.client.asking import Decision
 from accord.client.permissions import Permissions
 from accord.terminal.engine.desk import Desk
@@ -42,7 +41,7 @@ async def draw(home: Path) -> str:
     folder.mkdir()
     write_demo_project(folder)
     desk = Desk(permissions=Permissions())
-    order = Order(command=(sys.executable, *AGENT), name="demo", folder=str(folder))
+    order = Order(command=demo_agent(), name="demo", folder=str(folder))
     app = AccordApp(desk, order, suggestions=FIRST_MINUTE[1:])
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test(size=SIZE) as pilot:

@@ -6,8 +6,8 @@ found=
 for python in python3 python3.14 python3.13 python3.12 python3.11; do
     command -v "$python" >/dev/null 2>&1 || continue
     found=yes
-    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
-        exec "$python" "$here/environment.py" "$@"
+    if "$python" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+        exec "$python" -I "$here/environment.py" "$@"
     fi
 done
 if [ -n "$found" ]; then

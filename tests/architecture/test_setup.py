@@ -104,7 +104,44 @@ def test_a_finished_set_up_goes_straight_to_the_command(checkout: Path, path: Pa
     shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
     finished = accord(checkout, path)
     launcher = str(checkout / ".venv" / "bin" / "accord")
-    assert finished.stdout.splitlines() == [launcher, "say", "two words"]
+    assert finished.stdout.splitlines() == ["-I", launcher, "say", "two words"]
+
+
+def test_the_first_run_in_a_project_imports_nothing_of_it(tmp_path: Path) -> None:
+    """Issue 12: people call the checkout's `accord` from their project, and it sets itself up."""
+    (tmp_path / "sysconfig.py").write_text("raise SystemExit('a file of the project ran')\n")
+    venv = tmp_path / "venv"
+    subprocess.run(
+        [sys.executable, "-I", "-m", "venv", "--without-pip", venv], check=True, cwd=tmp_path
+    )
+    code = (
+        "import sys; from pathlib import Path; sys.path.append(sys.argv[1]); import environment;"
+        " made = environment.Environment(Path(sys.argv[2]), Path('x'), True);"
+        " environment.add_accord(made)"
+    )
+    command = [sys.executable, "-I", "-c", code, str(ROOT / "scripts"), str(venv)]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=SECONDS_MAX)
+    assert (venv / "bin" / "accord").exists()
+
+
+def test_no_tool_of_the_launcher_comes_from_the_callers_folder(checkout: Path, path: Path) -> None:
+    """Issue 12: PATH may begin with a dot, and the folder is anybody's."""
+    program(checkout / ".venv" / "bin" / "python", 'printf "%s\\n" "$PATH"')
+    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
+    work = path / "work"
+    for name in ("readlink", "cmp", "sh", "dirname", "python3"):
+        program(work / name, "echo a file of the project ran")
+    finished = subprocess.run(
+        [checkout / "accord"],
+        env={"PATH": f".::bin:{os.environ['PATH']}:*", "HOME": str(path)},
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    kept = [entry for entry in os.environ["PATH"].split(":") if entry.startswith("/")]
+    assert finished.stdout == ":".join(kept) + "\n"
 
 
 def test_a_lock_file_that_changed_is_installed_before_anything_runs(

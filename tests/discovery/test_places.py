@@ -44,6 +44,17 @@ def test_a_relative_place_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         places.state_folder()
 
 
+@pytest.mark.parametrize("what", ["config", "state"])
+def test_a_place_of_the_system_is_never_in_the_project(
+    monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Issue 12: what lies in a project cannot configure us, whatever a variable says."""
+    monkeypatch.delenv(f"ACCORD_{what.upper()}_DIR", raising=False)
+    monkeypatch.setattr(f"platformdirs.user_{what}_path", lambda *_, **__: Path("accord"))
+    with pytest.raises(ConfigError, match=f"XDG_{what.upper()}_HOME and HOME are absolute paths"):
+        places.config_folder() if what == "config" else places.state_folder()
+
+
 def test_without_platformdirs_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: it is an extra."""
     monkeypatch.delenv("ACCORD_STATE_DIR", raising=False)

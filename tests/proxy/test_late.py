@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +120,7 @@ async def test_params_that_are_no_json_value_show_nothing() -> None:
 def test_a_bare_name_is_looked_for_and_a_path_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paths mean what they say where the session is, not here; PATH may have relative folders."""
+    """Paths mean what they say where the session is, not here; relative folders are no place."""
     program = tmp_path / "bin" / "tool"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")
@@ -129,6 +128,8 @@ def test_a_bare_name_is_looked_for_and_a_path_is_left_alone(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "bin")
     find = surroundings(print, lambda _: None, lambda *_: None).find_program
-    assert find("tool") == os.path.realpath(program)
+    assert find("tool") is None
+    monkeypatch.setenv("PATH", f"bin:{program.parent}")
+    assert find("tool") == str(program)
     assert find("./bin/tool") is None
     assert find("no-such-tool") is None

@@ -11,12 +11,12 @@ is open.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from accord.errors import RequestError
+from accord.machine.programs import find_program
 from accord.schema import draft, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, UnknownVariant
@@ -90,8 +90,7 @@ def _command(command: str) -> str:
     """Found as a shell would; what is not found fails when it is started, and says so then."""
     if os.path.isabs(command) or os.path.dirname(command):
         return command
-    found = shutil.which(command)
-    return command if found is None else os.path.abspath(found)
+    return find_program(command) or command
 
 
 def _pairs(wanted: Any, given: Any) -> Any:

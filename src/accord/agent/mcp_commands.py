@@ -11,6 +11,7 @@ import logging
 import os
 
 from accord.errors import RequestError
+from accord.machine.programs import find_program
 from accord.schema import v1
 from accord.schema.struct import UNSET
 
@@ -21,11 +22,8 @@ def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
     """The server with an absolute command; refused where there is none."""
     if server.type is not UNSET or server.command is UNSET or os.path.isabs(server.command):
         return server
-    # Loaded for those who need it: it brings all kinds of archives with it.
-    import shutil
-
     command = server.command
-    found = None if os.path.dirname(command) else shutil.which(command)
+    found = None if os.path.dirname(command) else find_program(command)
     if found is None:
         raise RequestError.invalid_params(
             f"{command!r} is neither an absolute path nor a command that can be found",
@@ -34,7 +32,7 @@ def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
     _log.warning("the command %r of MCP server %r is not absolute", command, server.name)
     return v1.McpServer(
         name=server.name,
-        command=os.path.abspath(found),
+        command=found,
         args=server.args,
         env=server.env,
         meta=server.meta,

@@ -6,7 +6,6 @@ Must not know any screen.
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,6 +18,7 @@ from accord.cli.run_servers import servers_of
 from accord.client.audit import AuditLog
 from accord.discovery.config import AgentEntry, Config
 from accord.discovery.places import audit_file
+from accord.machine.own_program import own_command
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.settings import Settings
@@ -57,7 +57,7 @@ def orders_of(
 
 def built_in_agent(*more: str) -> tuple[str, ...]:
     """How the built-in agent is started."""
-    return (sys.executable, "-m", "accord", "agent", *more)
+    return own_command("agent", *more)
 
 
 def _with(order: Order, entry: AgentEntry, name: str) -> Order:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -19,6 +18,7 @@ import anyio
 
 from accord.discovery.config import load_config
 from accord.errors import ConfigError
+from accord.machine.own_program import own_command
 from accord.terminal.model.settings import Settings, settings_of, theme_for
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ FIRST_MINUTE = (
 )
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code of a talk that Ctrl-C ended."""
-
-AGENT = ("-m", "accord", "agent", "--in-memory", "--model", "offline")
 
 WELCOME = (
     "This is a small project with a mistake in it, a copy that is thrown away when you leave."
@@ -79,6 +77,11 @@ def run(arguments: Namespace) -> int:
     return code
 
 
+def demo_agent() -> tuple[str, ...]:
+    """The command of the agent in the demo: it stores nothing and asks no model."""
+    return own_command("agent", "--in-memory", "--model", "offline")
+
+
 def _project(scratch: str) -> str:
     from accord.builtin.demo_project import write_demo_project
 
@@ -98,7 +101,7 @@ def _talk(folder: str, arguments: Namespace) -> int:
 
     # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
     desk = Desk(permissions=Permissions(), settings=_settings())
-    order = Order(command=(sys.executable, *AGENT), name="demo", folder=folder)
+    order = Order(command=demo_agent(), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
     if is_full_screen(wanted=not in_lines):
         return on_screen(

@@ -74,6 +74,10 @@ def _parser(wanted: str | None) -> "ArgumentParser":
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code of the process."""
     try:
+        if arguments is None:
+            from accord.machine.own_program import ignore_working_directory
+
+            ignore_working_directory()
         _fill_closed_streams()
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()

@@ -14,9 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from accord.cli.console import complain
+from accord.errors import SpawnFailed
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.machine.groups import track
 from accord.machine.passed_output import STDERR, PassedOutput
+from accord.machine.programs import with_program
 from accord.machine.visible_text import visible_line
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
@@ -173,13 +175,15 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
     command = arguments.after
     try:
         agent = subprocess.Popen(
-            command,
+            with_program(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # What a person sees of it is made visible; a file or a pipe is the agent's own.
             stderr=subprocess.PIPE if os.isatty(STDERR) else None,
             start_new_session=True,
         )
+    except SpawnFailed as error:
+        return _refuse(str(error))
     except (OSError, ValueError) as error:
         return _refuse(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}")
     group = track(agent.pid)

@@ -31,6 +31,7 @@ from accord.client.audit import AuditLog
 from accord.discovery.config import AgentEntry, Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
+from accord.machine.own_program import own_command
 from accord.machine.visible_text import visible
 
 DESCRIPTION = """\
@@ -157,7 +158,7 @@ def _agent(arguments: Namespace, config: Config) -> AgentEntry:
         return AgentEntry(command=tuple(arguments.after))
     name = arguments.agent or config.agent
     if name is None:
-        return AgentEntry(command=(sys.executable, "-m", "accord", "agent"))
+        return AgentEntry(command=own_command("agent"))
     if name not in config.agents:
         known = ", ".join(sorted(config.agents)) or "none"
         raise UsageError(f"the configuration has no agent {name!r} ({known})")

@@ -7,9 +7,9 @@ import sys
 import anyio
 
 from accord.errors import AccordError
+from accord.machine.own_program import own_command
 from accord.store.interface import SessionRecord
 
-AGENT = ("-m", "accord", "agent")
 INTERRUPTED = 130
 
 
@@ -21,7 +21,7 @@ def resume(record: SessionRecord, prompt: str) -> int:
         # A space makes it no option of `run`, whatever it begins with.
         text = f" {prompt}" if prompt.startswith("-") else prompt
         given = ("run", "--session", record.session_id, "--cwd", record.cwd, text)
-        return main([*given, "--", sys.executable, *AGENT])
+        return main([*given, "--", *own_command("agent")])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise AccordError("this is no terminal: say a PROMPT, or use `accord run --session`")
     return _talk(record)
@@ -36,8 +36,7 @@ def _talk(record: SessionRecord) -> int:
     from accord.terminal.plain.running import run_plain
 
     desk = make_desk(load_config(), Settings(), (record.cwd,))
-    command = (sys.executable, *AGENT)
-    order = Order(command=command, folder=record.cwd, session=record.session_id)
+    order = Order(command=own_command("agent"), folder=record.cwd, session=record.session_id)
     with line_terminal(record.cwd) as terminal:
         terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
         code = anyio.run(run_plain, desk, order, terminal)

@@ -60,10 +60,13 @@ def add_ways(error: AuthenticationRequired, methods: Sequence[AuthMethod]) -> No
 async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run a login in the terminal that this program was started from, and wait for its end."""
     from accord.machine.process import environment
+    from accord.machine.programs import with_program
 
+    variables = environment(env)
+    words = with_program(command, variables)
     try:
         process = await anyio.open_process(
-            list(command), stdin=None, stdout=None, stderr=None, env=environment(env)
+            words, stdin=None, stdout=None, stderr=None, env=variables
         )
     except OSError as error:
         raise SpawnFailed(f"cannot start {command[0]!r}: {error.strerror or error}") from None

@@ -10,9 +10,11 @@ person has sent a form.
 from __future__ import annotations
 
 import json
-import sys
 
 import anyio
+
+from accord.errors import SpawnFailed
+from accord.machine.own_program import own_code
 
 PATTERN_CHARACTERS_MAX = 1_000
 VALUE_CHARACTERS_MAX = 100_000
@@ -43,12 +45,11 @@ async def found_in(pattern: str, value: str) -> bool | None:
     """Whether the pattern is found in the value; None when it cannot be told within the bound."""
     if len(pattern) > PATTERN_CHARACTERS_MAX or len(value) > VALUE_CHARACTERS_MAX:
         return None
-    command = [sys.executable, "-I", "-S", "-c", _PROGRAM]
     task = json.dumps([pattern, value]).encode()
     with anyio.move_on_after(WALL_SECONDS_MAX):
         try:
-            done = await anyio.run_process(command, input=task, check=False)
-        except OSError:
+            done = await anyio.run_process(own_code(_PROGRAM), input=task, check=False)
+        except (OSError, SpawnFailed):
             return None
         return {0: True, 3: False}.get(done.returncode)
     return None

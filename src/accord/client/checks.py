@@ -13,6 +13,7 @@ from accord.client.encoding import blaming_caller
 from accord.client.options import Options
 from accord.client.wire import Setup
 from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
+from accord.machine.programs import find_program
 from accord.schema.codec import conform
 
 # Which capability a content block needs; text and links need none.
@@ -212,16 +213,14 @@ def _with_program(server: Any) -> Any:
         return server
     found = None
     if command and os.sep not in command:
-        import shutil
-
-        found = shutil.which(command)
+        found = find_program(command)
     if found is None:
         raise LocalProtocolError(
             f"the command of the MCP server {server.name!r} is neither an absolute path nor the"
             f" name of a program that is found here: {command!r}"
         )
     fields = {name: getattr(server, name) for name in type(server).__struct_fields__}
-    return type(server)(**fields | {"command": os.path.abspath(found)})
+    return type(server)(**fields | {"command": found})
 
 
 def _check_system_prompt(

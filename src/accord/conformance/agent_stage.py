@@ -9,7 +9,6 @@ and what a check starts is ended with it.
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,6 +26,7 @@ from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
 from accord.conformance.scenario import Scenario
 from accord.conformance.wire import STARTING, Frame, Message, NotReady, RawPeer, Unanswered
+from accord.machine.own_program import own_file
 
 # How long after its first word a tool of the agent's may begin.
 TOOL_SECONDS = 1.0
@@ -266,10 +266,11 @@ class AgentStage:
     def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
         """A stdio MCP server that works, and the file where it writes what it was asked."""
         log = self.root / f"{name}.jsonl"
+        command, *args = own_file(str(MCP_RECORDER), str(log))
         server: Message = {
             "name": name,
-            "command": sys.executable,
-            "args": [str(MCP_RECORDER), str(log)],
+            "command": command,
+            "args": args,
             "env": [{"name": "ACCORD_CHECK_TOKEN", "value": "s3cr3t-of-the-server"}],
         }
         if self.version == "2":

@@ -4,6 +4,7 @@ Must not know what is in any of them.
 
 What always holds
     * `ACCORD_CONFIG_DIR` and `ACCORD_STATE_DIR` win over the system's places.
+    * No place is relative: a project must not be able to configure us.
     * Asking for a place makes nothing; `make_private` makes a folder that only the user can enter.
     * A file that is replaced is the old one or the new one at every moment, and private (0600).
 """
@@ -135,8 +136,14 @@ def _of_system(what: str) -> Path:
             " install accord[agent], or set ACCORD_CONFIG_DIR and ACCORD_STATE_DIR"
         ) from None
     if what == "config":
-        return platformdirs.user_config_path(APP, appauthor=False)
-    return platformdirs.user_state_path(APP, appauthor=False)
+        place = platformdirs.user_config_path(APP, appauthor=False)
+    else:
+        place = platformdirs.user_state_path(APP, appauthor=False)
+    if not place.is_absolute():
+        # It would be a folder of whatever project is open.
+        variable = f"XDG_{what.upper()}_HOME"
+        raise ConfigError(f"{variable} and HOME are absolute paths; one of them leads to {place}")
+    return place
 
 
 __all__ = [

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from accord.machine.process import (
     environment,
     spawn,
 )
+from accord.machine.programs import find_program
 
 __all__ = ["TERMINALS_MAX", "Terminal", "TerminalOutput", "Terminals", "command_line"]
 
@@ -72,9 +72,9 @@ def command_line(command: str, args: Sequence[str] = (), *, shell: str | None = 
     Real agents send whole lines such as `ls | wc` as the command with no arguments.  A program
     whose own name has a space is found before the shell is asked.
     """
-    if args or SHELL_CHARACTERS.isdisjoint(command) or shutil.which(command) is not None:
+    if args or SHELL_CHARACTERS.isdisjoint(command) or find_program(command) is not None:
         return [command, *args]
-    return [shell or shutil.which("bash") or "/bin/sh", "-c", command]
+    return [shell or find_program("bash") or "/bin/sh", "-c", command]
 
 
 class Terminal:

@@ -10,13 +10,12 @@ What always holds
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import ConfigError
+from accord.machine.programs import find_program
 from accord.mcp.specs import Entry
 from accord.schema import v1, v2
 
@@ -108,10 +107,10 @@ def wire_of(name: str, entry: Entry) -> Any:
 
 def program(name: str, command: str) -> str:
     """The whole path of a program, which the protocol wants: the agent may search elsewhere."""
-    found = shutil.which(command)
+    found = find_program(command)
     if found is None:
         raise ConfigError(f"the program of the MCP server {name} is not found: {command}")
-    return str(Path(found).absolute())
+    return found
 
 
 __all__ = ["HandedOn", "hand_on", "program", "versions_for", "wire_of"]

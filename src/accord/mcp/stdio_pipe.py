@@ -20,6 +20,7 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from accord.machine.process import GroupProcess, environment, spawn
+from accord.machine.programs import with_program
 from accord.mcp.specs import ServerSpec
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ async def stdio_pipe(spec: ServerSpec, cwd: str) -> AsyncGenerator[StdioPipe]:
         if name in INHERITED or name.startswith("LC_")
     }
     variables = environment(spec.env, inherited=inherited)
-    process = await spawn((spec.command, *spec.args), cwd=cwd, env=variables)
+    command = with_program((spec.command, *spec.args), variables)
+    process = await spawn(command, cwd=cwd, env=variables)
     try:
         pipe = StdioPipe(process)
         async with anyio.create_task_group() as tasks:

@@ -16,12 +16,14 @@ What always holds
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import anyio
+
+from accord.errors import SpawnFailed
+from accord.machine.own_program import import_path, own_code
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
@@ -75,13 +77,12 @@ sys.stdout.write(json.dumps(said[:500]))
 
 async def problem(schema: Any, value: Any) -> str | None:
     """What is wrong with a value by a schema, in words; None if it fits."""
-    task = json.dumps([sys.path, schema, value]).encode()
-    command = [sys.executable, "-I", "-c", _PROGRAM]
+    task = json.dumps([import_path(), schema, value]).encode()
     with anyio.move_on_after(WALL_SECONDS_MAX):
         try:
-            done = await anyio.run_process(command, input=task, check=False)
+            done = await anyio.run_process(own_code(_PROGRAM), input=task, check=False)
             return json.loads(done.stdout) or None
-        except (OSError, ValueError):
+        except (OSError, ValueError, SpawnFailed):
             # Ended by one of the bounds, or it never began.
             pass
     return "it cannot be checked by its schema within bounds"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from accord.machine.programs import find_program
 from accord.proxy.approved_calls import SessionApprovals, command_line
 from accord.translate.chain import Chain
 from accord.translate.early_agent import EarlyAgent
@@ -117,5 +117,4 @@ def _program(name: str) -> str | None:
     """Where the program is that a bare name means here; a path means what it says elsewhere."""
     if os.path.basename(name) != name:
         return None
-    found = shutil.which(name)
-    return None if found is None else os.path.abspath(found)
+    return find_program(name)

@@ -30,6 +30,7 @@ from types import FrameType
 
 from accord.errors import SpawnFailed
 from accord.machine.groups import ProcessGroup, track
+from accord.machine.programs import with_program
 from accord.tracing.packets import pack
 from accord.tracing.waiting import wait_for
 
@@ -262,7 +263,7 @@ class Recorder:
         command = list(self._settings.command)
         try:
             return subprocess.Popen(
-                command,
+                with_program(command, self._settings.env),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

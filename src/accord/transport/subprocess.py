@@ -19,6 +19,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.machine.process import Exit, GroupProcess, spawn
+from accord.machine.programs import with_program
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 
@@ -119,7 +120,7 @@ class SubprocessTransport:
         stderr_read, stderr_write = os.pipe()
         try:
             self._process = await spawn(
-                self._command,
+                with_program(self._command, self._env),
                 cwd=self._cwd,
                 env=self._env,
                 stdin=stdin_read,

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.builtin.brain.offline.repairs.finding import find_repair, within
+from accord.builtin.brain.offline.repairs.imports import library_names
 from accord.builtin.brain.offline.repairs.repair import nearest, with_import_line
 from accord.builtin.brain.offline.repairs.syntax import problem_of, repair_syntax
 from accord.builtin.brain.offline.runs import run_of
@@ -169,3 +170,13 @@ def test_a_syntax_repair_parses_further(text: str) -> None:
         return
     left = problem_of(repair.text)
     assert left is None or left[0] > repair.line
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["test.autotest", "unittest.__main__", "lib2to3.__main__", "accord", "_thread", "this"],
+)
+def test_no_output_of_a_test_run_makes_a_module_run_in_the_agent(module: str) -> None:
+    """Issue 12: a project decides what its tests print, and runs nothing in our process by that."""
+    assert library_names(module) == []
+    assert "dumps" in library_names("json")

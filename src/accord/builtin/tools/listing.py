@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import anyio
 from anyio import to_thread
 
+from accord.machine.git import git_command, git_environment
+
 FILES_MAX = 100_000
 """Files that are looked at in one search."""
 
@@ -48,12 +50,7 @@ IGNORED_FOLDERS = frozenset(
 )
 """Folders that a walk without git leaves out."""
 
-_GIT = (
-    "git",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
+_LIST = (
     "ls-files",
     "-z",
     "--cached",
@@ -82,16 +79,16 @@ async def project_files(folder: str) -> Listing:
 
 async def _from_git(folder: str) -> Listing | None:
     """What git lists; None where it is not there, or this is no repository of it."""
-    # A hook or an editor's git may have set where its own repository is.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env["GIT_OPTIONAL_LOCKS"] = "0"
+    command = git_command(*_LIST)
+    if command is None:
+        return None
     data, code = bytearray(), None
     with anyio.move_on_after(GIT_SECONDS_MAX) as timer:
         try:
             process = await anyio.open_process(
-                _GIT,
+                command,
                 cwd=folder,
-                env=env,
+                env=git_environment(),
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +23,7 @@ from accord.builtin.tools.patterns import path_pattern
 from accord.builtin.tools.places import look_at
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, counted, shown, size_words
+from accord.machine.own_program import own_file
 from accord.machine.secrets import is_secret_name
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ async def _search(listing: Listing, pattern: str, ignore_case: bool) -> Searched
         "characters_max": LINE_CHARACTERS_MAX,
     }
     names = b"".join(os.fsencode(name) + b"\0" for name in listing.paths)
-    command = [sys.executable, "-I", "-S", str(line_search.__file__)]
+    command = own_file(line_search.__file__)
     code, output, is_late = await _process(command, json.dumps(task).encode() + b"\n" + names)
     if code == 4:
         raise ToolFailed(f"The pattern is no regular expression: {output.decode()}.")
@@ -227,7 +227,7 @@ def read_matches(output: bytes, folder: str) -> Searched:
     return Searched(matches, True, ())
 
 
-async def _process(command: list[str], given: bytes) -> tuple[int | None, bytes, bool]:
+async def _process(command: Sequence[str], given: bytes) -> tuple[int | None, bytes, bool]:
     """Run the search: exit code, output, and whether it was stopped."""
     env = {name: value for name, value in os.environ.items() if not is_secret_name(name)}
     output = bytearray()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -34,6 +33,7 @@ from accord.conformance.program import (
     started,
 )
 from accord.conformance.wire import RawPeer, Unanswered
+from accord.machine.own_program import own_file
 
 Way = Literal["spawn", "stdio"]
 PLACEHOLDER = "{agent}"
@@ -161,7 +161,7 @@ def with_agent(command: Sequence[str], agent: str) -> list[str]:
 
 def _agent_program(path: Path, address: str) -> str:
     """One word that can be run from anywhere, so that no client can quote it wrongly."""
-    words = (sys.executable, "-I", "-S", str(Path(bridge.__file__).resolve()), address)
+    words = own_file(bridge.__file__, address)
     quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
     path.write_text(f"#!/bin/sh\nexec {quoted}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)

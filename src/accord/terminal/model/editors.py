@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
+
+from accord.machine.programs import find_program
 
 # Editors that have a window of their own: they are started and not waited for.
 WINDOWED = frozenset(
@@ -110,7 +111,7 @@ def chosen_editor(setting: Sequence[str] | None, environ: Mapping[str, str]) -> 
             return words
     path = environ.get("PATH")
     for name in _FALLBACKS:
-        if shutil.which(name, path=path):
+        if find_program(name, path):
             return [name]
     return None
 

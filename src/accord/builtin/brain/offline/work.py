@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from shlex import quote
@@ -23,6 +21,8 @@ from accord.builtin.brain.offline.runners import (
 )
 from accord.builtin.brain.offline.runs import TestRun
 from accord.errors import RequestFailed
+from accord.machine.own_program import interpreter
+from accord.machine.programs import find_program
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
@@ -167,7 +167,7 @@ class Work:
 
     def _python(self, project: Project) -> str:
         """The project's own, else what the user would get."""
-        otherwise = "python3" if shutil.which("python3") else sys.executable
+        otherwise = "python3" if find_program("python3") else interpreter()
         return python_of(project.pythons, otherwise)
 
     async def last_run(self) -> TestRun | None:

@@ -12,23 +12,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from accord.machine.git import filters_named, git_command, git_environment
 
 GitMark: TypeAlias = Literal["clean", "dirty", "untracked", "ignored", "outside"]
 
 SECONDS_MAX = 5.0
 BYTES_MAX = 8 * 1024 * 1024
-
-_QUIETLY = (
-    "--no-optional-locks",
-    "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,9 @@ def read_git_state(folder: str) -> GitState | None:
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return None
+    filters = _filters(folder)
+    if filters is None:
+        return None
     told = _git(
         folder,
         "status",
@@ -76,10 +72,20 @@ def read_git_state(folder: str) -> GitState | None:
         "-z",
         "--untracked-files=normal",
         "--ignored=traditional",
+        # A submodule has filters of its own, which run when its files are compared.
+        "--ignore-submodules=dirty",
+        without_filters=filters,
     )
     if told is None:
         return None
     return state_of(os.fsdecode(top[0].rstrip(b"\n")), *told)
+
+
+def _filters(folder: str) -> list[str] | None:
+    """The filters that `git status` would run; None where they cannot all be switched off."""
+    # Git ends with 1 where there are none.
+    told = _git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", codes=(0, 1))
+    return None if told is None or told[1] else filters_named(told[0])
 
 
 def state_of(top: str, told: bytes, is_cut: bool = False) -> GitState:
@@ -111,18 +117,23 @@ def state_of(top: str, told: bytes, is_cut: bool = False) -> GitState:
     return GitState(top, branch, head, marks, is_cut)
 
 
-def _git(folder: str, *words: str) -> tuple[bytes, bool] | None:
+def _git(
+    folder: str,
+    *words: str,
+    without_filters: Sequence[str] = (),
+    codes: Sequence[int] = (0,),
+) -> tuple[bytes, bool] | None:
     """What git says, and whether that is not all; None where it says nothing good."""
-    # Who started us from within git meant another repository by its variables.
-    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    command = git_command("-C", folder, *words, without_filters=without_filters)
+    if command is None:
+        return None
     try:
         process = subprocess.Popen(
-            ("git", *_QUIETLY, "-C", folder, *words),
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env=git_environment(),
             start_new_session=True,
         )
     except OSError:
@@ -143,7 +154,7 @@ def _git(folder: str, *words: str) -> tuple[bytes, bool] | None:
         code = process.wait()
     finally:
         limit.cancel()
-    return (data, is_cut) if code == 0 or is_cut else None
+    return (data, is_cut) if code in codes or is_cut else None
 
 
 __all__ = ["GitMark", "GitState", "read_git_state", "state_of"]

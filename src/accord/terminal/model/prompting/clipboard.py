@@ -8,11 +8,11 @@ from __future__ import annotations
 import binascii
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 
+from accord.machine.programs import find_program
 from accord.terminal.model.prompting.attachments import IMAGE_BYTES_MAX, PromptError
 
 SECONDS_MAX = 5.0
@@ -30,7 +30,11 @@ def command_for(environ: Mapping[str, str], platform: str = sys.platform) -> lis
         tools.append(["wl-paste", "--no-newline", "--type", "image/png"])
     if environ.get("DISPLAY"):
         tools.append(["xclip", "-selection", "clipboard", "-t", "image/png", "-o"])
-    return next((tool for tool in tools if shutil.which(tool[0], path=environ.get("PATH"))), None)
+    for name, *words in tools:
+        program = find_program(name, environ.get("PATH"))
+        if program is not None:
+            return [program, *words]
+    return None
 
 
 def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
@@ -59,7 +63,7 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     except (OSError, subprocess.SubprocessError):
         return None
     data = done.stdout if done.returncode == 0 else b""
-    if command[0] == "osascript":
+    if os.path.basename(command[0]) == "osascript":
         data = _from_mac(data)
     if len(data) > IMAGE_BYTES_MAX:
         raise PromptError(f"The picture is larger than {IMAGE_BYTES_MAX >> 20} MB.")

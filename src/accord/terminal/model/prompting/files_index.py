@@ -20,6 +20,7 @@ from time import monotonic
 
 import anyio.to_thread
 
+from accord.machine.git import git_command, git_environment
 from accord.terminal.model.prompting.fuzzy import Finder
 from accord.terminal.model.prompting.gitignore import Ignore
 
@@ -144,16 +145,14 @@ def _git_files(root: str, most: int) -> list[str] | None:
 
 
 def _git(root: str, *arguments: str) -> list[str] | None:
-    environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        environ.pop(name, None)
-    # A project's configuration may name a program that watches the files.
-    command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", *arguments]
+    command = git_command("ls-files", "-z", *arguments)
+    if command is None:
+        return None
     try:
         with subprocess.Popen(
             command,
             cwd=root,
-            env=environ,
+            env=git_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

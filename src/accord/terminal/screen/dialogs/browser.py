@@ -10,11 +10,12 @@ What always holds
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+
+from accord.machine.programs import find_program
 
 START_SECONDS = 4.0
 """How long an opener may take to say that it failed; one that still runs has succeeded."""
@@ -31,15 +32,15 @@ def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform
     """
     path = environ.get("PATH")
     wanted = environ.get("BROWSER", "")
-    named = shutil.which(wanted, path=path) if wanted else None
+    named = find_program(wanted, path) if wanted else None
     if named is not None and os.path.basename(named) not in _IN_TERMINALS:
         return named
     if platform == "darwin":
-        return shutil.which("open")
+        return find_program("open")
     has_screen = bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
     names: tuple[str, ...] = ("wslview",) if environ.get("WSL_DISTRO_NAME") else ()
     names += ("xdg-open",) if has_screen else ()
-    return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
+    return next(filter(None, (find_program(name, path) for name in names)), None)
 
 
 def open_page(url: str) -> bool:

@@ -18,8 +18,10 @@ from typing import Any
 import anyio
 from textual.app import App, SuspendNotSupported
 
+from accord.errors import SpawnFailed
 from accord.machine.failures import FileFailure
 from accord.machine.local_files import LocalFiles
+from accord.machine.programs import with_program
 from accord.terminal.model.editors import chosen_editor, editor_command, has_window
 from accord.terminal.model.text.cleaning import one_line
 
@@ -52,13 +54,24 @@ def _start(command: Sequence[str]) -> str:
     nothing = subprocess.DEVNULL
     try:
         process = subprocess.Popen(
-            command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+            with_program(command),
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,
         )
+    except SpawnFailed as error:
+        return _sentence(error)
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
     # Somebody has to hear how it ended, whenever that is.
     threading.Thread(target=process.wait, daemon=True).start()
     return ""
+
+
+def _sentence(error: SpawnFailed) -> str:
+    text = one_line(str(error))
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 async def _edit(app: App[Any], command: Sequence[str]) -> None:
@@ -73,11 +86,13 @@ async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
         # The one gives the terminal away; without the other we would draw over the editor.
         with app.batch_update(), app.suspend():
             async with await anyio.open_process(
-                list(command), stdin=None, stdout=None, stderr=None
+                with_program(command), stdin=None, stdout=None, stderr=None
             ) as process:
                 await process.wait()
     except SuspendNotSupported:
         return "This terminal cannot be lent to an editor."
+    except SpawnFailed as error:
+        return _sentence(error)
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
     finally:

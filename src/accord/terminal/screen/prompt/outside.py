@@ -17,6 +17,8 @@ from typing import Any
 import anyio.to_thread
 from textual.app import App, SuspendNotSupported
 
+from accord.errors import SpawnFailed
+from accord.machine.programs import with_program
 from accord.terminal.model.prompting.attachments import PromptError
 
 _FALLBACKS = ("vi",)
@@ -52,6 +54,8 @@ async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
                 code = await anyio.to_thread.run_sync(_run, [*command, str(path)])
         except SuspendNotSupported:
             raise PromptError("This terminal cannot be lent to another program.") from None
+        except SpawnFailed as error:
+            raise PromptError(f"{error}.") from None
         except OSError as error:
             reason = error.strerror or str(error)
             raise PromptError(f"{command[0]} cannot be started: {reason}.") from None
@@ -76,7 +80,7 @@ def _read(path: Path) -> str:
 
 
 def _run(command: list[str]) -> int:
-    return subprocess.run(command, check=False, env=dict(os.environ)).returncode
+    return subprocess.run(with_program(command), check=False, env=dict(os.environ)).returncode
 
 
 __all__ = ["edit_outside", "editor_command"]

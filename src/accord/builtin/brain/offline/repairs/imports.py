@@ -18,8 +18,10 @@ from accord.builtin.brain.offline.tracebacks import Failure, Frame
 
 _NO_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'")
 _NO_MODULE = re.compile(r"No module named '(?P<module>[\w.]+)'")
-# Modules that do something when they are imported.
-_ACTIVE = frozenset({"this", "antigravity", "idlelib", "turtledemo", "turtle", "tkinter"})
+# Modules that do something when they are imported.  Which one it is, a test run's output says.
+_ACTIVE = frozenset(
+    {"this", "antigravity", "idlelib", "lib2to3", "test", "turtledemo", "turtle", "tkinter"}
+)
 
 
 def repair_import(files: Mapping[str, str], failure: Failure) -> Repair | None:
@@ -90,8 +92,11 @@ def names_of(files: Mapping[str, str], importer: str, module: str) -> frozenset[
 
 def library_names(module: str) -> list[str]:
     """The names of a module of Python's own library; nothing for any other."""
-    top = module.partition(".")[0]
-    if top not in sys.stdlib_module_names or top in _ACTIVE or top.startswith("_"):
+    parts = module.split(".")
+    # A part such as `__main__` runs a program.
+    if any(part.startswith("_") for part in parts):
+        return []
+    if parts[0] not in sys.stdlib_module_names or parts[0] in _ACTIVE:
         return []
     try:
         return dir(importlib.import_module(module))

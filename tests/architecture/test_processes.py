@@ -1,0 +1,114 @@
+"""Which files start processes and look up programs.  A new one has to find its place here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "accord"
+
+OWN = "a program of ours, by machine/own_program.py"
+GIT = "git without anything that the repository names, by machine/git.py"
+SYSTEM = "a program of the system, by its absolute path"
+PERSON = "what the person named, on the command line, in the configuration or in $EDITOR"
+ASKED = "what somebody allowed, or an MCP server that the person or the client named"
+KIT = "what the judged agent asks for, in a folder that the kit has made"
+
+STARTERS = {
+    "builtin/tools/listing.py": GIT,
+    "builtin/tools/searching.py": OWN,
+    "cli/replay.py": PERSON,
+    "cli/trace.py": PERSON,
+    "client/auth.py": PERSON,
+    "client/bounded_regex.py": OWN,
+    "conformance/host.py": KIT,
+    "conformance/program.py": PERSON,
+    "machine/groups.py": SYSTEM,
+    "machine/process.py": "the one way to start what others below ask for",
+    "machine/terminal.py": ASKED,
+    "mcp/stdio_pipe.py": ASKED,
+    "mcp/validation.py": OWN,
+    "terminal/model/changes/git_state.py": GIT,
+    "terminal/model/prompting/clipboard.py": SYSTEM,
+    "terminal/model/prompting/files_index.py": GIT,
+    "terminal/screen/dialogs/browser.py": SYSTEM,
+    "terminal/screen/looking/editor.py": PERSON,
+    "terminal/screen/prompt/outside.py": PERSON,
+    "tracing/recorder.py": PERSON,
+    "transport/subprocess.py": PERSON,
+}
+"""Every file that starts a process, and what kind of program that is."""
+
+STARTING_CALLS = frozenset(
+    {
+        *("anyio.open_process", "anyio.run_process", "open_process", "run_process", "spawn"),
+        *("subprocess.Popen", "subprocess.run", "subprocess.call", "subprocess.check_call"),
+        *("subprocess.check_output", "subprocess.getoutput", "subprocess.getstatusoutput", "Popen"),
+        *("os.system", "os.popen", "os.posix_spawn", "os.posix_spawnp", "os.startfile"),
+        *(f"os.{kind}{how}" for kind in ("exec", "spawn") for how in ("l", "v", "ve", "vp", "vpe")),
+        *("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "pty.spawn"),
+        *("webbrowser.open", "webbrowser.open_new_tab", "multiprocessing.Process"),
+    }
+)
+
+
+def _files() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text())
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """Every dotted name that is read."""
+    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def _calls(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    return {
+        f"{node.module}.{name.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+
+
+def test_one_module_knows_the_interpreter() -> None:
+    """Issue 12: one function builds every command line of ours."""
+    found = {
+        name
+        for name, tree in _files()
+        if {"sys.executable", "sys._base_executable"} & (_names(tree) | _imports(tree))
+    }
+    assert found == {"machine/own_program.py"}
+
+
+def test_one_module_looks_up_programs() -> None:
+    """Issue 12: what a relative entry of PATH names is never found."""
+    found = {
+        name
+        for name, tree in _files()
+        if "shutil.which" in _names(tree) | _imports(tree) or "which" in _calls(tree)
+    }
+    assert found == {"machine/programs.py"}
+
+
+def test_every_file_that_starts_a_process_is_known() -> None:
+    """Issue 12: the same question is asked of everything that starts in a project's folder."""
+    assert {name for name, tree in _files() if STARTING_CALLS & _calls(tree)} == set(STARTERS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "module"),
+    [(OWN, "accord.machine.own_program"), (GIT, "accord.machine.git")],
+)
+def test_what_starts_is_built_where_it_says(kind: str, module: str) -> None:
+    """Issue 12: the table is no mere list."""
+    for name, tree in _files():
+        if STARTERS.get(name) == kind:
+            assert any(one.startswith(f"{module}.") for one in _imports(tree)), name
