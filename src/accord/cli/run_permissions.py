@@ -18,7 +18,7 @@ import termios
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import anyio
 
@@ -54,6 +54,17 @@ GROUPS = {
     "write": ("edit", "delete", "move"),
     "run": ("execute",),
 }
+# What a rule for a kind may be limited to, on the command line: `edit=PATH`, `execute=COMMAND`.
+_SUBJECTS = {
+    "read": "path",
+    "search": "path",
+    "edit": "path",
+    "delete": "path",
+    "move": "path",
+    "execute": "command",
+    "fetch": "host",
+    "other": "mcp_tool",
+}
 _ALWAYS_READABLE = ("read", "search")
 
 
@@ -62,18 +73,25 @@ class KindError(Exception):
 
 
 def read_kinds(words: Iterable[str]) -> tuple[str, ...]:
-    """The kinds that `--allow read,edit` names.
+    """The kinds that `--allow read,edit=PATH` names, each with what follows its `=`.
 
     Raises:
         KindError: one is none.
     """
     found: dict[str, None] = {}
     for word in words:
-        for name in filter(None, (one.strip() for one in word.split(","))):
+        before, equals, what = word.partition("=")
+        names = [one.strip() for one in before.split(",") if one.strip()]
+        for number, name in enumerate(names, 1):
             if name not in KINDS_OF_TOOL and name not in GROUPS:
                 known = ", ".join(sorted((*KINDS_OF_TOOL, *GROUPS)))
                 raise KindError(f"{name!r} is no kind of tool; there are {known}")
-            found.update(dict.fromkeys(GROUPS.get(name, (name,))))
+            # What follows belongs to the last name; it may have commas of its own.
+            rest = f"={what}" if equals and number == len(names) else ""
+            for kind in GROUPS.get(name, (name,)):
+                if rest and (kind not in _SUBJECTS or name == "all"):
+                    raise KindError(f"nothing can follow `{name}=`; write {name} alone")
+                found[f"{kind}{rest}"] = None
     return tuple(found)
 
 
@@ -116,9 +134,13 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
 
     Raises:
         ConfigError: a policy or the remembered answers cannot be read.
+        KindError: what follows the `=` of a kind cannot be a rule.
     """
     policy = _policy(wishes, config)
-    rules = [*_of_kinds("reject", wishes.deny), *_of_kinds("allow", wishes.allow)]
+    rules = [
+        *_of_kinds("reject", wishes.deny, roots[0]),
+        *_of_kinds("allow", wishes.allow, roots[0]),
+    ]
     rules += policy.rules_in(roots[0])
     if policy.otherwise is None or policy.otherwise == "ask":
         rules += _reading(roots)
@@ -132,11 +154,29 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
     return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
 
 
-def _of_kinds(effect: Effect, kinds: Sequence[str]) -> list[Rule]:
+def _of_kinds(effect: Effect, kinds: Sequence[str], folder: str) -> list[Rule]:
     """Rules for kinds; all of them together are more: a call of whatever kind is meant."""
     if set(kinds) >= KINDS_OF_TOOL:
         return [Rule(effect=effect)]
-    return [Rule(effect=effect, kind=kind) for kind in kinds]
+    return [_of_kind(effect, kind, folder) for kind in kinds]
+
+
+def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
+    kind, equals, what = word.partition("=")
+    if not equals:
+        return Rule(effect=effect, kind=kind)
+    subject = _SUBJECTS[kind]
+    if subject == "path" and os.path.isdir(os.path.join(folder, os.path.expanduser(what))):
+        # A folder means what is in it.
+        what = f"{what.rstrip('/')}/"
+    if subject == "command":
+        # The first words of a command are meant in any case.
+        what = what.removesuffix(" *")
+    try:
+        named: dict[str, Any] = {subject: what}
+        return Rule(effect=effect, kind=kind, **named)
+    except ValueError as error:
+        raise KindError(f"{word!r}: {error}") from None
 
 
 def _policy(wishes: Wishes, config: Config) -> Policy:

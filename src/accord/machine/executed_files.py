@@ -146,8 +146,7 @@ def _parts(path: str) -> list[str]:
     parts = [_folded(part) for part in path.split("/") if part not in ("", ".")]
     for at in range(len(parts) - 1, 0, -1):
         if parts[at] in _WORKTREES and parts[at - 1] in _AGENT_FOLDERS:
-            # The working copy has a name of its own, which is no part of the project.
-            return parts[at + 1 :]
+            return parts[: at - 1] + parts[at + 1 :]
     return parts
 
 
