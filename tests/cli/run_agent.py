@@ -2,7 +2,8 @@
 
 `write FILE`, `read FILE`, `run COMMAND`, `delete FILE`, `ask CALL`, `stop REASON`, `wait`, `fail`,
 `flood N` and others; several are separated by `;`.  With `v1` as argument it speaks the older
-version, so that files and terminals go through the client; with `plain` it takes nothing but text and links.
+version, so that files and terminals go through the client; with `plain` it takes nothing but text
+and links.
 """
 
 from __future__ import annotations
