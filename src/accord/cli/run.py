@@ -178,7 +178,7 @@ def _deciding(
     )
     # Somebody who reads along and can type; with --ask the terminal itself is enough.
     attended = has_keyboard() and report.asking is not None
-    asker = Asker.at_terminal(report.asking) if wishes.ask or attended else None
+    asker = Asker.at_terminal(report.asking, job.cwd) if wishes.ask or attended else None
     if wishes.ask and asker is None:
         raise UsageError("--ask needs a terminal, and there is none")
     return deciding(wishes, config, job.roots, attended=attended), asker

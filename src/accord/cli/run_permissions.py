@@ -32,22 +32,17 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
+from accord.terminal.model.words.permission_choices import closing
+from accord.terminal.plain.asking import (
+    choice_words,
+    key_name,
+    keyed_choices,
+    question_words,
+)
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
-QUESTION = "Allow it? [y]es, [a]lways here, [N]o, ne[v]er here"
-_ANSWERS = {
-    "y": ("allow_once", "once"),
-    "yes": ("allow_once", "once"),
-    "a": ("allow_once", "workspace"),
-    "always": ("allow_once", "workspace"),
-    "n": ("reject_once", "once"),
-    "no": ("reject_once", "once"),
-    "": ("reject_once", "once"),
-    "v": ("reject_once", "workspace"),
-    "never": ("reject_once", "workspace"),
-}
 # Short words of the command line for several kinds of the protocol.
 GROUPS = {
     "all": tuple(sorted(KINDS_OF_TOOL)),
@@ -206,15 +201,19 @@ class Asker:
     Where neither output goes to a terminal the question is put to the controlling one.
     """
 
-    def __init__(self, descriptor: int, printer: Printer, out: Output) -> None:
+    def __init__(self, descriptor: int, printer: Printer, out: Output, folder: str) -> None:
         self._descriptor = descriptor
+        self._folder = folder
         self._answers = Answers(descriptor, is_terminal=True)
         self._printer = printer
         self._out = out
 
     @classmethod
-    def at_terminal(cls, shown: tuple[Printer, Output] | None) -> Asker | None:
-        """Somebody to ask; `shown` is where they look already.  None where nobody is."""
+    def at_terminal(cls, shown: tuple[Printer, Output] | None, folder: str) -> Asker | None:
+        """Somebody to ask; `shown` is where they look already.  None where nobody is.
+
+        `folder` is the session's: what is remembered for a folder is remembered for that one.
+        """
         if has_keyboard():
             descriptor = sys.stdin.fileno()
         else:
@@ -228,29 +227,31 @@ class Asker:
             except OSError:
                 return None
             shown = Printer(out), out
-        return cls(descriptor, *shown)
+        return cls(descriptor, *shown, folder)
 
     async def ask(self, request: PermissionRequest) -> Decision:
         """The person's answer; silence and what is not understood are a no."""
+        choices = keyed_choices(request, self._folder)
+        meant = {word: one for key, one in choices.items() for word in (key, key_name(key))}
         self._printer.question(request)
+        self._printer.answers((key, choice_words(one)) for key, one in choices.items())
         self._answers = Answers(self._descriptor, is_terminal=True)
         forget_what_was_typed(self._descriptor)
         remark = ""
-        kind, scope = _ANSWERS[""]
         try:
             for _ in range(ATTEMPTS_MAX):
-                self._printer.ask(remark, QUESTION)
+                self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
-                line = await self._answers.line()
-                said = None if line is None else line.strip().lower()
-                if said is None or said in _ANSWERS:
-                    kind, scope = _ANSWERS[said or ""]
+                said = (await self._answers.line() or "").strip().lower()
+                if not said:
                     break
-                remark = "Please answer y, a, n or v."
+                if said in meant:
+                    return meant[said].decision
+                remark = f"Please answer {', '.join(choices)}; Enter is a no."
         except anyio.get_cancelled_exc_class():
             self._out.write("\n")
             raise
-        return _decision(request, kind, scope)
+        return closing(request)
 
 
 def forget_what_was_typed(descriptor: int) -> None:
@@ -263,15 +264,6 @@ def has_keyboard() -> bool:
     """Whether standard input is a terminal; it may also be closed."""
     stdin: TextIO | None = sys.stdin
     return stdin is not None and not stdin.closed and stdin.isatty()
-
-
-def _decision(request: PermissionRequest, kind: str, scope: str) -> Decision:
-    """The answer in the agent's words; it is we who remember, by a narrower rule than it might."""
-    kinds = (kind, "allow_always") if kind == "allow_once" else (kind, "reject_always")
-    option = request.of_kind(*kinds)
-    if option is None:
-        return Decision(None)
-    return Decision(option.option_id, "workspace" if scope == "workspace" else "once")
 
 
 __all__ = [

@@ -11,7 +11,7 @@ What always holds
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from accord import PermissionRequest, Update
@@ -322,6 +322,11 @@ class Printer:
             self._verbatim("      ", f"$ {request.command}", "dim")
         if request.reason:
             self._paragraph("      ", request.reason)
+
+    def answers(self, choices: Iterable[tuple[str, str]]) -> None:
+        """What each answer means, before the question itself."""
+        for key, text in choices:
+            self._paragraph(f"      {key}  ", text, "dim")
 
     def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
         """Put the question itself; the cursor stays behind it."""
