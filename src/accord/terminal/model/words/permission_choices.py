@@ -26,7 +26,7 @@ from accord.terminal.model.words.rule_words import SCOPE_WORDS, rule_words
 Tone: TypeAlias = Literal["allow", "reject", "other"]
 Effect: TypeAlias = Literal["allow", "reject"]
 
-SUBJECT_CHARACTERS_MAX = 32
+SUBJECT_CHARACTERS_MAX = 24
 """A longer subject is named by its kind in an answer; the question shows it."""
 
 _DIGITS_MAX = 9
