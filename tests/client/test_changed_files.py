@@ -79,7 +79,7 @@ def test_both_ends_of_a_move_count(place: Path) -> None:
     assert verdict(place, move, kind="move", paths=(".envrc", "src/b")) == "ask"
     # Where to is not said, or only in the title.
     assert verdict(place, move, kind="move", paths=("src/a",), title="Move it") == "ask"
-    titled = {"kind": "move", "paths": ("src/a",)}
+    titled: dict[str, Any] = {"kind": "move", "paths": ("src/a",)}
     assert verdict(place, move, title="Move src/a to src/b.py", **titled) == "allow"
     assert verdict(place, move, title="Move src/a to ~/.bashrc", **titled) == "ask"
 

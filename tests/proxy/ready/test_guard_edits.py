@@ -52,7 +52,8 @@ async def test_an_always_of_a_command_is_for_its_folder() -> None:
             """Whether the user is asked."""
             agent.request(cwd, "terminal/create", {"sessionId": "s", "command": "make", "cwd": cwd})
             asked = await client.hear()
-            if not (is_asked := asked["method"] == "session/request_permission"):
+            is_asked = bool(asked["method"] == "session/request_permission")
+            if not is_asked:
                 client.answer(asked["id"], {"terminalId": "t"})
             else:
                 names = {one["optionId"]: one["name"] for one in asked["params"]["options"]}
