@@ -45,7 +45,7 @@ async def test_a_call_is_told_asked_about_begun_and_done_in_this_order() -> None
             "sessionId": session,
             "operation": "file_write",
             "resource": "/w/a",
-            "reason": "Because",
+            "reason": "Because\nIf it is remembered, it covers only editing /w/a.",
             "toolCallId": client.told("tool_call")[0]["id"],
         }
         assert client.statuses() == ["pending", "awaiting_permission"]

@@ -1,12 +1,14 @@
 """An agent for the tests of `accord run`: the prompt says what it does.
 
-`write FILE`, `read FILE`, `run COMMAND`, `delete FILE`, `stop REASON`, `wait`, `fail`, `flood N`
-and others; several are separated by `;`.  With `v1` as argument it speaks the older version, so
-that files and terminals go through the client; with `plain` it takes nothing but text and links.
+`write FILE`, `read FILE`, `run COMMAND`, `delete FILE`, `ask CALL`, `stop REASON`, `wait`, `fail`,
+`flood N` and others; several are separated by `;`.  With `v1` as argument it speaks the older
+version, so that files and terminals go through the client; with `plain` it takes nothing but text
+and links.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -52,6 +54,9 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
     elif word == "run":
         done = await turn.run(*rest.split(), timeout=10)
         await turn.say(f"exit={done.exit_code} denied={done.denied}")
+    elif word == "ask":
+        async with turn.tool_call(**json.loads(rest)) as call:
+            await turn.say(f"may={await call.ask('because of the test')}")
     elif word == "stop":
         return rest
     elif word == "fail":

@@ -6,7 +6,7 @@ import subprocess
 
 from tests.cli.terminal import ACCORD, SECONDS_MAX
 
-ALLOWED = "    Allow it? (y)es (s)ession (f)older (e)verywhere (a)lways ne(v)er (n)o yes"
+ALLOWED = "    Allow it? (y)es (f)older (a)lways (4) ne(v)er (n)o yes"
 # In this order; between them stand plans, which are told as they are found, and what the tests
 # print, which is another program's.
 WORDS = f"""
@@ -33,12 +33,13 @@ I run them with unittest, for test_calc.py has unittest's classes.
   ▸ Run python3 -B -m unittest discover
       $ python3 -B -m unittest discover
       Why: Run the tests with unittest
-      y  Allow
-      s  Allow, until this session ends
-      f  Allow, always in this folder
-      e  Allow, always and everywhere
-      a  Always allow in this session
-      v  Always reject in this session
+      y  Allow once
+      f  Allow this exact command always in this folder (Accord remembers)
+      a  Always allow python3 -B -m unittest discover in this folder for this
+         session (the agent remembers)
+      4  Allow every command for this session (the agent remembers)
+      v  Always reject python3 -B -m unittest discover in this folder for this
+         session (the agent remembers)
       n  Reject
 {ALLOWED}
       (exit code 1)

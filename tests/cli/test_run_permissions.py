@@ -111,3 +111,55 @@ def test_a_policy_of_the_configuration_must_be_there(places: Path) -> None:
     config = Config(permissions=PermissionSettings(policy=places / "no.toml"))
     with pytest.raises(ConfigError, match="there is no policy"):
         deciding(Wishes(), config, ("/",), attended=False)
+
+
+def test_a_kind_may_be_limited_in_so_many_words() -> None:
+    """Issue 12: `--allow edit=PATH` and `--allow 'execute=pytest *'`."""
+    assert read_kinds(["read,edit=a,b"]) == ("read", "edit=a,b")
+    assert read_kinds(["write=src"]) == ("edit=src", "delete=src", "move=src")
+    for wrong in ("all=x", "think=x", "nothing=x"):
+        with pytest.raises(KindError):
+            read_kinds([wrong])
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "more", "allowed"),
+    [
+        ("edit", "edit", {"paths": ("a.py",)}, True),
+        ("edit", "edit", {"paths": (".git/hooks/x",)}, False),
+        ("edit", "edit", {"paths": ("../elsewhere",)}, False),
+        ("edit", "edit", {}, False),
+        ("edit=.git", "edit", {"paths": (".git/hooks/x",)}, True),
+        ("edit=.git/hooks/x", "edit", {"paths": (".git/hooks/y",)}, False),
+        ("edit=src", "edit", {"paths": ("src/deep/a.py",)}, True),
+        ("edit=src", "edit", {"paths": ("a.py",)}, False),
+        ("edit=~/.bashrc", "edit", {"paths": ("/home/nobody/.bashrc",)}, True),
+        ("execute=pytest *", "execute", {"command": "pytest -q tests"}, True),
+        ("execute=pytest *", "execute", {"command": "pytest"}, True),
+        ("execute=pytest *", "execute", {"command": "pytest; rm x"}, False),
+        ("fetch=example.org", "fetch", {"hosts": ("example.org",)}, True),
+        ("other=db/query", "other", {"mcp_tool": "db/query"}, True),
+        ("other=db/query", "other", {"mcp_tool": "db/drop"}, False),
+    ],
+)
+async def test_what_follows_a_kind_is_all_that_is_allowed(
+    places: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    word: str,
+    kind: str,
+    more: dict[str, object],
+    allowed: bool,
+) -> None:
+    """Issue 12, docs/reference/run.md."""
+    monkeypatch.setenv("HOME", "/home/nobody")
+    for folder in (".git/hooks", "src/deep"):
+        (places / "project" / folder).mkdir(parents=True)
+    assert await _allowed(places, Wishes(allow=read_kinds([word])), kind, **more) is allowed
+
+
+def test_what_cannot_be_a_rule_is_wrong_usage(places: Path) -> None:
+    """Issue 12: a typing error is no approval."""
+    roots = (str(places / "project"),)
+    for word in ("edit=../x", "execute= ", "fetch=not a host", "other=tool"):
+        with pytest.raises(KindError, match=word.partition("=")[0]):
+            deciding(Wishes(allow=read_kinds([word])), Config(), roots, attended=False)

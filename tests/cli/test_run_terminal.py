@@ -69,7 +69,8 @@ def test_always_is_remembered_listed_and_revoked(home: Home) -> None:
     words = ["run", "write a.txt", "--cwd", str(home.project), "--", *AGENT]
     with in_terminal(*words, env=home.env) as program:
         program.wait_for(QUESTION)
-        program.press("a\n")
+        assert "Allow changing a.txt always in this folder (Accord remembers)" in program.text
+        program.press("f\n")
         assert program.exit_code() == 0
     (home.project / "a.txt").unlink()
     # Now nobody needs to be there; another file is another matter.

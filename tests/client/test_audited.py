@@ -61,7 +61,7 @@ async def test_every_decision_is_told_with_who_made_it() -> None:
     told = Told(Permissions(rules, otherwise="ask", ask=ask))
     for kind in ("edit", "delete", "execute", "execute"):
         command = "make" if kind == "execute" else None
-        await told.permissions.decide(_request(kind, command=command))
+        await told.permissions.decide(_request(kind, command=command, paths=("/nowhere/a",)))
     assert told.facts == [
         ("edit", True, "rule"),
         ("delete", False, "rule"),

@@ -182,7 +182,8 @@ async def test_rules_decide_as_for_any_agent(tmp_path: Path) -> None:
     rules = [Rule(effect="allow", kind="edit"), Rule(effect="reject", command="rm *")]
     permissions = Permissions.policy(rules)
     run = {"operation": "terminal_execute", "resource": "rm -r x"}
-    first, second = await asked(tmp_path, permissions, WRITE, run)
+    write = {**WRITE, "resource": str(tmp_path / "a.txt")}
+    first, second = await asked(tmp_path, permissions, write, run)
     assert first["result"] == {"granted": True, "remember": False, "scope": "once"}
     assert second["result"]["granted"] is False
 

@@ -171,7 +171,12 @@ async def test_a_narrow_rule_does_not_choose_a_lasting_option() -> None:
     nobody = Permissions.policy(rules)
     assert await nobody.decide(request(options=ONLY_ALWAYS)) == CANCELLED
     assert await nobody.decide(request()) == Decision("allow_once")
-    everything = Permissions.policy([Rule(effect="allow", kind="edit")])
+    edits = Permissions.policy([Rule(effect="allow", kind="edit")])
+    edits.add_session("s", "/nowhere")
+    assert await edits.decide(request()) == Decision("allow_once")
+    # For the agent "always" would be more than edits in the session's folders.
+    assert await edits.decide(request(options=ONLY_ALWAYS)) == CANCELLED
+    everything = Permissions.policy([Rule(effect="allow")])
     assert await everything.decide(request(options=ONLY_ALWAYS)) == Decision("forever")
 
 
@@ -279,6 +284,7 @@ async def test_a_rule_that_is_taken_back_binds_at_once() -> None:
     rule = Rule(effect="allow", kind="edit")
     policy = Permissions.policy([])
     running = policy.for_connection()
+    running.add_session("s", "/nowhere")
     policy.add_rule(rule)
     assert policy.rules == (rule,)
     assert await running.may_write("s", "/nowhere/a")

@@ -91,8 +91,9 @@ def test_a_kind_that_reads_does_not_cover_a_command() -> None:
 def test_a_call_that_shows_a_change_is_an_edit() -> None:
     """Ours: whoever shows a diff is not just reading."""
     call = ToolCall("t")
-    also_changes(call, FileDiff("/a"))
-    about: dict[str, Any] = {"kind": "read", "tool_call": call, "paths": ("/a",)}
+    path = f"{WORKSPACE}/a"
+    also_changes(call, FileDiff(path))
+    about: dict[str, Any] = {"kind": "read", "tool_call": call, "paths": (path,)}
     assert verdict(allow(kind="read"), **about) == "ask"
     assert verdict(allow(kind="edit"), **about) == "allow"
 
@@ -128,7 +129,7 @@ def test_a_rule_that_rejects_a_command_looks_everywhere() -> None:
 
 def test_rejecting_beats_a_grant_beats_asking_beats_allowing() -> None:
     """Ours: the order that the head of the module promises."""
-    about: dict[str, Any] = {"kind": "edit", "paths": ("/a",)}
+    about: dict[str, Any] = {"kind": "edit", "paths": (f"{WORKSPACE}/a",)}
     yes, no, maybe = allow(kind="edit"), reject(kind="edit"), ask(kind="edit")
     assert verdict(yes, maybe, **about) == "ask"
     assert verdict(yes, maybe, no, **about) == "reject"
@@ -152,8 +153,9 @@ def test_what_cannot_be_read_is_covered_by_nothing_but_a_blanket_rule() -> None:
     """Issue: what is not understood is never approval."""
     odd: dict[str, Any] = {"kind": "edit", "paths": ("file:///etc/passwd",)}
     assert verdict(allow(path="/**"), allow(path="**"), **odd) == "ask"
-    assert verdict(allow(kind="edit"), **odd) == "allow"
-    assert verdict(allow(kind="edit"), reject(path="/etc/**"), **odd) == "ask"
+    assert verdict(allow(kind="edit"), **odd) == "ask"
+    assert verdict(allow(), **odd) == "allow"
+    assert verdict(allow(), reject(path="/etc/**"), **odd) == "ask"
     assert verdict(allow(), reject(host="a.org"), kind="fetch", hosts=("a..b",)) == "ask"
     assert verdict(allow(host="a.org"), kind="fetch", hosts=("a..b",)) == "ask"
 

@@ -92,9 +92,9 @@ class DraftWays:
                 raise
             return _NO
 
-    def remembered(self, session: AgentSession, subject: str, allowed: bool) -> None:
+    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
         """See `wire.Ways.remembered`."""
-        self.grants.remembered(session, subject, allowed)
+        self.grants.remembered(session, keys, allowed)
 
     # ---- files and terminals
 
@@ -137,9 +137,7 @@ class Grants:
         if session in self._sessions:
             return False
         self._sessions[session] = None
-        decided = self._always | self._workspaces.get(session.record.cwd, {})
-        for subject, allowed in decided.items():
-            session.remember(subject, allowed=allowed)
+        session.adopt(self._always | self._workspaces.get(session.record.cwd, {}))
         return True
 
     def leave(self, session: AgentSession) -> None:
@@ -151,20 +149,19 @@ class Grants:
         if session in self._sessions:
             self._sessions[session] = scope
 
-    def remembered(self, session: AgentSession, subject: str, allowed: bool) -> None:
-        """The answer is kept for this subject; a wide one counts for other sessions too."""
+    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+        """The answer is kept; one for the workspace or for good counts in other sessions too."""
         scope = self._sessions.get(session)
         if scope not in ("workspace", "always"):
             return
         self._sessions[session] = None
         cwd = session.record.cwd
-        if scope == "always":
-            self._always[subject] = allowed
-        else:
-            self._workspaces.setdefault(cwd, {})[subject] = allowed
+        answers = dict.fromkeys(keys, allowed)
+        kept = self._always if scope == "always" else self._workspaces.setdefault(cwd, {})
+        kept.update(answers)
         for other in self._sessions:
             if other is not session and (scope == "always" or other.record.cwd == cwd):
-                other.remember(subject, allowed=allowed)
+                other.adopt(answers)
 
 
 def permission_request(session_id: str, ask: PermissionAsk) -> draft.RequestPermissionRequest:
@@ -175,8 +172,16 @@ def permission_request(session_id: str, ask: PermissionAsk) -> draft.RequestPerm
         session_id=session_id,
         operation=operation,
         resource=_resource(operation, ask),
-        reason=ask.reason or ask.title or UNSET,
+        reason=_reason(ask) or UNSET,
         tool_call_id=ask.tool_call.tool_call_id,
+    )
+
+
+def _reason(ask: PermissionAsk) -> str:
+    """Why, and what a lasting answer covers: the draft's scopes say only for how long."""
+    why = ask.reason or ask.title
+    return (
+        why if ask.covers is None else f"{why}\nIf it is remembered, it covers only {ask.covers}."
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -389,12 +389,16 @@ class AgentSession(IntroducedSession):
         """What a question to the user belongs to."""
         return {"sessionId": self.id}
 
-    def decided(self, subject: str) -> bool | None:
-        """What the user said `always` to earlier in this session: yes, no, or nothing."""
-        return self._decisions.get(subject)
+    def decided(self, key: str) -> bool | None:
+        """What the user answered for good earlier: yes, no, or nothing; see `Act`."""
+        return self._decisions.get(key)
 
-    def remember(self, subject: str, *, allowed: bool) -> None:
-        """Keep an `always` for the rest of the session."""
-        self._decisions[subject] = allowed
+    def remember_all(self, keys: Sequence[str], *, allowed: bool) -> None:
+        """Keep one lasting answer for the rest of the session, for each of these keys."""
+        self.adopt(dict.fromkeys(keys, allowed))
         if self._wire.ways is not None:
-            self._wire.ways.remembered(self, subject, allowed)
+            self._wire.ways.remembered(self, keys, allowed)
+
+    def adopt(self, answers: Mapping[str, bool]) -> None:
+        """Let answers hold here that were given elsewhere."""
+        self._decisions.update(answers)

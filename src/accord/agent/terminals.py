@@ -14,6 +14,7 @@ import anyio
 from accord.agent.client_answers import heard
 from accord.agent.own_terminals import Done, Job, OwnTerminal, check_environment, check_words
 from accord.agent.paths import absolute
+from accord.agent.remembered_answers import command_act
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import (
     AccordError,
@@ -70,7 +71,8 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
     done = Done(None, "", cancelled=True)
     async with call:
         why = reason or f"Run `{job.line}` in {job.cwd}"
-        if not await call.ask(why, command=job.line, cwd=job.cwd):
+        act = command_act(turn.session, job.line, job.cwd, job.env)
+        if not await call.ask_for(act, why, command=job.line, cwd=job.cwd):
             return Done(None, "", denied=True)
         await call.start()
         done = await carry_out(turn, call, job)
@@ -250,7 +252,8 @@ async def start_command(
     terminal: OwnTerminal | None = None
     async with call:
         why = reason or f"Start `{job.line}` in {job.cwd} and leave it running"
-        if await call.ask(why, command=job.line, cwd=job.cwd):
+        act = command_act(turn.session, job.line, job.cwd, job.env)
+        if await call.ask_for(act, why, command=job.line, cwd=job.cwd):
             await call.start()
             terminal = await turn.session.terminals.start(job, background=True)
             await call.show(v2.Terminal(terminal_id=terminal.id))

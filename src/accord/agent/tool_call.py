@@ -14,6 +14,14 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.agent.conforming import checked_content, raw_of
 from accord.agent.paths import absolute
 from accord.agent.permission_options import OptionLike, permission_options
+from accord.agent.remembered_answers import (
+    Act,
+    call_act,
+    command_act,
+    decided,
+    options_for,
+    remember,
+)
 from accord.agent.wire import PermissionAsk, PermissionOption
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
@@ -25,13 +33,6 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
 
 T = TypeVar("T")
-
-STANDARD_OPTIONS = (
-    PermissionOption("allow_once", "Allow", "allow_once"),
-    PermissionOption("allow_always", "Always allow in this session", "allow_always"),
-    PermissionOption("reject_once", "Reject", "reject_once"),
-    PermissionOption("reject_always", "Always reject in this session", "reject_always"),
-)
 
 
 class CallFacts(NamedTuple):
@@ -234,27 +235,68 @@ class ToolCallHandle:
         self,
         reason: str | None = None,
         *,
-        options: Sequence[OptionLike] = STANDARD_OPTIONS,
+        options: Sequence[OptionLike] | None = None,
         command: str | None = None,
         cwd: str | None = None,
     ) -> bool:
-        """Ask the user unless the mode or an earlier `always` decides.  True is consent.
+        """Ask the user unless the mode or an earlier lasting answer decides.  True is consent.
 
-        A refusal ends the tool call; only a choice that was offered and allows is consent.
+        A refusal ends the tool call; only a choice that was offered and allows is consent.  A
+        lasting answer covers the same act only: this command in this folder, these files, this
+        call with this input.  Without `options` the user may also choose a wider one.
         """
+        return await self.ask_for(
+            self._act(command, cwd), reason, options=options, command=command, cwd=cwd
+        )
+
+    async def ask_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> bool:
+        """Ask as `ask` does; lasting answers are about this act."""
         session = self._turn.session
         await self._before_asking()
-        if session.mode is not None and self._kind in session.mode.allow:
+        # To change a file that something executes is to run something.
+        kind = "execute" if act.is_executed else self._kind
+        if session.mode is not None and kind in session.mode.allow:
             return True
-        decided = session.decided(self._kind)
-        if decided is None:
-            chosen = await self.choose(reason, options=options, command=command, cwd=cwd)
-            decided = chosen is not None and chosen.allows
-            if chosen is not None and chosen.is_remembered:
-                session.remember(self._kind, allowed=decided)
-        if not decided:
+        answer = decided(session, act)
+        if answer is None:
+            chosen = await self.choose_for(act, reason, options=options, command=command, cwd=cwd)
+            answer = chosen is not None and chosen.allows
+        if not answer:
             await self.settle("failed")
-        return decided
+        return answer
+
+    async def choose_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> PermissionOption | None:
+        """Put the question to the user and remember a lasting answer for what it covers."""
+        offered = permission_options(options_for(act) if options is None else options)
+        covers = act.words if any(one.is_remembered for one in offered) else None
+        chosen = await self._choose(reason, offered, command, cwd, covers)
+        if chosen is not None:
+            remember(self._turn.session, act, chosen, is_own=options is None)
+        return chosen
+
+    def _act(self, command: str | None, cwd: str | None) -> Act:
+        session = self._turn.session
+        if command is not None:
+            return command_act(session, command, absolute(session, cwd or "."))
+        return call_act(
+            session, self._kind, self._name, self._title, self._locations, self._raw_input
+        )
 
     async def choose(
         self,
@@ -264,7 +306,20 @@ class ToolCallHandle:
         command: str | None = None,
         cwd: str | None = None,
     ) -> PermissionOption | None:
-        """Put the question to the user, whatever the mode; None when nothing was chosen."""
+        """Put the question to the user, whatever the mode; None when nothing was chosen.
+
+        Nothing is remembered: what the answer means is the caller's.
+        """
+        return await self._choose(reason, options, command, cwd, None)
+
+    async def _choose(
+        self,
+        reason: str | None,
+        options: Sequence[OptionLike],
+        command: str | None,
+        cwd: str | None,
+        covers: str | None,
+    ) -> PermissionOption | None:
         await self._before_asking()
         offered = permission_options(options)
         patch = v2.ToolCallPatch(
@@ -275,7 +330,7 @@ class ToolCallHandle:
             locations=self._locations or UNSET,
             raw_input=self._raw_input,
         )
-        ask = PermissionAsk(self._title, reason, patch, offered, command, cwd)
+        ask = PermissionAsk(self._title, reason, patch, offered, command, cwd, covers)
         self._asking += 1
         try:
             return await self._turn.session.ask_permission(ask)

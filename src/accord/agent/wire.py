@@ -52,6 +52,8 @@ class PermissionAsk(NamedTuple):
     options: tuple[PermissionOption, ...]
     command: str | None = None
     cwd: str | None = None
+    # What a lasting answer covers, for clients whose options have no names.
+    covers: str | None = None
 
 
 class Features(NamedTuple):
@@ -90,8 +92,8 @@ class Ways(Protocol):
         """See `AgentSession.ask_permission`."""
         ...
 
-    def remembered(self, session: AgentSession, subject: str, allowed: bool) -> None:
-        """The session keeps an `always`; the user may have meant more than this session."""
+    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+        """The session keeps a lasting answer; the user may have meant more than this session."""
         ...
 
     async def read_text(

@@ -23,9 +23,6 @@ LOOKING = frozenset({"read", "search", "think"})
 EDITING = frozenset({"edit", "delete", "move"})
 ASKED_EVERYWHERE = frozenset({"fetch", "switch_mode"})
 
-GUARDED_FOLDERS = frozenset({".git", ".hg", ".svn"})
-"""Hooks and settings in them are run: changing them is asked for as running a command is."""
-
 _ALLOWED: dict[str, frozenset[str]] = {
     ASK: LOOKING,
     READ_ONLY: LOOKING,
@@ -62,12 +59,6 @@ def decision(mode: str | None, kind: str, *, auto_approve: bool = False) -> Deci
     if known in _CHANGES_NOTHING and kind not in ASKED_EVERYWHERE:
         return "refuse"
     return "allow" if auto_approve and kind != "switch_mode" else "ask"
-
-
-def is_guarded(path: str) -> bool:
-    """Whether changing the file can make somebody's next command run what it says."""
-    # Some file systems know no difference between .git and .GIT.
-    return not GUARDED_FOLDERS.isdisjoint(path.casefold().split("/"))
 
 
 def refusal(mode: str | None, doing: str) -> str:

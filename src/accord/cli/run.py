@@ -54,6 +54,7 @@ EPILOG = """\
 examples:
   accord run "what is this project?"
   accord run "run the tests and fix what fails" --allow edit,execute
+  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
 """
@@ -72,7 +73,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--mode", metavar="MODE", help="the agent's mode")
     add("--model", metavar="MODEL", help="the agent's model")
     kinds = "read, search, edit, delete, move, execute, fetch, think, other, write, run, all"
-    add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {kinds}")
+    allow = f"{kinds}; edit means files in the session's folders that nothing executes"
+    limits = "edit=PATH or execute=COMMAND allow just that"
+    add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")
     add("--deny", metavar="KINDS", action="append", default=[], help="deny; stronger than --allow")
     add("--policy", metavar="FILE", type=Path, help="decide by the rules of this file alone")
     add("--ask", action="store_true", help="ask in the terminal what nothing else decides")

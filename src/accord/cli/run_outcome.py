@@ -5,6 +5,7 @@ Must not know how a run is done.  docs/reference/run.md has the same table.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -87,11 +88,23 @@ class Outcome:
         ]
         if len(self.denied) > DENIED_SHOWN_MAX:
             lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
-        lacking = {one.request.kind for one in self.denied if one.by == "default"}
+        undecided = [one for one in self.denied if one.by == "default"]
+        lacking = {one.request.kind for one in undecided if one.beyond is None}
         if lacking:
             flag = ",".join(sorted(lacking))
             lines.append(f"`--allow {flag}` allows it; --ask asks, --policy FILE decides by rules")
+        lines += dict.fromkeys(_beyond(one) for one in undecided if one.beyond is not None)
         return "\n".join(lines)
+
+
+def _beyond(decided: Decided) -> str:
+    """Why the flag for a kind would not do, and which one would."""
+    kind = decided.request.kind
+    path, why = decided.beyond or (None, "")
+    if path is None:
+        return f"`--allow {kind}` is for files of the session's folders, and {why}; --ask asks"
+    shown = shlex.quote(f"{kind}={visible_line(path)}")
+    return f"`--allow {kind}` does not cover {visible_line(path)}: {why}; `--allow {shown}` does"
 
 
 def _subject(request: PermissionRequest) -> str:

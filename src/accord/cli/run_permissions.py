@@ -18,7 +18,7 @@ import termios
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import anyio
 
@@ -32,27 +32,33 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
+from accord.terminal.model.words.permission_choices import closing
+from accord.terminal.plain.asking import (
+    choice_words,
+    key_name,
+    keyed_choices,
+    question_words,
+)
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript.tool_call import KINDS_OF_TOOL
 
-QUESTION = "Allow it? [y]es, [a]lways here, [N]o, ne[v]er here"
-_ANSWERS = {
-    "y": ("allow_once", "once"),
-    "yes": ("allow_once", "once"),
-    "a": ("allow_once", "workspace"),
-    "always": ("allow_once", "workspace"),
-    "n": ("reject_once", "once"),
-    "no": ("reject_once", "once"),
-    "": ("reject_once", "once"),
-    "v": ("reject_once", "workspace"),
-    "never": ("reject_once", "workspace"),
-}
 # Short words of the command line for several kinds of the protocol.
 GROUPS = {
     "all": tuple(sorted(KINDS_OF_TOOL)),
     "write": ("edit", "delete", "move"),
     "run": ("execute",),
+}
+# What a rule for a kind may be limited to, on the command line: `edit=PATH`, `execute=COMMAND`.
+_SUBJECTS = {
+    "read": "path",
+    "search": "path",
+    "edit": "path",
+    "delete": "path",
+    "move": "path",
+    "execute": "command",
+    "fetch": "host",
+    "other": "mcp_tool",
 }
 _ALWAYS_READABLE = ("read", "search")
 
@@ -62,18 +68,25 @@ class KindError(Exception):
 
 
 def read_kinds(words: Iterable[str]) -> tuple[str, ...]:
-    """The kinds that `--allow read,edit` names.
+    """The kinds that `--allow read,edit=PATH` names, each with what follows its `=`.
 
     Raises:
         KindError: one is none.
     """
     found: dict[str, None] = {}
     for word in words:
-        for name in filter(None, (one.strip() for one in word.split(","))):
+        before, equals, what = word.partition("=")
+        names = [one.strip() for one in before.split(",") if one.strip()]
+        for number, name in enumerate(names, 1):
             if name not in KINDS_OF_TOOL and name not in GROUPS:
                 known = ", ".join(sorted((*KINDS_OF_TOOL, *GROUPS)))
                 raise KindError(f"{name!r} is no kind of tool; there are {known}")
-            found.update(dict.fromkeys(GROUPS.get(name, (name,))))
+            # What follows belongs to the last name; it may have commas of its own.
+            rest = f"={what}" if equals and number == len(names) else ""
+            for kind in GROUPS.get(name, (name,)):
+                if rest and (kind not in _SUBJECTS or name == "all"):
+                    raise KindError(f"nothing can follow `{name}=`; write {name} alone")
+                found[f"{kind}{rest}"] = None
     return tuple(found)
 
 
@@ -116,9 +129,13 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
 
     Raises:
         ConfigError: a policy or the remembered answers cannot be read.
+        KindError: what follows the `=` of a kind cannot be a rule.
     """
     policy = _policy(wishes, config)
-    rules = [*_of_kinds("reject", wishes.deny), *_of_kinds("allow", wishes.allow)]
+    rules = [
+        *_of_kinds("reject", wishes.deny, roots[0]),
+        *_of_kinds("allow", wishes.allow, roots[0]),
+    ]
     rules += policy.rules_in(roots[0])
     if policy.otherwise is None or policy.otherwise == "ask":
         rules += _reading(roots)
@@ -132,11 +149,29 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
     return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
 
 
-def _of_kinds(effect: Effect, kinds: Sequence[str]) -> list[Rule]:
+def _of_kinds(effect: Effect, kinds: Sequence[str], folder: str) -> list[Rule]:
     """Rules for kinds; all of them together are more: a call of whatever kind is meant."""
     if set(kinds) >= KINDS_OF_TOOL:
         return [Rule(effect=effect)]
-    return [Rule(effect=effect, kind=kind) for kind in kinds]
+    return [_of_kind(effect, kind, folder) for kind in kinds]
+
+
+def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
+    kind, equals, what = word.partition("=")
+    if not equals:
+        return Rule(effect=effect, kind=kind)
+    subject = _SUBJECTS[kind]
+    if subject == "path" and os.path.isdir(os.path.join(folder, os.path.expanduser(what))):
+        # A folder means what is in it.
+        what = f"{what.rstrip('/')}/"
+    if subject == "command":
+        # The first words of a command are meant in any case.
+        what = what.removesuffix(" *")
+    try:
+        named: dict[str, Any] = {subject: what}
+        return Rule(effect=effect, kind=kind, **named)
+    except ValueError as error:
+        raise KindError(f"{word!r}: {error}") from None
 
 
 def _policy(wishes: Wishes, config: Config) -> Policy:
@@ -200,25 +235,27 @@ class Asker:
 
     async def ask(self, request: PermissionRequest) -> Decision:
         """The person's answer; silence and what is not understood are a no."""
+        choices = keyed_choices(request, self._folder)
+        meant = {word: one for key, one in choices.items() for word in (key, key_name(key))}
         self._printer.question(request, self._folder, self._add_dirs)
+        self._printer.answers((key, choice_words(one)) for key, one in choices.items())
         self._answers = Answers(self._descriptor, is_terminal=True)
         forget_what_was_typed(self._descriptor)
         remark = ""
-        kind, scope = _ANSWERS[""]
         try:
             for _ in range(ATTEMPTS_MAX):
-                self._printer.ask(remark, QUESTION)
+                self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
-                line = await self._answers.line()
-                said = None if line is None else line.strip().lower()
-                if said is None or said in _ANSWERS:
-                    kind, scope = _ANSWERS[said or ""]
+                said = (await self._answers.line() or "").strip().lower()
+                if not said:
                     break
-                remark = "Please answer y, a, n or v."
+                if said in meant:
+                    return meant[said].decision
+                remark = f"Please answer {', '.join(choices)}; Enter is a no."
         except anyio.get_cancelled_exc_class():
             self._out.write("\n")
             raise
-        return _decision(request, kind, scope)
+        return closing(request)
 
 
 def forget_what_was_typed(descriptor: int) -> None:
@@ -231,15 +268,6 @@ def has_keyboard() -> bool:
     """Whether standard input is a terminal; it may also be closed."""
     stdin: TextIO | None = sys.stdin
     return stdin is not None and not stdin.closed and stdin.isatty()
-
-
-def _decision(request: PermissionRequest, kind: str, scope: str) -> Decision:
-    """The answer in the agent's words; it is we who remember, by a narrower rule than it might."""
-    kinds = (kind, "allow_always") if kind == "allow_once" else (kind, "reject_always")
-    option = request.of_kind(*kinds)
-    if option is None:
-        return Decision(None)
-    return Decision(option.option_id, "workspace" if scope == "workspace" else "once")
 
 
 __all__ = [

@@ -12,7 +12,7 @@ Always holds
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ALLOWING_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
 REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
 LASTING_KINDS: frozenset[str] = frozenset({"allow_always", "reject_always"})
+
+COMMAND_CHARACTERS_MAX = 80
+"""A longer command is "this exact command" in the name of an option; the question shows it."""
 
 Origin: TypeAlias = Literal["agent", "read", "write", "terminal"]
 Scope: TypeAlias = Literal["once", "session", "workspace", "always"]
@@ -120,6 +123,16 @@ OWN_OPTIONS: tuple[PermissionOption, ...] = (
 )
 
 
+def own_options(words: str) -> tuple[PermissionOption, ...]:
+    """The same, with names that say what a lasting answer covers."""
+    return tuple(
+        replace(one, name=f"{one.name} {words} for this session")
+        if one.kind in LASTING_KINDS
+        else one
+        for one in OWN_OPTIONS
+    )
+
+
 def own_request(
     session_id: str,
     title: str,
@@ -132,10 +145,15 @@ def own_request(
     new_text: str | None = None,
 ) -> PermissionRequest:
     """A question of ours, about something that the agent did not ask for."""
+    words = f"{'reading' if origin == 'read' else 'writing'} {', '.join(paths)}"
+    if command is not None:
+        is_short = len(command) <= COMMAND_CHARACTERS_MAX and command.isprintable()
+        what = f"`{command}`" if is_short else "this exact command"
+        words = f"{what} in {'the same folder' if cwd is None else cwd}"
     return PermissionRequest(
         session_id=session_id,
         title=title,
-        options=OWN_OPTIONS,
+        options=own_options(words),
         kind=kind,
         paths=paths,
         command=command,
@@ -156,5 +174,6 @@ __all__ = [
     "PermissionOption",
     "PermissionRequest",
     "Scope",
+    "own_options",
     "own_request",
 ]

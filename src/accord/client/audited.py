@@ -42,6 +42,8 @@ class Decided:
     by: str
     rule: Rule | None = None
     scope: str = "once"
+    # Why a rule for its kind would not cover it: the file, if one is to blame, and a reason.
+    beyond: tuple[str | None, str] | None = None
 
 
 class AuditedPermissions(Permissions):
@@ -103,6 +105,7 @@ class AuditedPermissions(Permissions):
                 by=by,
                 rule=rule,
                 scope=scope,
+                beyond=self._facts(request).beyond_its_kind(),
             )
         )
 

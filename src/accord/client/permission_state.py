@@ -92,6 +92,7 @@ class SessionState:
     """One session: its directory, what was approved in it, and what the user is asked now."""
 
     workspace: str | None = None
+    roots: tuple[str, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     asking: set[anyio.CancelScope] = field(default_factory=set)
 

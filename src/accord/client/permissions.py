@@ -172,6 +172,11 @@ class Permissions:
         placed = place(cwd, None)
         self._session(session_id).workspace = None if placed is None else placed.real
 
+    def add_roots(self, session_id: str, roots: Sequence[str]) -> None:
+        """A session has these folders, its directory among them; rules to edit mean files there."""
+        placed = [place(root, None) for root in roots]
+        self._session(session_id).roots = tuple(one.real for one in placed if one is not None)
+
     def remove_session(self, session_id: str) -> None:
         """The session is over; what was remembered for it too."""
         self.cancel_session(session_id)
@@ -269,7 +274,8 @@ class Permissions:
         )
 
     def _facts(self, request: PermissionRequest) -> Facts:
-        return Facts.of(request, self._session(request.session_id).workspace)
+        state = self._session(request.session_id)
+        return Facts.of(request, state.workspace, state.roots)
 
     def _judge(
         self, request: PermissionRequest, facts: Facts
@@ -284,7 +290,7 @@ class Permissions:
             return CANCELLED
         if effect == "allow":
             # "Always" would have the agent remember more than a narrow rule allows.
-            broad = all(read.rule.is_blanket for read in grounds)
+            broad = not any(read.rule.is_bounded for read in grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._approved(request, facts, grounds, seen=False)

@@ -9,7 +9,8 @@ Always holds
     * A rule that may be meant, but cannot be compared for certain, asks.
 
 Rules that allow look at real paths and plain argument vectors only; rules that reject also look
-at the spelling, and into the commands of a shell line.
+at the spelling, and into the commands of a shell line.  A rule that allows a kind of change means
+files in the session's folders that nothing executes (`changed_files.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from accord.client.asking import PermissionRequest
+from accord.client.changed_files import (
+    CHANGING_KINDS,
+    are_ordinary,
+    not_ordinary,
+    spells,
+    title_paths,
+)
 from accord.client.commands import CommandLine, pattern_words, read_command
 from accord.client.patterns import (
     PathPattern,
@@ -60,8 +68,10 @@ def check_effect(effect: object, what: str) -> None:
 class Rule:
     """What to do with requests of a kind.
 
-    `kind` is a tool kind of the protocol, or None for every kind.  At most one of the others:
-        path      a pattern; relative ones are beneath the session's directory; `src/**`
+    `kind` is a tool kind of the protocol, or None for every kind.  To allow `edit`, `delete` or
+    `move` alone means files in the session's folders that nothing executes.  At most one of:
+        path      a pattern; relative ones are beneath the session's directory; `src/**`.  To allow
+                  a change of an executed file, it has to spell it out: `.git/**`, not `**`
         command   the first words of a command, `*` within a word: `git status`, `npm run test:*`;
                   a line with shell operators is that very line
         mcp_tool  `server/tool` or `server/*`
@@ -122,6 +132,11 @@ class Rule:
             for value in (self.path, self.command, self.mcp_tool, self.host, self.title)
         )
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it says less than its kind: "always" in the agent's words would say more."""
+        return not self.is_blanket or self.kind in CHANGING_KINDS
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -135,22 +150,35 @@ class Facts:
     cwd: str | None = None
     mcp_tool: str | None = None
     hosts: tuple[str | None, ...] = ()
+    # The session's folders, as real paths.
+    roots: tuple[str, ...] = ()
+    # Files that only the title names, of a change that does not name (all of) its files otherwise.
+    titled: tuple[PlacedPath | None, ...] = ()
+    # Whether the call shows text or input, so that its title is not all there is to know.
+    is_detailed: bool = False
 
     @classmethod
-    def of(cls, request: PermissionRequest, workspace: str | None) -> Facts:
-        """Read a request of a session that works in this directory (a real path)."""
+    def of(
+        cls, request: PermissionRequest, workspace: str | None, roots: Sequence[str] = ()
+    ) -> Facts:
+        """Read a request of a session that works in these directories (real paths)."""
         where = workspace
         if request.cwd is not None:
             placed = place(request.cwd, workspace)
             where = None if placed is None else placed.real
         call = request.tool_call
         changes = call is not None and bool(call.diffs) and request.kind in _HARMLESS_KINDS
+        # Whoever shows a change is not just looking, whatever it says.
+        kind = "edit" if changes else request.kind
+        paths = _placed(request.paths, workspace)
         return cls(
-            # Whoever shows a change is not just looking, whatever it says.
-            kind="edit" if changes else request.kind,
+            kind=kind,
             title=request.title,
             workspace=workspace,
-            paths=_placed(request.paths, workspace),
+            roots=tuple(roots) or (() if workspace is None else (workspace,)),
+            paths=paths,
+            titled=_titled(kind, paths, request.title, workspace),
+            is_detailed=call is not None and (bool(call.text) or call.raw_input is not None),
             command=None if request.command is None else read_command(request.command),
             cwd=where,
             mcp_tool=request.mcp_tool,
@@ -170,6 +198,12 @@ class Facts:
         """Whether a call of these kinds hides the part that matters."""
         return self.kind in kinds and self.mcp_tool is None and not getattr(self, part)
 
+    def beyond_its_kind(self) -> tuple[str | None, str] | None:
+        """Why a rule that allows this kind of change does not cover it: which file, and why."""
+        if self.kind not in CHANGING_KINDS:
+            return None
+        return not_ordinary((*self.paths, *self.titled), self.roots)
+
     @property
     def is_bare(self) -> bool:
         """Whether nothing but kind and title is known."""
@@ -179,6 +213,19 @@ class Facts:
 def _placed(paths: Sequence[str], workspace: str | None) -> tuple[PlacedPath | None, ...]:
     placed = tuple(place(path, workspace) for path in paths[:PATHS_MAX])
     return placed if len(paths) <= PATHS_MAX else (*placed, None)
+
+
+def _titled(
+    kind: str, paths: tuple[PlacedPath | None, ...], title: str, workspace: str | None
+) -> tuple[PlacedPath | None, ...]:
+    # A move has two files.
+    wanted = {"edit": 1, "delete": 1, "move": 2}.get(kind, 0)
+    if len(paths) >= wanted:
+        return ()
+    found = _placed(title_paths(title), workspace)
+    others = {path.real for path in found if path is not None}
+    others -= {path.real for path in paths if path is not None}
+    return found if len(paths) + len(others) >= wanted else (*found, None)
 
 
 class ReadRule:
@@ -206,7 +253,9 @@ class ReadRule:
             if point.mcp_tool is not None or point.command is not None or len(point.paths) != 1:
                 return False
             path = point.paths[0]
-            return path is not None and self._path.matches(path.real, point.workspace)
+            if path is None or not self._path.matches(path.real, point.workspace):
+                return False
+            return point.kind in _HARMLESS_KINDS or spells(self._path, path)
         if self._host is not None:
             if point.mcp_tool is not None or point.command is not None or len(point.hosts) != 1:
                 return False
@@ -217,7 +266,13 @@ class ReadRule:
         if self._command is not None:
             return point.mcp_tool is None and self._is_command(point)
         if rule.title is not None:
-            return point.is_bare and point.title == rule.title
+            # A remembered answer was about all that was shown.
+            is_all = not (rule.exact and point.is_detailed)
+            return point.is_bare and point.title == rule.title and is_all
+        if rule.kind in CHANGING_KINDS and not are_ordinary(
+            (*point.paths, *point.titled), point.roots
+        ):
+            return False
         # Reading and the like is not done by commands, whatever the agent calls it.
         return point.command is None or rule.kind in (None, "execute")
 
@@ -232,7 +287,9 @@ class ReadRule:
         if self._cwd is not None and (point.cwd is None or not beneath(point.cwd, self._cwd)):
             return False
         if self._words is None:
-            return command.same(self._command)
+            # The same line in a folder below may well do something else.
+            is_here = not self.rule.exact or self._cwd is None or point.cwd == self._cwd
+            return is_here and command.same(self._command)
         return command.begins(self._words)
 
     def touches(self, facts: Facts) -> Fit:
@@ -353,6 +410,8 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
     if facts.command is not None:
         if not facts.command.line.strip():
             return ()
+        if bind_cwd and facts.cwd is None and effect == "allow":
+            return ()
         cwd = facts.cwd if bind_cwd else None
         return (Rule(effect=effect, command=facts.command.line, cwd=cwd, exact=True),)
     if None in facts.paths or None in facts.hosts:
@@ -361,6 +420,9 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
     paths = [path.real for path in facts.paths if path is not None]
     hosts = [host for host in facts.hosts if host is not None]
     if not paths and not hosts:
+        if facts.is_detailed and effect == "allow":
+            # The next call of this title may be about anything.
+            return ()
         return (Rule(effect=effect, kind=kind, title=facts.title, exact=True),)
     return (
         *(Rule(effect=effect, kind=kind, path=path, exact=True) for path in paths),

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.changed_files import CHANGING_KINDS, input_paths
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
@@ -92,7 +93,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         options=tuple(PermissionOption(*option) for option in asked.options),
         tool_call=call,
         kind=kind,
-        paths=_paths(call),
+        paths=_paths(call, given, session.cwd),
         command=command,
         cwd=asked.cwd or _folder({} if command is None else given, session.cwd),
         mcp_tool=_mcp_tool(call, given),
@@ -111,7 +112,8 @@ def _raw_input(call: ToolCall | None) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def _paths(call: ToolCall | None) -> tuple[str, ...]:
+def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str, ...]:
+    """The files that it is about; a change also by what its input names."""
     if call is None:
         return ()
     found: dict[str, None] = {}
@@ -121,6 +123,11 @@ def _paths(call: ToolCall | None) -> tuple[str, ...]:
             found[diff.old_path] = None
     for location in call.locations:
         found[location.path] = None
+    if call.kind in CHANGING_KINDS:
+        known = {posixpath.normpath(posixpath.join(cwd, path)) for path in found}
+        for path in input_paths(given):
+            if posixpath.normpath(posixpath.join(cwd, path)) not in known:
+                found[path] = None
     return tuple(found)
 
 

@@ -43,6 +43,7 @@ class Services:
     def add_session(self, session: "Conversation") -> None:
         """A session works here."""
         _tell(self.permissions, "add_session", session.id, session.cwd)
+        _tell(self.permissions, "add_roots", session.id, session.roots)
         _tell(self.files, "add_session", session.id, session.roots)
         _tell(self.terminals, "add_session", session.id, session.cwd)
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tool_call import STANDARD_OPTIONS
 from accord.agent.wire import PermissionOption
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -265,10 +264,10 @@ async def test_a_permission_request_that_fails_is_no_consent(code: int) -> None:
 
 
 @pytest.mark.parametrize(("option", "allowed"), [("allow_always", True), ("reject_always", False)])
-async def test_always_is_remembered_for_the_kind_in_this_session_only(
+async def test_always_is_remembered_for_the_same_call_in_this_session_only(
     option: str, allowed: bool
 ) -> None:
-    """Issue: allow and reject are remembered alike."""
+    """Issue 12: a lasting answer covers what was asked; allow and reject are remembered alike."""
     decided: list[bool] = []
 
     async def work(turn: Turn) -> None:
@@ -293,7 +292,7 @@ async def test_own_options_are_offered_and_bad_ones_refused() -> None:
 
     async def work(turn: Turn) -> None:
         call = turn.tool_call("Pick", kind="other")
-        twice = [STANDARD_OPTIONS[0], STANDARD_OPTIONS[0]]
+        twice = [PermissionOption("x", "X", "allow_once")] * 2
         for bad in ([], twice, [PermissionOption("x", "X", "maybe")]):
             with pytest.raises(LocalProtocolError):
                 await call.choose(options=bad)

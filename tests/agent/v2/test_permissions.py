@@ -35,8 +35,9 @@ async def test_a_request_has_a_title_a_reason_a_subject_and_all_four_kinds(
         assert subject["toolCall"]["toolCallId"] == announced["toolCallId"]
         assert subject["toolCall"]["content"] == announced["content"]
         kinds = [option["kind"] for option in params["options"]]
-        assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
-        assert len({option["optionId"] for option in params["options"]}) == 4
+        lasting = ["allow_always", "allow_always"]
+        assert kinds == ["allow_once", *lasting, "reject_once", "reject_always"]
+        assert len({option["optionId"] for option in params["options"]}) == 5
         client.reply(request, chosen("allow_once"))
         await idle(client)
     assert (tmp_path / "a.txt").read_text() == "changed\n"

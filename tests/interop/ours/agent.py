@@ -17,8 +17,13 @@ import anyio
 
 from accord import Agent, FormField, RequestError, Turn
 from accord.agent.conforming import describe
-from accord.agent.tool_call import STANDARD_OPTIONS
+from accord.agent.wire import PermissionOption
 from accord.schema import v2
+
+OPTIONS = [
+    PermissionOption(kind, kind, kind)
+    for kind in ("allow_once", "allow_always", "reject_once", "reject_always")
+]
 
 # A command that is to be killed gets this long to start.
 KILL_SECONDS = 0.2
@@ -88,7 +93,7 @@ async def edit(turn: Turn, argument: str) -> None:
 
 async def permission(turn: Turn, _: str) -> str | None:
     async with turn.tool_call("Deploy", kind="execute") as call:
-        chosen = await call.choose("Because the prompt said so", options=STANDARD_OPTIONS)
+        chosen = await call.choose("Because the prompt said so", options=OPTIONS)
         await turn.say(f"permission {chosen.kind if chosen else 'cancelled'}")
         if chosen is None or not chosen.allows:
             await call.settle("failed")

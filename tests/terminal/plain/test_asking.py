@@ -49,17 +49,17 @@ def request(*options: PermissionOption, **more: Any) -> PermissionRequest:
         ("y", Decision("yes")),
         ("s", Decision("yes", "session")),
         ("f", Decision("yes", "workspace")),
-        ("e", Decision("yes", "always")),
         ("n", Decision("no")),
+        ("v", Decision("no", "workspace")),
         ("", Decision("no")),
         (None, Decision("no")),
     ],
 )
 def test_each_key_has_its_meaning(said: str | None, decision: Decision) -> None:
-    """Issue 6: scopes once, session, workspace, always; Enter and the end are a no."""
+    """Issue 12: the same few answers as in the dialog; Enter and the end are a no."""
     answer, _, asked = answered("permission", request(ALLOW, REJECT), said)
     assert answer == decision
-    assert asked == ["Allow it? (y)es (s)ession (f)older (e)verywhere (n)o"]
+    assert asked == ["Allow it? (y)es (s)ession (f)older ne(v)er (n)o"]
 
 
 def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
@@ -72,9 +72,8 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert (
-        "1 Do it 2 Do it twice 3 Ponder (kind ponder, which approves nothing) n Leave it" in shown
-    )
+    assert "1 Do it (this time only) 2 Do it twice (this time only)" in shown
+    assert "5 Ponder (unknown kind: ponder, approves nothing) n Leave it" in shown
 
 
 def test_without_a_way_to_refuse_a_no_is_no_answer() -> None:

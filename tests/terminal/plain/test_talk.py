@@ -47,10 +47,11 @@ async def test_the_end_of_the_input_denies(tmp_path: Path) -> None:
 
 async def test_the_exact_command_and_what_would_be_remembered_are_shown(tmp_path: Path) -> None:
     """Issue 6: the exact command; `?` says what each key would mean."""
-    said = await spoken(tmp_path, "run echo hello", "?", "s", "run echo hello", "/grants")
+    said = await spoken(tmp_path, "run echo hello", "?", "f", "run echo hello", "/grants")
     assert "$ echo hello" in said.text
     assert "Why: to see it run" in said.text
-    assert "until this session ends" in said.text
+    assert "always in this folder" in said.text
+    assert "Accord remembers it." in said.text
     assert said.text.count("Allow it?") == 2, "asked once, and once more after the ?"
     assert said.text.count("exit=0") == 2
     assert "running exactly" in said.text
@@ -59,7 +60,7 @@ async def test_the_exact_command_and_what_would_be_remembered_are_shown(tmp_path
 async def test_what_was_remembered_can_be_taken_back(tmp_path: Path) -> None:
     """Issue 6: a screen lists and revokes grants; here two commands do."""
     said = await spoken(
-        tmp_path, "run echo hello", "s", "/grants", "/revoke 1", "run echo hello", "n", "/revoke 9"
+        tmp_path, "run echo hello", "f", "/grants", "/revoke 1", "run echo hello", "n", "/revoke 9"
     )
     assert "It is forgotten." in said.text
     assert said.text.count("Allow it?") == 2

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionOption
+from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionOption, Scope
 from accord.client.draft_questions import OPTIONS as DRAFT_OPTIONS
 from accord.terminal.screen.dialogs.frame import ELSEWHERE, TOO_EARLY
 from accord.terminal.screen.dialogs.lines import Body
@@ -50,7 +50,8 @@ async def test_a_command_that_is_the_title_too_is_shown_once(title: str) -> None
     """Ours: a long command twice hides what matters."""
     request = a_request(title=title, kind="execute", paths=(), command="make all")
     async with asked("permission", request) as scene:
-        assert scene.text.count("make all") == 1
+        body = scene.dialog.query_one(Body)
+        assert body.shown.count("make all") == 1
 
 
 async def test_what_is_outside_of_the_project_is_marked() -> None:
@@ -88,10 +89,9 @@ async def test_where_the_agent_did_not_ask_we_do_and_say_so() -> None:
     """Rules: a client asks by default for writes, and offers remembering."""
     async with asked("permission", a_request(origin="write")) as scene:
         assert "Accord asks, because the agent writes without having asked." in scene.text
-        assert "Remember:" in scene.text
-        await scene.press("right", "right")
-        assert "Allows changing src/app.py: always in this folder." in scene.text
-        await scene.press("y")
+        assert "s  ✓ Allow changing src/app.py for this session" in scene.text
+        assert "e  ✓ Allow every edit in this folder for this session" in scene.text
+        await scene.press("f")
         assert await scene.answer() == Decision("allow_once", "workspace")
 
 
@@ -113,22 +113,57 @@ async def test_what_would_be_written_is_shown_where_the_agent_did_not_ask(tmp_pa
 @pytest.mark.parametrize(
     ("key", "chosen"),
     [
-        ("1", "allow_once"),
-        ("y", "allow_once"),
-        ("2", "allow_always"),
-        ("a", "allow_always"),
-        ("3", "reject_once"),
-        ("n", "reject_once"),
-        ("4", "reject_always"),
-        ("v", "reject_always"),
-        ("escape", "reject_once"),
+        ("1", Decision("allow_once")),
+        ("y", Decision("allow_once")),
+        ("2", Decision("allow_once", "workspace")),
+        ("f", Decision("allow_once", "workspace")),
+        ("3", Decision("allow_always")),
+        ("a", Decision("allow_always")),
+        ("4", Decision("reject_once")),
+        ("n", Decision("reject_once")),
+        ("5", Decision("reject_always")),
+        ("v", Decision("reject_always")),
+        ("escape", Decision("reject_once")),
     ],
 )
-async def test_every_option_has_a_key(key: str, chosen: str) -> None:
-    """Issue: all options with one key each; Esc is reject."""
+async def test_every_answer_has_a_key(key: str, chosen: Decision) -> None:
+    """Issue 12: one list of answers, the agent's and ours; Esc is reject."""
     async with asked("permission", a_request()) as scene:
         await scene.press(key)
-        assert (await scene.answer()).option_id == chosen
+        assert await scene.answer() == chosen
+
+
+@pytest.mark.parametrize(
+    ("key", "chosen"),
+    [
+        ("y", Decision("yes")),
+        ("s", Decision("yes", "session")),
+        ("f", Decision("yes", "workspace")),
+        ("n", Decision("no")),
+        ("v", Decision("no", "workspace")),
+    ],
+)
+async def test_an_agent_without_lasting_options_leaves_them_to_us(
+    key: str, chosen: Decision
+) -> None:
+    """Issue 12: the same few keys as in the line mode."""
+    options = (option("yes", "allow_once"), option("no", "reject_once"))
+    async with asked("permission", a_request(options=options)) as scene:
+        await scene.press(key)
+        assert await scene.answer() == chosen
+
+
+async def test_the_answer_that_is_gone_to_says_what_it_covers() -> None:
+    """Issue 12: what is covered, for how long, and who remembers it."""
+    async with asked("permission", a_request()) as scene:
+        assert "Nothing is remembered." not in scene.text
+        await scene.press("down")
+        assert "Nothing is remembered." in scene.text
+        await scene.press("down")
+        assert "Allows changing src/app.py: always in this folder." in scene.text
+        assert "Accord remembers it." in scene.text
+        await scene.press("down")
+        assert "The agent remembers this, in its own way." in scene.text
 
 
 async def test_esc_is_cancelled_where_no_reject_was_offered() -> None:
@@ -148,19 +183,23 @@ async def test_enter_approves_nothing_before_an_option_was_gone_to() -> None:
         assert await scene.answer() == Decision("allow_once")
 
 
-async def test_the_mouse_chooses_an_option_and_a_scope() -> None:
+async def test_the_mouse_chooses_an_answer() -> None:
     """Brief: by mouse too."""
     async with asked("permission", a_request()) as scene:
-        await scene.click("Remember:")
-        assert "[session]" in scene.text
-        await scene.click("✗ Reject")
-        assert await scene.answer() == Decision("reject_once", "session")
+        await scene.click("✓ Allow changing")
+        assert await scene.answer() == Decision("allow_once", "workspace")
 
 
 async def test_allowing_and_refusing_differ_by_more_than_colour() -> None:
     """Issue: allow green, reject red, always marked."""
     async with asked("permission", a_request(), theme="accord-none") as scene:
-        for words in ("✓ Allow once", "✓ Always allow  ∞", "✗ Reject", "✗ Always reject  ∞"):
+        for words in (
+            "✓ Allow once",
+            "✓ Allow changing src/app.py always in this folder  Accord remembers",
+            "✓ Always allow  the agent remembers",
+            "✗ Reject",
+            "✗ Always reject  the agent remembers",
+        ):
             assert words in scene.text
 
 
@@ -169,7 +208,7 @@ async def test_an_id_that_was_offered_twice_cannot_be_chosen() -> None:
     twice = (option("x", "allow_once"), option("x", "reject_once"), option("z", "reject_once"))
     async with asked("permission", a_request(options=twice)) as scene:
         assert scene.text.count("offered twice") == 2
-        await scene.press("2", "y")
+        await scene.press("3", "y")
         await scene.click("- x")
         assert not scene.is_answered
         await scene.press("down", "enter")
@@ -180,16 +219,18 @@ async def test_an_option_of_an_unknown_kind_is_offered_as_what_it_is() -> None:
     """Rules: unknown kinds never count as approval; they can be chosen."""
     async with asked("permission", a_request(options=(option("m", "_maybe"),))) as scene:
         assert "unknown kind: _maybe" in scene.text
-        assert "Remember" not in scene.text
         await scene.press("1")
         assert await scene.answer() == Decision("m")
 
 
-async def test_options_that_say_how_long_they_hold_are_taken_at_their_word() -> None:
-    """Draft: the six options have scopes of their own."""
+@pytest.mark.parametrize(("key", "scope"), [("s", "session"), ("f", "workspace")])
+async def test_options_that_say_how_long_they_hold_are_our_own_answers(
+    key: str, scope: Scope
+) -> None:
+    """Issue 12: the draft's scopes and ours are one notion, and it is we who remember."""
     async with asked("permission", a_request(options=DRAFT_OPTIONS), size=NARROW) as scene:
-        await scene.press("s", "s", "s", "2")
-        assert await scene.answer() == Decision("session", "session")
+        await scene.press(key)
+        assert await scene.answer() == Decision("once", scope)
 
 
 async def test_a_key_that_comes_too_early_answers_nothing_and_is_told() -> None:
@@ -197,10 +238,8 @@ async def test_a_key_that_comes_too_early_answers_nothing_and_is_told() -> None:
     async with asked("permission", a_request(), early=True) as scene:
         await scene.press("y", "enter", "escape", "ctrl+x")
         await scene.click("✓ Allow once")
-        await scene.click("Remember:")
         assert not scene.is_answered
         assert TOO_EARLY in scene.text
-        assert "[once]" in scene.text
         assert [(one.key, one.character) for one in scene.app.early] == [
             ("y", "y"),
             ("enter", None),
@@ -289,8 +328,6 @@ async def test_all_answers_are_seen_however_much_is_said(size: tuple[int, int], 
         assert body.scroll_y == body.max_scroll_y
         await scene.press("home")
         assert body.scroll_y == 0
-        if size != (34, 17):
-            assert "Remember:" in scene.text
         await scene.pilot.resize_terminal(*NARROW)
         await scene.pilot.pause()
         assert "✗ Always reject" in scene.text

@@ -86,7 +86,7 @@ async def test_on_a_usual_screen_a_small_change_is_seen_before_it_is_allowed() -
         await until(pilot, lambda: "other" in app.text)
         assert "- line 6" in app.text
         assert "+ other" in app.text
-        for key in ("1 y", "2 a", "3 n", "4 v", "Remember:"):
+        for key in ("1 y", "2 f", "3 a", "4 n", "5 v"):
             assert key in app.text
         tasks.cancel_scope.cancel()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from accord.agent.own_terminals import Done, Job
 from accord.agent.paths import absolute, relative
+from accord.agent.remembered_answers import command_act
 from accord.agent.terminals import carry_out
 from accord.builtin.tools.places import look_at
 from accord.builtin.tools.result import ToolResult, capped, done, failed
@@ -71,7 +72,8 @@ async def run_line(
         if (await look_at(session, folder)).kind != "folder":
             raise ToolFailed(f"There is no folder {relative(session, folder)} to run it in.")
         why = reason or f"{verb} `{line}` in {relative(session, folder)}"
-        await permit(box, call, "execute", f"Running `{line}`", why, command=line, cwd=folder)
+        act = command_act(session, line, folder)
+        await permit(box, call, "execute", f"Running `{line}`", why, act, command=line, cwd=folder)
         await call.start()
         job = Job(
             line,

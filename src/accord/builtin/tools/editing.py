@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
+from accord.agent.remembered_answers import files_act
 from accord.builtin.journal import Change
 from accord.builtin.tools.matching import Mismatch, replace, with_line_ends_of
 from accord.builtin.tools.places import OwnFiles, missing_words
@@ -101,7 +102,8 @@ async def edit_text(
 
     async def work(call: ToolCallHandle) -> ToolResult:
         why = reason or f"Change {name}"
-        await permit(box, call, "edit", f"Editing {name}", why, paths=[full])
+        act = files_act(session, [("edit", full)])
+        await permit(box, call, "edit", f"Editing {name}", why, act)
         await call.start()
         await unchanged(box, full, before)
         await store(box, full, before, made.text)
@@ -136,7 +138,8 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "edit", f"Writing {name}", reason or title, paths=[full])
+        act = files_act(session, [("edit", full)])
+        await permit(box, call, "edit", f"Writing {name}", reason or title, act)
         await call.start()
         await unchanged(box, full, before)
         await store(box, full, before, text)
@@ -201,7 +204,9 @@ async def edit_many(
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        await permit(box, call, "edit", title, reason, paths=list(real))
+        kinds = {path: "delete" if text is None else "edit" for path, text in real.items()}
+        act = files_act(session, [(kind, path) for path, kind in kinds.items()])
+        await permit(box, call, "edit", title, reason, act)
         await call.start()
         for path in real:
             await unchanged(box, path, before[path])

@@ -21,6 +21,7 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 from anyio import to_thread
 
+from accord.agent.remembered_answers import page_act
 from accord.builtin.tools.page_text import page_text
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, permit, shown, size_words
@@ -64,9 +65,10 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
         is_private = await to_thread.run_sync(_is_private, target, abandon_on_cancel=True)
         where = "your own network" if is_private else "the internet"
         why = f"Get {shown_url} from {where}"
-        # An `always` for the internet is none for the user's own network.
-        subject = "fetch:private" if is_private else "fetch"
-        await permit(box, call, "fetch", f"Fetching {shown_url}", why, subject=subject)
+        # An answer for the internet is none for the user's own network.
+        host = urlsplit(target).hostname or ""
+        act = page_act(target, host, shown=shown_url, is_private=is_private)
+        await permit(box, call, "fetch", f"Fetching {shown_url}", why, act)
         await call.start()
         try:
             with anyio.fail_after(SECONDS_MAX):

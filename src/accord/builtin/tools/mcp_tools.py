@@ -3,17 +3,19 @@
 What always holds
     * What a server says about its tools is a hint: only full access calls one unasked, and a mode
       that changes nothing may be asked for those that say they only read.
-    * An `always` counts for one tool of one server.
+    * A lasting answer is for one tool of one server, unless the user chose all of its tools.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.remembered_answers import tool_act
 from accord.agent.tool_call import ToolCallHandle
 from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.showing import ToolFailed, permit, shown
@@ -56,7 +58,7 @@ async def call_tool(
             asked,
             f"Calling {tool} of {server}",
             f"Call {tool} of the MCP server {server} with {given}",
-            subject=f"mcp:{server}:{tool}",
+            tool_act(server, tool, _definition(box, server)),
         )
         await call.start()
         assert box.workspace.mcp is not None
@@ -85,6 +87,14 @@ async def _find(box: Toolbox, server: str, tool: str) -> McpTool | None:
         return None
     await servers.settled()
     return servers.tool(server, tool)
+
+
+def _definition(box: Toolbox, server: str) -> str | None:
+    """Tells servers of the same name apart, where an answer also holds in other sessions."""
+    for one in box.turn.session.mcp_servers:
+        if getattr(one, "name", None) == server:
+            return hashlib.sha256(repr(one).encode()).hexdigest()
+    return None
 
 
 def _unknown(box: Toolbox, server: str, tool: str) -> str:

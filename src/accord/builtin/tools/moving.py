@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
+from accord.agent.remembered_answers import files_act, move_act
 from accord.builtin.journal import Change
 from accord.builtin.tools.editing import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.places import OwnFiles, look_at, missing_words
@@ -46,7 +47,8 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
 
     async def work(call: ToolCallHandle) -> ToolResult:
         why = reason or f"Delete {name}"
-        await permit(box, call, "delete", f"Deleting {name}", why, paths=[full])
+        act = files_act(session, [("delete", full)])
+        await permit(box, call, "delete", f"Deleting {name}", why, act)
         await call.start()
         if before is not None:
             await unchanged(box, full, before)
@@ -80,7 +82,7 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
         if (await look_at(session, goal)).kind != "missing":
             raise ToolFailed(f"{relative(session, goal)} is there already.")
         why = reason or f"Move {names}"
-        await permit(box, call, "move", f"Moving {names}", why, paths=[full, goal])
+        await permit(box, call, "move", f"Moving {names}", why, move_act(session, full, goal))
         await call.start()
         if text is not None:
             await unchanged(box, full, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from accord.agent.remembered_answers import Act
 from accord.agent.wire import PermissionOption
 from accord.builtin.policy import ASK, AUTO_EDIT, PLAN, READ_ONLY
 from accord.builtin.tools.result import ToolResult, done, failed
@@ -71,6 +72,8 @@ async def leave_plan(box: Toolbox, plan: str) -> ToolResult:
             "switch_mode",
             "Leaving plan mode",
             "The plan is ready. Working on it means leaving plan mode.",
+            # Nothing of it is ever remembered.
+            Act((), "leaving plan mode"),
             options=LEAVING_OPTIONS,
         )
         await call.start()

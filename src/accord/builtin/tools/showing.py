@@ -9,14 +9,12 @@ What always holds
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
-
-from accord.agent.tool_call import STANDARD_OPTIONS, ToolCallHandle
-from accord.builtin.policy import decision, is_guarded, refusal
+from accord.agent.remembered_answers import Act, decided
+from accord.agent.tool_call import ToolCallHandle
+from accord.builtin.policy import decision, refusal
 from accord.builtin.tools.result import Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
 from accord.machine.failures import (
@@ -121,49 +119,38 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _any_guarded(paths: Sequence[str]) -> bool:
-    """By their names, and by where links on the way lead."""
-    return any(is_guarded(path) or is_guarded(os.path.realpath(path)) for path in paths)
-
-
 async def permit(
     box: Toolbox,
     call: ToolCallHandle,
     kind: str,
     doing: str,
     reason: str,
+    act: Act,
     *,
-    subject: str | None = None,
-    options: Sequence[PermissionOption] = STANDARD_OPTIONS,
-    paths: Sequence[str] = (),
+    options: Sequence[PermissionOption] | None = None,
     **command: Any,
 ) -> PermissionOption | None:
-    """Go on only with consent: the mode's, an earlier `always`, or the user's now.
+    """Go on only with consent: the mode's, an earlier lasting answer, or the user's now.
 
-    `subject` is what an `always` counts for, by default the kind.  `paths` are the files that
-    would change: some are programs in disguise and are asked for like commands.
+    A lasting answer is about the act.  A file that something executes is asked for as a command is.
 
     Returns what the user chose, None when nobody had to be asked.
 
     Raises:
         ToolFailed: the mode or the user refused.
     """
-    session = box.turn.session
-    if await to_thread.run_sync(_any_guarded, paths):
-        subject, kind = subject or f"{kind}:guarded", "execute"
     auto = box.turn.options.get("auto_approve") is True
-    verdict = decision(box.mode, kind, auto_approve=auto)
+    asked = "execute" if act.is_executed else kind
+    verdict = decision(box.mode, asked, auto_approve=auto)
     if verdict == "refuse":
         raise ToolFailed(refusal(box.mode, doing), denied="mode")
     if verdict == "allow":
         return None
-    decided = session.decided(subject or kind)
+    answer = decided(box.turn.session, act)
     chosen: PermissionOption | None = None
-    if decided is None:
-        chosen = await call.choose(reason, options=options, **command)
-        decided = chosen is not None and chosen.allows
-        if chosen is not None and chosen.is_remembered:
-            session.remember(subject or kind, allowed=decided)
-    if not decided:
+    if answer is None:
+        chosen = await call.choose_for(act, reason, options=options, **command)
+        answer = chosen is not None and chosen.allows
+    if not answer:
         raise ToolFailed(f"{REFUSED} {doing} did not happen.", denied="user")
     return chosen

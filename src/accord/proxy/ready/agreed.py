@@ -43,6 +43,8 @@ class Agreed:
     version: int = 0
     takes_resources: bool = False
     folders: dict[str, str] = field(default_factory=dict)
+    # All folders of a session, the one that it works in first.
+    roots: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def watch(self, proxy: Proxy) -> None:
         """Learn from the messages of this proxy, and refuse what it cannot read."""
@@ -102,8 +104,12 @@ class Agreed:
         if isinstance(session_id, str) and isinstance(cwd, str):
             self.folders.pop(session_id, None)
             self.folders[session_id] = cwd
+            more = asked.get("additionalDirectories")
+            others = [one for one in more if isinstance(one, str)] if isinstance(more, list) else []
+            self.roots[session_id] = (cwd, *others)
             if len(self.folders) > SESSIONS_MAX:
-                del self.folders[next(iter(self.folders))]
+                oldest = next(iter(self.folders))
+                del self.folders[oldest], self.roots[oldest]
 
     def say(self, message: Message, session_id: str, text: str) -> None:
         """Say something to the user in a session, as its agent does."""

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from accord.client.asking import OWN_OPTIONS, PermissionRequest
+from accord.client.asking import PermissionRequest
 from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
@@ -64,6 +64,9 @@ class Watched:
     folder: str
     rules: list[ReadRule]
     calls: ApprovedCalls
+    # The session's folders, and what the last judgement rested on.
+    roots: tuple[str, ...] = ()
+    grounds: tuple[ReadRule, ...] = ()
     permitted: set[str] = field(default_factory=set)
     stopped: set[str] = field(default_factory=set)
     # Files of which something was taken out when they were read.
@@ -71,8 +74,8 @@ class Watched:
 
     def judge(self, request: PermissionRequest, otherwise: Effect) -> tuple[Effect, Facts]:
         """What the rules say, and about what."""
-        facts = Facts.of(request, self.folder)
-        effect, _ = judge(self.rules, (), facts, otherwise)
+        facts = Facts.of(request, self.folder, self.roots)
+        effect, self.grounds = judge(self.rules, (), facts, otherwise)
         return effect, facts
 
 
@@ -97,9 +100,10 @@ class Guard:
     def _session(self, session_id: str) -> Watched:
         known = self._sessions.get(session_id)
         folder = os.path.realpath(self.agreed.folders.get(session_id, "/"))
-        if known is None or known.folder != folder:
+        roots = tuple(map(os.path.realpath, self.agreed.roots.get(session_id, ())))
+        if known is None or (known.folder, known.roots) != (folder, roots):
             rules = read_rules(self._rules_in(folder))
-            known = Watched(folder, rules, ApprovedCalls(folder))
+            known = Watched(folder, rules, ApprovedCalls(folder), roots)
             self._sessions[session_id] = known
         return known
 
@@ -137,7 +141,9 @@ class Guard:
         request = of_call(session_id, call, params)
         effect, _ = session.judge(request, "ask")
         if effect == "allow":
-            option = request.of_kind("allow_once", "allow_always")
+            # "Always" would have the agent remember more than a narrow rule allows.
+            broad = not any(read.rule.is_bounded for read in session.grounds)
+            option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._permit(session, request, call, seen=False)
                 return _selected(option.option_id)
@@ -222,13 +228,14 @@ class Guard:
         if request.command is not None:
             call["rawInput"] = {"command": request.command}
         options = [
-            {"optionId": one.option_id, "name": one.name, "kind": one.kind} for one in OWN_OPTIONS
+            {"optionId": one.option_id, "name": one.name, "kind": one.kind}
+            for one in request.options
         ]
         params = {"sessionId": request.session_id, "toolCall": call, "options": options}
         chosen = _chosen(await message.client.request("session/request_permission", params))
         if chosen is not None and chosen.endswith("_always"):
             effect: Effect = "allow" if chosen == "allow_always" else "reject"
-            session.rules += read_rules(rules_of(facts, effect, bind_cwd=False))
+            session.rules += read_rules(rules_of(facts, effect, bind_cwd=True))
         return "allow" if chosen in ("allow_once", "allow_always") else "reject"
 
     # ---- what runs without having asked

@@ -13,22 +13,15 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 
-from accord.client.asking import Decision, PermissionOption, PermissionRequest, Scope
+from accord.client.asking import PermissionRequest
 from accord.client.elicitation import UrlRequest
 from accord.client.wire import AuthMethod
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
 from accord.terminal.model.text.cleaning import one_line
-from accord.terminal.model.words.permission_words import (
-    choices_of,
-    closing,
-    decision_for,
-    remembered_words,
-)
-from accord.terminal.model.words.rule_words import SCOPE_WORDS
+from accord.terminal.model.words.permission_choices import Choice, choices_of, closing
 from accord.terminal.plain.filling import form
 from accord.terminal.plain.line_asks import Ask, Dialogue
 from accord.terminal.plain.view import ChatPrinter
@@ -36,15 +29,16 @@ from accord.terminal.plain.view import ChatPrinter
 ATTEMPTS_MAX = 5
 """How often a question is put again because the answer was not understood; then it is a no."""
 
-# What is remembered by us, beside what the agent offers: key, word of the question, how long.
-_SCOPES: tuple[tuple[str, str, Scope], ...] = (
-    ("s", "(s)ession", "session"),
-    ("f", "(f)older", "workspace"),
-    ("e", "(e)verywhere", "always"),
-)
-_WORDS = {"y": "(y)es", "a": "(a)lways", "n": "(n)o", "v": "ne(v)er"}
-_SAID = {"y": "yes", "a": "always", "n": "no", "v": "never", "s": "session", "f": "folder"}
-_SAID["e"] = "everywhere"
+# The letters of answers, as words of the question.
+KEY_WORDS = {
+    "y": "(y)es",
+    "s": "(s)ession",
+    "f": "(f)older",
+    "e": "(e)very",
+    "a": "(a)lways",
+    "n": "(n)o",
+    "v": "ne(v)er",
+}
 
 
 def dialogue_of(question: Question, chat: Chat, printer: ChatPrinter) -> Dialogue:
@@ -69,80 +63,47 @@ def dialogue_of(question: Question, chat: Chat, printer: ChatPrinter) -> Dialogu
 # ---- permissions
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """One way to answer: its key, its word in the question, what it means, and the decision."""
-
-    key: str
-    word: str
-    text: str
-    said: str
-    decision: Decision
-    # What would be remembered, for who asks.
-    remembered: str
-
-
 def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) -> Dialogue:
-    ways = {way.key: way for way in _ways(request, chat.folder)}
-    words = " ".join(("Allow it?", *(way.word for way in ways.values())))
+    choices = keyed_choices(request, chat.folder)
+    words = question_words(choices)
     printer.permission(request, chat)
-    printer.choices([(way.key, way.text) for way in ways.values()])
+    printer.choices([(key, choice_words(choice)) for key, choice in choices.items()])
     remark = ""
     for _ in range(ATTEMPTS_MAX):
-        said = yield Ask(
-            "key", words, keys={way.key: way.said for way in ways.values()}, remark=remark
-        )
+        said = yield Ask("key", words, keys={key: key_name(key) for key in choices}, remark=remark)
         if not said:
             return closing(request)
         if said == "?":
-            full = [(way.key, f"{way.text}. {way.remembered}") for way in ways.values()]
+            full = [(key, f"{choice_words(one)}. {one.covers}") for key, one in choices.items()]
             printer.choices(full, again=True)
             remark = ""
             continue
-        if said in ways:
-            return ways[said].decision
-        remark = f"Please press {_listed(list(ways))}; ? says what they mean."
+        if said in choices:
+            return choices[said].decision
+        remark = f"Please press {_listed(list(choices))}; ? says what they mean."
     return closing(request)
 
 
-def _ways(request: PermissionRequest, folder: str) -> list[_Way]:
-    allowing: list[_Way] = []
-    rejecting: list[_Way] = []
-    for choice in choices_of(request):
-        if not choice.keys:
-            continue
-        option = choice.option
-        letter = choice.keys[-1]
-        way = _way(request, option, letter, folder)
-        (allowing if option.allows else rejecting).append(way)
-        if option.kind == "allow_once" and letter == "y":
-            taken = {key for one in choices_of(request) for key in one.keys}
-            allowing += [
-                _Way(
-                    key,
-                    word,
-                    f"{one_line(option.name)}, {SCOPE_WORDS[scope]}",
-                    _SAID[key],
-                    decision_for(request, option, scope),
-                    remembered_words(request, option, scope, folder),
-                )
-                for key, word, scope in _SCOPES
-                if key not in taken
-            ]
-    # The no that Enter says comes last, where the eye is.
-    rejecting.sort(key=lambda way: way.key == "n")
-    return [*allowing, *rejecting]
+def keyed_choices(request: PermissionRequest, folder: str) -> dict[str, Choice]:
+    """The answers by the one key that the question names; the no that Enter says comes last."""
+    found = {one.keys[-1]: one for one in choices_of(request, folder) if one.keys}
+    no = found.pop("n", None)
+    return found if no is None else {**found, "n": no}
 
 
-def _way(request: PermissionRequest, option: PermissionOption, key: str, folder: str) -> _Way:
-    name = one_line(option.name) or option.kind
-    text = name
-    if not (option.allows or option.rejects):
-        text = f"{name} (kind {one_line(option.kind)}, which approves nothing)"
-    decision = decision_for(request, option, "once")
-    remembered = remembered_words(request, option, "once", folder)
-    word = _WORDS.get(key, f"({key})")
-    return _Way(key, word, text, _SAID.get(key, name), decision, remembered)
+def question_words(choices: Mapping[str, Choice]) -> str:
+    """The question on one line, with the keys that answer it."""
+    return " ".join(("Allow it?", *(KEY_WORDS.get(key, f"({key})") for key in choices)))
+
+
+def choice_words(choice: Choice) -> str:
+    """What an answer means, and who remembers it."""
+    return f"{choice.words} ({choice.remark})" if choice.remark else choice.words
+
+
+def key_name(key: str) -> str:
+    """The whole word of a key, as somebody may type it."""
+    return KEY_WORDS.get(key, key).replace("(", "").replace(")", "")
 
 
 def _listed(keys: list[str]) -> str:
@@ -209,4 +170,12 @@ def _clear(words: str, keys: Mapping[str, str]) -> Generator[Ask, str | None, st
     return ""
 
 
-__all__ = ["Ask", "Dialogue", "dialogue_of"]
+__all__ = [
+    "Ask",
+    "Dialogue",
+    "choice_words",
+    "dialogue_of",
+    "key_name",
+    "keyed_choices",
+    "question_words",
+]

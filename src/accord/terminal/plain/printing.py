@@ -11,7 +11,7 @@ What always holds
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from accord import PermissionRequest, Update
@@ -381,6 +381,11 @@ class Printer:
             shown = f"{rest if number else first}{self.paint(part, style)}"
             self._out.write(shown.rstrip() + "\n")
         self._out.flush()
+
+    def answers(self, choices: Iterable[tuple[str, str]]) -> None:
+        """What each answer means, before the question itself."""
+        for key, text in choices:
+            self._paragraph(f"      {key}  ", text, "dim")
 
     def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
         """Put the question itself; the cursor stays behind it."""

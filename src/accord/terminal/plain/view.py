@@ -342,8 +342,7 @@ class ChatPrinter(Printer):
         if listed == self._listed and not again:
             return
         self._listed = listed
-        for key, text in listed:
-            self._paragraph(f"      {key}  ", text, "dim")
+        self.answers(listed)
 
 
 __all__ = ["ChatPrinter"]

@@ -1,4 +1,4 @@
-"""Permissions in words, and that no choice of words is more than was offered."""
+"""Permissions in words: who asks, and what would happen."""
 
 from __future__ import annotations
 
@@ -8,30 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionOption, Scope
-from accord.client.draft_questions import OPTIONS as DRAFT_OPTIONS
 from accord.schema.struct import Raw
 from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.model.words import permission_words
 from accord.terminal.model.words.permission_words import (
-    choices_of,
-    closing,
-    decision_for,
     described,
     exact,
     facts_of,
     path_words,
-    remembered_words,
     retry_prompt,
-    scope_for,
-    scopes_of,
     subject_words,
     who_asks,
 )
-from accord.terminal.model.words.rule_words import SCOPES
-from tests.terminal.screen.asking import FOLDER, a_call, a_request, option
-
-ALLOW, ALWAYS, REJECT, NEVER = OWN_OPTIONS
+from tests.terminal.screen.asking import FOLDER, a_call, a_request
 
 
 def texts(**more: object) -> list[str]:
@@ -125,81 +114,8 @@ def test_the_question_is_also_there_as_lines() -> None:
     assert described(a_request(paths=()), "", FOLDER)[-1].startswith("It does not say")
 
 
-def test_letters_are_given_where_they_mean_one_option() -> None:
-    """Brief: 1..9 and a mnemonic letter where unambiguous."""
-    assert [choice.keys for choice in choices_of(a_request())] == [
-        ("1", "y"),
-        ("2", "a"),
-        ("3", "n"),
-        ("4", "v"),
-    ]
-    keys = [choice.keys for choice in choices_of(a_request(options=DRAFT_OPTIONS))]
-    assert keys == [("1", "y"), ("2",), ("3",), ("4",), ("5", "n"), ("6", "v")]
-    many = tuple(option(f"o{number}", "_odd") for number in range(11))
-    assert [choice.keys for choice in choices_of(a_request(options=many))][8:] == [("9",), (), ()]
-
-
-def test_scopes_can_be_chosen_where_the_option_leaves_it_to_us() -> None:
-    """Issue: scopes once, session, workspace, always."""
-    assert scopes_of(ALLOW) == scopes_of(REJECT) == SCOPES
-    assert scopes_of(ALWAYS) == ("session", "workspace", "always")
-    assert scopes_of(option("x", "allow_always", scope="workspace")) == ("workspace",)
-    assert scopes_of(option("x", "_odd")) == ("once",)
-    assert scope_for(ALWAYS, "once") == "session"
-    assert scope_for(ALLOW, "always") == "always"
-
-
-def test_what_is_remembered_is_said_exactly() -> None:
-    """Brief: the rule in words: kind, path, command, MCP tool."""
-    request = a_request()
-    assert remembered_words(request, ALLOW, "once", FOLDER) == "Nothing is remembered."
-    assert remembered_words(request, ALLOW, "session", FOLDER) == (
-        "Allows changing src/app.py: until this session ends."
-    )
-    assert remembered_words(request, NEVER, "always", FOLDER) == (
-        "Rejects changing src/app.py: always and everywhere."
-    )
-    run = a_request(paths=(), kind="execute", command="make test", cwd=FOLDER)
-    assert remembered_words(run, ALLOW, "workspace", FOLDER) == (
-        f"Allows running exactly `make test` in {FOLDER}: always in this folder."
-    )
-    many = a_request(paths=tuple(f"{FOLDER}/{name}" for name in "abcde"))
-    assert "; 2 more" in remembered_words(many, ALLOW, "session", FOLDER)
-    unclear = a_request(paths=(), mcp_tool="odd")
-    assert "cannot be remembered" in remembered_words(unclear, ALLOW, "session", FOLDER)
-
-
 def test_a_denial_can_be_taken_up_again() -> None:
     """Issue: a denial is explained and can be retried."""
     assert retry_prompt(a_request()).text == "Please try again: Edit src/app.py. I allow it now."
     assert subject_words(a_request(command="make\ntest")) == "make test"
     assert subject_words(a_request(title="", paths=("a", "b"))) == "a, b"
-
-
-_KINDS = st.sampled_from(["allow_once", "allow_always", "reject_once", "reject_always", "_odd"])
-_SCOPES = st.sampled_from([None, "session", "workspace", "always"])
-_OPTIONS = st.lists(
-    st.builds(PermissionOption, st.sampled_from("abcd"), st.just("x"), _KINDS, _SCOPES), max_size=8
-).map(tuple)
-
-
-@given(_OPTIONS, st.sampled_from(SCOPES))
-def test_every_answer_was_offered_and_closing_never_allows(
-    options: tuple[PermissionOption, ...], scope: Scope
-) -> None:
-    """Property: for arbitrary options."""
-    request = a_request(options=options)
-    closed = request.option(closing(request).option_id or "")
-    assert closed is None or closed.kind == "reject_once"
-    keys: list[str] = []
-    for choice in choices_of(request):
-        decision = decision_for(request, choice.option, scope)
-        if choice.is_usable:
-            assert request.option(decision.option_id or "") == choice.option
-            assert decision.scope in scopes_of(choice.option)
-            keys += choice.keys
-        else:
-            assert decision == CANCELLED
-            assert choice.keys == ()
-    assert len(keys) == len(set(keys))
-    assert decision_for(request, option("not offered", "allow_once"), scope) == Decision(None)

@@ -1,39 +1,28 @@
-"""Permissions in words for a person: who asks, what would happen, what would be remembered.
+"""Permissions in words for a person: who asks, and what would happen.
 
-Must not know any screen; the dialog and the line mode say the same.
+Must not know any screen; the dialog and the line mode say the same.  `permission_choices.py` has
+the answers.
 
 What always holds
     * What is shown of a command or a path is all of it: characters that a terminal would not draw
       are written out, so that nothing can hide in them.
-    * A decision made here names an option that was offered and can be chosen, or none.
-    * Closing a question never approves.
 """
 
 from __future__ import annotations
 
 import json
 import os.path
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from accord.client.answers import refusal
-from accord.client.asking import (
-    LASTING_KINDS,
-    Decision,
-    PermissionOption,
-    PermissionRequest,
-    Scope,
-)
+from accord.client.asking import PermissionRequest
 from accord.client.patterns import beneath, place
-from accord.client.policy import Facts, rules_of
 from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.text.cleaning import exact, exact_line, one_line
 from accord.terminal.model.words.cards import counted
-from accord.terminal.model.words.rule_words import SCOPE_WORDS, rule_words
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
@@ -48,8 +37,6 @@ TELLING_CHARACTERS_MIN = 500
 """A command with so many lines or characters is shown with its length."""
 
 OUTSIDE = "outside the project"
-_LETTERS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "v"}
-_DIGITS_MAX = 9
 _OWN = {
     "read": "Accord asks, because the agent reads without having asked.",
     "write": "Accord asks, because the agent writes without having asked.",
@@ -64,20 +51,6 @@ class Fact:
     label: str
     text: str
     kind: FactKind = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One option with the keys that choose it; without any it is not choosable."""
-
-    option: PermissionOption
-    keys: tuple[str, ...]
-    is_usable: bool = True
-
-    @property
-    def is_lasting(self) -> bool:
-        """Whether the option itself says that it holds for longer."""
-        return self.option.kind in LASTING_KINDS
 
 
 # ---- what is asked
@@ -190,74 +163,6 @@ def described(
     return tuple(lines)
 
 
-# ---- what can be answered
-
-
-def choices_of(request: PermissionRequest) -> tuple[Choice, ...]:
-    """All options that are offered, with a digit for each and a letter where it means only one."""
-    usable = request.usable_options
-    kinds = Counter(option.kind for option in usable)
-    found: list[Choice] = []
-    number = 0
-    for option in request.options:
-        if option not in usable:
-            found.append(Choice(option, (), is_usable=False))
-            continue
-        number += 1
-        keys = [str(number)] if number <= _DIGITS_MAX else []
-        if option.kind in _LETTERS and kinds[option.kind] == 1:
-            keys.append(_LETTERS[option.kind])
-        found.append(Choice(option, tuple(keys)))
-    return tuple(found)
-
-
-def closing(request: PermissionRequest) -> Decision:
-    """What Esc means: no, for this time, in the words that were offered; else cancelled."""
-    return refusal(request)
-
-
-def scopes_of(option: PermissionOption) -> tuple[Scope, ...]:
-    """How long an answer with this option may be remembered by us."""
-    if option.scope is not None:
-        return (option.scope,)
-    if not (option.allows or option.rejects):
-        return ("once",)
-    lasting: tuple[Scope, ...] = ("session", "workspace", "always")
-    return lasting if option.kind in LASTING_KINDS else ("once", *lasting)
-
-
-def scope_for(option: PermissionOption, wanted: Scope) -> Scope:
-    """The scope that is meant: the wanted one where the option leaves a choice."""
-    scopes = scopes_of(option)
-    return wanted if wanted in scopes else scopes[0]
-
-
-def decision_for(request: PermissionRequest, option: PermissionOption, wanted: Scope) -> Decision:
-    """The answer with this option; cancelled where it was not offered, or twice."""
-    if request.option(option.option_id) != option:
-        return Decision(None)
-    return Decision(option.option_id, scope_for(option, wanted))
-
-
-def remembered_words(
-    request: PermissionRequest, option: PermissionOption, wanted: Scope, folder: str
-) -> str:
-    """What would be remembered with this answer, and for how long."""
-    scope = scope_for(option, wanted)
-    if scope == "once":
-        return "Nothing is remembered."
-    facts = Facts.of(request, os.path.realpath(folder))
-    effect: Literal["allow", "reject"] = "allow" if option.allows else "reject"
-    rules = rules_of(facts, effect, bind_cwd=scope != "always")
-    if not rules:
-        return "This cannot be remembered: it holds only this time."
-    words = [rule_words(rule, folder) for rule in rules[:3]]
-    if len(rules) > 3:
-        words.append(f"{len(rules) - 3} more")
-    verb = "Allows" if option.allows else "Rejects"
-    return f"{verb} {'; '.join(words)}: {SCOPE_WORDS[scope]}."
-
-
 # ---- afterwards
 
 
@@ -275,21 +180,14 @@ def retry_prompt(request: PermissionRequest) -> Draft:
 
 __all__ = [
     "OUTSIDE",
-    "Choice",
     "Fact",
     "FactKind",
-    "choices_of",
-    "closing",
-    "decision_for",
     "described",
     "exact",
     "facts_of",
     "length_words",
     "path_words",
-    "remembered_words",
     "retry_prompt",
-    "scope_for",
-    "scopes_of",
     "subject_words",
     "who_asks",
     "whole",

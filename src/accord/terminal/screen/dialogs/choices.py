@@ -39,7 +39,7 @@ Tone: TypeAlias = Literal["allow", "reject", "other"]
 ROWS_MAX = 9
 """Lines to choose from that are shown at once; more of them scroll."""
 ROWS_MIN = 2
-_REMARK_COLUMNS_MIN = 3
+_REMARK_COLUMNS_MIN = 16
 TAIL_ROOM = 4
 """With more lines than these for what is said, the end of a long command has one of its own."""
 GAP_LINES_MIN = 14
@@ -296,9 +296,10 @@ class ChoiceDialog(Dialog):
         words = f"{mark} {row.words}"
         room = look.width - len(pointer) - wide - 2
         remark = f"  {row.remark}" if row.remark else ""
-        # The mark of what lasts stays, the word for it gives way.
-        words = cut(words, max(room - min(columns(remark), _REMARK_COLUMNS_MIN), 8))
-        remark = cut(remark, room - columns(words), "")
+        # Why a line cannot be chosen stays; any other remark gives way to the words.
+        words = cut(words, room if row.is_usable else max(room - columns(remark), 8))
+        left = room - columns(words)
+        remark = cut(remark, left) if left >= min(columns(remark), _REMARK_COLUMNS_MIN) else ""
         # Without colours refusing is drawn in reverse; here that means: Enter chooses this.
         over = Style(reverse=here)
         line = strip_of(
