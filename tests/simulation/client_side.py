@@ -54,6 +54,8 @@ class ClientSide:
         self.sessions: dict[str, Session] = {}
         # A program may hold on to its turns: what is over must not depend on being garbage.
         self._kept: list[PromptTurn] = []
+        # Turns of v1 that were left before their answers came.
+        self._left: list[tuple[Prompt, PromptTurn]] = []
 
     async def decide(self, request: Any) -> bool:
         """Answer a permission request as the plan says, unless it is taken back first."""
@@ -280,6 +282,10 @@ class ClientSide:
                         await turn.cancel()
             self._check_iterated(prompt.key, seen)
         self._must_be_ended(turn, prompt)
+        if self._plan.version == 1 and turn._exchange.is_left:
+            # Whether what it shows is its own, only the answers to those before it can tell.
+            self._left.append((prompt, turn))
+            return None
         return turn.reply if turn.error is None else None
 
     async def _follow_and_cancel(self, session: Session, prompt: Prompt, name: str) -> Reply:
@@ -317,6 +323,11 @@ class ClientSide:
     def _must_be_ended(self, turn: PromptTurn, prompt: Prompt) -> None:
         ended = turn.is_over and (turn.stop_reason is not None or turn.error is not None)
         self._chronicle.check(ended, f"{prompt.key}: its block is left and it has not ended")
+
+    def check_left(self) -> None:
+        """All answers have come: what a turn shows that was left is its own now."""
+        for prompt, turn in self._left:
+            self._replied(prompt, session_of(prompt.key), turn.reply)
 
     # ---- what came of it
 

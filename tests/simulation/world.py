@@ -171,6 +171,7 @@ class World:
             # Nothing breaks any more while we look: a store whose process is gone tells nothing.
             wire.over = True
             check_rest(self.chronicle, wire.conversation, connected, client.sessions)
+            client.check_left()
             left = client.services.terminals.open
             self.chronicle.check(not left, f"at rest, and terminals are open: {left}")
             for session in client.sessions.values():
