@@ -340,12 +340,14 @@ class ClientSide:
     def _failed(self, prompt: Prompt, error: RequestFailed, name: str) -> None:
         runs = self._chronicle.runs.get(prompt.key, [])
         steps = {step.kind for step in prompt.steps}
+        # Nothing ran, or only what asked for another try: that one may find a full queue.
+        unheard = all("limit" in steps and run.end == "error" for run in runs)
         planned = (
             (error.code == PLANNED_CODE and "fail" in steps and runs)
             or (isinstance(error, RateLimited) and "limit" in steps and runs)
             # The agent may still count a request that was taken back.
             or (isinstance(error, RateLimited) and self._plan.limits.pending_requests < 1024)
-            or (error.code == TOO_MANY_PROMPTS and self._plan.version == 1 and not runs)
+            or (error.code == TOO_MANY_PROMPTS and self._plan.version == 1 and unheard)
             or (error.code in (NOT_FOUND, -32602) and name in self._chronicle.closed)
             or self._chronicle.broken
         )
