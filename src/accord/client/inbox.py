@@ -58,7 +58,7 @@ class Inbox:
     )
 
     def __init__(self, connection: Connection, updates_max: int, owner: str | None = None) -> None:
-        """With an owner, it is told once in the log when that stops the reading for long."""
+        """With an owner, it is told once in the log when that takes nothing for long."""
         self._connection = connection
         self._owner = owner
         self._items: deque[Update] = deque()
@@ -213,8 +213,9 @@ class Inbox:
             return None
         if self._items[0] is not first:
             return self._items[0]
-        text = "%s are not taken: %d wait, and until some are taken no more is read from the agent"
-        _log.warning(text, self._owner, len(self._items))
+        so = "nothing more is read from the agent" if self._connection.is_held else "more are joined"
+        text = "%s are not taken: %d wait, and until some are taken %s"
+        _log.warning(text, self._owner, len(self._items), so)
         self._owner = None
         return None
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     ReceivedBlock: TypeAlias = v1.ContentBlock | v2.ContentBlock | draft.ContentBlock
 Block: TypeAlias = Any
 
-# How often the chunks that were laid aside are counted: a power of two.
-CHUNKS_COUNTED_AT = 1024
+# Every so many chunks it is asked whether to join what was laid aside; a power of two.
+CHUNKS_ASIDE = 4096
+_ASIDE_MASK = CHUNKS_ASIDE - 1
 # What a chunk takes in memory beside its text.
 CHUNK_BYTES = 128
 
@@ -93,7 +94,7 @@ class Content:
             self._fresh = [block]
         else:
             fresh.append(block)
-            if not len(fresh) & (CHUNKS_COUNTED_AT - 1):
+            if not len(fresh) & _ASIDE_MASK:
                 self._join_many(len(fresh))
 
     def replace(self, blocks: Iterable[Block]) -> None:
@@ -164,25 +165,52 @@ class Content:
             self._settle()
 
     def _settle(self) -> None:
+        fresh = self._fresh
+        assert fresh
         blocks, run = list(self._blocks), list[str]()
         if self._joinable:
             run.append(blocks[-1].text)
-        for block in self._fresh or ():
-            if not _is_plain_text(block):
-                _close(blocks, run)
-                run = []
-                blocks.append(block)
-            elif run:
-                run.append(block.text)
-            else:
-                blocks.append(block)
-                run.append(block.text)
+        plain = _plain_texts(fresh)
+        if len(plain) == len(fresh):
+            # What nearly all chunks are, without a look at each.
+            if not run:
+                blocks.append(fresh[0])
+            run += plain
+        else:
+            run = _append_each(blocks, run, fresh)
         _close(blocks, run)
         self._blocks = blocks
         self._joinable = bool(run)
         self._fresh = None
         self._text = None
         self._counted = 0
+
+
+def _plain_texts(blocks: Sequence[Block]) -> list[str]:
+    """The texts of those blocks that are plain text, if they are like the first one."""
+    kind = type(blocks[0])
+    if not (hasattr(kind, "text") and hasattr(kind, "annotations")):
+        return []
+    return [
+        block.text
+        for block in blocks
+        if type(block) is kind and block.meta is UNSET and block.annotations is UNSET
+    ]
+
+
+def _append_each(blocks: list[Block], run: list[str], fresh: Sequence[Block]) -> list[str]:
+    """Append blocks of any kind.  Returns the run of text at the end, which is not joined yet."""
+    for block in fresh:
+        if not _is_plain_text(block):
+            _close(blocks, run)
+            run = []
+            blocks.append(block)
+        elif run:
+            run.append(block.text)
+        else:
+            blocks.append(block)
+            run.append(block.text)
+    return run
 
 
 def _close(blocks: list[Block], run: list[str]) -> None:
