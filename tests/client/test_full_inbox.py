@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -46,8 +46,8 @@ class Talk:
     """An agent, a full queue and its consumer, without any I/O."""
 
     def __init__(self, bound: int) -> None:
-        self.reading: Any = Reading()
-        self.inbox = Inbox(self.reading, bound)
+        self.reading = reading = Reading()
+        self.inbox = Inbox(cast(Any, reading), bound)
         self.transcript = Transcript("v2")
         self.told: list[Update] = []
         self.taken: list[Update] = []

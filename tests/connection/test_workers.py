@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import anyio
 import pytest
@@ -60,9 +61,9 @@ class _LazyGroup:
     """A task group that starts its tasks later, the last one first: a scheduler may do that."""
 
     def __init__(self) -> None:
-        self.started: list[Callable[[], Awaitable[object]]] = []
+        self.started: list[Callable[[], Coroutine[Any, Any, None]]] = []
 
-    def start_soon(self, function: Callable[[], Awaitable[object]], *, name: str) -> None:
+    def start_soon(self, function: Callable[[], Coroutine[Any, Any, None]], *, name: str) -> None:
         self.started.append(function)
 
 

@@ -217,4 +217,12 @@ def check_leftovers(chronicle: Chronicle, loop: SeededLoop, kernel: Kernel, cras
     chronicle.check(not kernel.open_ends(), f"descriptors are open: {kernel.open_ends()}")
 
 
-__all__ = ["READ_UPDATES_MAX", "Watch", "check_leftovers", "check_log", "check_rest", "picture", "shortened"]
+__all__ = [
+    "READ_UPDATES_MAX",
+    "Watch",
+    "check_leftovers",
+    "check_log",
+    "check_rest",
+    "picture",
+    "shortened",
+]

@@ -213,7 +213,8 @@ class Inbox:
             return None
         if self._items[0] is not first:
             return self._items[0]
-        so = "nothing more is read from the agent" if self._connection.is_held else "more are joined"
+        is_held = self._connection.is_held
+        so = "nothing more is read from the agent" if is_held else "more are joined"
         text = "%s are not taken: %d wait, and until some are taken %s"
         _log.warning(text, self._owner, len(self._items), so)
         self._owner = None

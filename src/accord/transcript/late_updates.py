@@ -64,7 +64,7 @@ class LateUpdates:
             self._texts[key] = _Place(update.item, first.text, update.text)
         else:
             self._texts[key] = _Tail(first.text, update.text)
-        first.item = update.item  # type: ignore[assignment]
+        first.item = update.item
         return None
 
     def take(self, update: Update) -> Update:
