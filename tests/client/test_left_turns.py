@@ -58,6 +58,33 @@ async def test_the_rest_of_a_left_turn_is_not_part_of_the_next_reply(version: in
     assert said == ["rest of the first", "second", "third"]
 
 
+async def test_the_rest_of_a_left_turn_is_not_the_reply_of_one_that_was_left_too() -> None:
+    """Issue 12, seed 20011943: the late answer tells whose it was, also when nobody follows."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        await told_to_stop(agent)
+        await agent.expect("session/prompt")
+        agent.say("rest of the first", "m1")
+        await told_to_stop(agent)
+        agent.error(first, -32011, "failed")
+        third = await agent.begin_turn()
+        agent.say("third", "m3")
+        agent.end_turn(third)
+
+    async with connected(script, 1, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        async with session.prompt("left too") as turn:
+            async for update in turn:
+                assert update.text == "rest of the first"
+                break
+        assert (await session.ask("next")).text == "third"
+        assert turn.reply.text == ""
+        assert [one.text for one in turn.reply.messages] == ["left too"]
+
+
 async def test_in_v2_the_next_turn_does_not_show_the_rest_either() -> None:
     """Ours: before its prompt is inserted nothing can be about it."""
 

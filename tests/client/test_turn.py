@@ -136,16 +136,17 @@ async def test_a_call_inside_a_full_loop_is_no_deadlock() -> None:
 
     async with connected(script, limits=Limits(turn_updates=4)) as (client, _):
         session = await client.new_session()
-        seen = 0
+        seen: list[str] = []
         async with session.prompt("count") as turn:
-            async for _update in turn:
-                if seen == 0:
+            async for update in turn:
+                if not seen:
                     await session.set_mode("b")
-                seen += 1
-        assert (seen, session.transcript.modes.current) == (100, "b")
+                seen.append(update.text)
+        assert "".join(seen) == "".join(f"{n} " for n in range(100))
+        assert session.transcript.modes.current == "b"
 
 
-@pytest.mark.parametrize("how", ["ask", "leave"])
+@pytest.mark.parametrize("how", ["ask", "leave", "iterate"])
 async def test_another_turn_inside_a_full_loop_is_no_deadlock(how: str) -> None:
     """Design: who waits for the end of another turn waits for what is behind the full one."""
 
@@ -166,16 +167,17 @@ async def test_another_turn_inside_a_full_loop_is_no_deadlock(how: str) -> None:
 
     async with connected(script, limits=Limits(turn_updates=4)) as (client, _):
         one, two = await client.new_session(), await client.new_session()
-        seen = 0
+        seen: list[str] = []
         async with one.prompt("count") as turn:
-            async for _update in turn:
-                if seen == 0 and how == "ask":
+            async for update in turn:
+                if not seen and how == "ask":
                     await two.ask("and?")
-                elif seen == 0:
-                    async with two.prompt("and?"):
-                        pass
-                seen += 1
-        assert seen == 100
+                elif not seen:
+                    async with two.prompt("and?") as other:
+                        if how == "iterate":
+                            assert [one async for one in other] == []
+                seen.append(update.text)
+        assert "".join(seen) == "".join(f"{n} " for n in range(100))
 
 
 @VERSIONS

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
 import anyio
 import pytest
 
@@ -52,6 +55,38 @@ async def test_jobs_at_once_have_tasks_of_their_own_and_few_are_kept() -> None:
         await anyio.wait_all_tasks_blocked()
         assert len(tasks_seen) == many
         tasks.cancel_scope.cancel()
+
+
+class _LazyGroup:
+    """A task group that starts its tasks later, the last one first: a scheduler may do that."""
+
+    def __init__(self) -> None:
+        self.started: list[Callable[[], Coroutine[Any, Any, None]]] = []
+
+    def start_soon(self, function: Callable[[], Coroutine[Any, Any, None]], *, name: str) -> None:
+        self.started.append(function)
+
+
+async def test_jobs_begin_in_the_order_in_which_they_were_given() -> None:
+    """Issue 12: a terminal's release overtook the wait for its exit, which then found nothing."""
+    begun: list[int] = []
+    lazy = _LazyGroup()
+    pool = Workers(lazy)  # type: ignore[arg-type]
+
+    def job(number: int) -> Callable[[], Awaitable[None]]:
+        async def work() -> None:
+            begun.append(number)
+
+        return work
+
+    for number in range(3):
+        pool.run(job(number))
+    async with anyio.create_task_group() as tasks:
+        for function in reversed(lazy.started):
+            tasks.start_soon(function)
+            await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert begun == [0, 1, 2]
 
 
 @pytest.mark.parametrize("leaving", [SystemExit(7), KeyboardInterrupt()])

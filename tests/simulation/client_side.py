@@ -54,6 +54,8 @@ class ClientSide:
         self.sessions: dict[str, Session] = {}
         # A program may hold on to its turns: what is over must not depend on being garbage.
         self._kept: list[PromptTurn] = []
+        # Turns of v1 that were left before their answers came.
+        self._left: list[tuple[Prompt, PromptTurn]] = []
 
     async def decide(self, request: Any) -> bool:
         """Answer a permission request as the plan says, unless it is taken back first."""
@@ -280,6 +282,10 @@ class ClientSide:
                         await turn.cancel()
             self._check_iterated(prompt.key, seen)
         self._must_be_ended(turn, prompt)
+        if self._plan.version == 1 and turn._exchange.is_left:
+            # Whether what it shows is its own, only the answers to those before it can tell.
+            self._left.append((prompt, turn))
+            return None
         return turn.reply if turn.error is None else None
 
     async def _follow_and_cancel(self, session: Session, prompt: Prompt, name: str) -> Reply:
@@ -318,6 +324,11 @@ class ClientSide:
         ended = turn.is_over and (turn.stop_reason is not None or turn.error is not None)
         self._chronicle.check(ended, f"{prompt.key}: its block is left and it has not ended")
 
+    def check_left(self) -> None:
+        """All answers have come: what a turn shows that was left is its own now."""
+        for prompt, turn in self._left:
+            self._replied(prompt, session_of(prompt.key), turn.reply)
+
     # ---- what came of it
 
     def _must_have_cancelled(self, name: str, prompt: Prompt) -> None:
@@ -329,12 +340,14 @@ class ClientSide:
     def _failed(self, prompt: Prompt, error: RequestFailed, name: str) -> None:
         runs = self._chronicle.runs.get(prompt.key, [])
         steps = {step.kind for step in prompt.steps}
+        # Nothing ran, or only what asked for another try: that one may find a full queue.
+        unheard = all("limit" in steps and run.end == "error" for run in runs)
         planned = (
             (error.code == PLANNED_CODE and "fail" in steps and runs)
             or (isinstance(error, RateLimited) and "limit" in steps and runs)
             # The agent may still count a request that was taken back.
             or (isinstance(error, RateLimited) and self._plan.limits.pending_requests < 1024)
-            or (error.code == TOO_MANY_PROMPTS and self._plan.version == 1 and not runs)
+            or (error.code == TOO_MANY_PROMPTS and self._plan.version == 1 and unheard)
             or (error.code in (NOT_FOUND, -32602) and name in self._chronicle.closed)
             or self._chronicle.broken
         )

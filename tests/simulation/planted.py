@@ -31,6 +31,7 @@ from accord.connection.connection import Connection
 from accord.connection.requests import Requests
 from accord.errors import RequestError
 from accord.jsonrpc.framing import ContentLength
+from accord.transcript.late_updates import LateUpdates
 from accord.transport.pipes import PipeTransport
 
 Plant = Callable[[], "contextlib.AbstractContextManager[object]"]
@@ -223,6 +224,23 @@ def _a_full_inbox_holds_nothing_back(right: Any) -> Any:
     return hold
 
 
+@_plant(LateUpdates, "add")
+def _a_full_inbox_grows_while_somebody_waits(right: Any) -> Any:
+    def add(self: Any, update: Any) -> Any:
+        return update
+
+    return add
+
+
+@_plant(LateUpdates, "take")
+def _a_late_update_has_the_text_of_the_first_only(right: Any) -> Any:
+    def take(self: Any, update: Any) -> Any:
+        right(self, update)
+        return update
+
+    return take
+
+
 @_plant(Question, "withdraw")
 def _a_question_outlives_its_cancel(right: Any) -> Any:
     def withdraw(self: Any) -> None:
@@ -364,6 +382,8 @@ FOUND_BY = {
     "calls_wait_for_an_agent_that_is_gone": 23,
     "what_a_crash_left_open_stays_open": 5,
     "an_update_is_dropped_while_the_inbox_is_full": 25,
+    "a_full_inbox_grows_while_somebody_waits": 64,
+    "a_late_update_has_the_text_of_the_first_only": 131,
     "a_full_inbox_holds_the_reading_for_ever": 2,
     "a_full_inbox_holds_nothing_back": 245,
     "a_question_outlives_its_cancel": 452,

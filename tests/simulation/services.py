@@ -139,13 +139,7 @@ class PlayedTerminals:
         return command.exit or PlayedExit(command.code, None)
 
     async def kill(self, session_id: str, terminal_id: str) -> None:
-        """End it.
-
-        A kill that a cancel has made pointless may be overtaken by the release behind it: the
-        client serves requests in tasks of their own.
-        """
-        if terminal_id in self._released:
-            raise RequestError.resource_missing(terminal_id)
+        """End it."""
         command = self._find(session_id, terminal_id)
         if command.exit is None:
             command.killed.set()

@@ -91,7 +91,6 @@ class Conversation:
         self._name = name
         self.sent = {"agent": bytearray(), "client": bytearray()}
         self.arrived = {"agent": 0, "client": 0}
-        self.chunk_frames_max = 1
         self._rest = {"agent": b"", "client": b""}
         # Requests without an answer, by who asked.
         self.open: dict[str, dict[Any, dict[str, Any]]] = {"agent": {}, "client": {}}
@@ -137,8 +136,6 @@ class Conversation:
         self.arrived[side] += len(data)
         if side == "agent":
             self._agent_hears(data, is_behind)
-        # Of a framing by headers this counts some more, which makes the bound a little wider.
-        self.chunk_frames_max = max(self.chunk_frames_max, data.count(b"\n"))
 
     def _agent_hears(self, data: bytes, is_behind: bool) -> None:
         lines, self._unheard = self._split(self._unheard + data)

@@ -22,14 +22,21 @@ import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
 from accord.agent import recorded_session
-from accord.client import Client
+from accord.client import Client, inbox
 from accord.connection import connection as pump
 from accord.connection import sending
 from accord.errors import AccordError, ConnectionLost
 from accord.store import MemoryStore, SessionStore
 from accord.transport import pipes, readiness
 from tests.simulation.agent_side import STUBBORN, AgentSide
-from tests.simulation.checks import Watch, check_leftovers, check_log, check_rest, shortened
+from tests.simulation.checks import (
+    READ_UPDATES_MAX,
+    Watch,
+    check_leftovers,
+    check_log,
+    check_rest,
+    shortened,
+)
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.client_side import ClientSide
 from tests.simulation.kernel import Kernel
@@ -171,6 +178,7 @@ class World:
             # Nothing breaks any more while we look: a store whose process is gone tells nothing.
             wire.over = True
             check_rest(self.chronicle, wire.conversation, connected, client.sessions)
+            client.check_left()
             left = client.services.terminals.open
             self.chronicle.check(not left, f"at rest, and terminals are open: {left}")
             for session in client.sessions.values():
@@ -271,6 +279,7 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
         mock.patch.object(sending, "monotonic", world.loop.time),
         mock.patch.object(recorded_session, "datetime", _Clock),
         mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
+        mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
         mock.patch.object(pipes, "os", world.kernel),
         mock.patch.object(pipes, "is_pipe", _yes),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.schema import v1
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
+from accord.transcript import content as module
 from accord.transcript.content import Content, joined_text, text_of
 
 
@@ -107,3 +109,54 @@ def test_blocks_can_be_encoded_again() -> None:
     content.append(text("a"))
     content.append(text("b"))
     assert encode(content.blocks[0]) == b'{"type":"text","text":"ab"}'
+
+
+_STEPS = st.one_of(
+    st.builds(text, st.text(max_size=3)),
+    st.just(IMAGE),
+    st.just(v1.TextContent(text="h", annotations=v1.Annotations(audience=["user"]))),
+    st.just("look"),
+    st.just("replace"),
+)
+
+
+@given(st.lists(_STEPS, max_size=60))
+def test_the_size_is_that_of_the_text_however_often_it_is_asked_for(steps: list[object]) -> None:
+    """Issue 12: the place of a text is told by numbers, without making the text."""
+    content, expected = Content(), ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_ASIDE_MASK", 3)
+        patch.setattr(module, "CHUNK_BYTES", 2)
+        for step in steps:
+            if step == "look":
+                assert content.text == expected
+            elif step == "replace":
+                content.replace([text("new"), IMAGE])
+                expected = "new"
+            else:
+                content.append(step)
+                expected += text_of(step)
+            assert content.size == len(expected)
+    assert content.text == expected
+    assert content.replacements == steps.count("replace")
+
+
+def test_many_chunks_that_nobody_looks_at_are_joined() -> None:
+    """Issue 12: the memory of a message grows with its text, not with its chunks."""
+    content = Content()
+    for number in range(10 * module.CHUNKS_ASIDE):
+        content.append(text(f"{number % 10}"))
+        assert len(content._fresh or ()) <= module.CHUNKS_ASIDE
+    assert content.text == "0123456789" * module.CHUNKS_ASIDE
+
+
+def test_long_texts_are_copied_seldom() -> None:
+    """Ours: joining after every few chunks would copy a long message again and again."""
+    content, joined = Content(), 0
+    content.append(text("x" * 100 * module.CHUNKS_ASIDE * module.CHUNK_BYTES))
+    content.append(text("y"))
+    assert len(content.blocks) == 1
+    for _ in range(20 * module.CHUNKS_ASIDE):
+        content.append(text("y"))
+        joined += content._fresh is None
+    assert joined == 0

@@ -47,6 +47,11 @@ class Report(Protocol):
         """It is over."""
         ...
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much was told that it should be written before more is."""
+        ...
+
     async def drain(self) -> None:
         """Write what was told."""
         ...
@@ -91,6 +96,11 @@ class TextReport:
         if self._open:
             self._out.write("\n")
 
+    @property
+    def is_full(self) -> bool:
+        """Whether either is."""
+        return self._out.is_full or self._error.is_full
+
     async def drain(self) -> None:
         """Write."""
         await self._out.drain()
@@ -123,6 +133,11 @@ class QuietReport:
             # To a terminal nothing goes that could command it.
             text = visible(said[-1]) if self._out.isatty() else said[-1]
             self._out.write(text.rstrip("\n") + "\n")
+
+    @property
+    def is_full(self) -> bool:
+        """Never: there is one text."""
+        return False
 
     async def drain(self) -> None:
         """Write."""
@@ -173,6 +188,11 @@ class JsonReport:
                 "error": None if outcome.code is ExitCode.DONE else outcome.sentence(),
             }
         )
+
+    @property
+    def is_full(self) -> bool:
+        """Whether many events wait to be written, or large ones."""
+        return self._out.is_full
 
     async def drain(self) -> None:
         """Write."""

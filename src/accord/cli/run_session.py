@@ -13,13 +13,12 @@ from typing import Any
 from accord import Client, Session
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_project import tell
-from accord.client.conversation import UpdateListener
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.handing_on import hand_on
 from accord.terminal.engine.choosing import choose_model, last_session
 
 
-async def open_session(client: Client, job: Job, on_update: UpdateListener) -> Session:
+async def open_session(client: Client, job: Job) -> Session:
     """The session, ready for the prompt.
 
     Raises:
@@ -27,7 +26,7 @@ async def open_session(client: Client, job: Job, on_update: UpdateListener) -> S
     """
     session: Session | None = None
     try:
-        session = await _open(client, job, on_update)
+        session = await _open(client, job)
         if job.model is not None:
             await choose_model(session, job.model)
         if job.mode is not None:
@@ -47,7 +46,7 @@ async def _forget(client: Client, session: Session) -> None:
             await client.delete_session(session.id)
 
 
-async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
+async def _open(client: Client, job: Job) -> Session:
     servers = _servers(client, job)
     session_id = job.session
     if job.go_on:
@@ -57,7 +56,6 @@ async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
             job.cwd,
             mcp_servers=servers,
             additional_directories=job.add_dirs,
-            on_update=on_update,
         )
     capabilities = client.capabilities
     if not (capabilities.resume or capabilities.load):
@@ -70,7 +68,6 @@ async def _open(client: Client, job: Job, on_update: UpdateListener) -> Session:
             job.cwd,
             mcp_servers=servers,
             additional_directories=job.add_dirs,
-            on_update=on_update,
         )
     except NotFound as error:
         raise UsageError(f"the agent has no session {session_id}: {error.message}") from error

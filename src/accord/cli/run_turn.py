@@ -68,8 +68,9 @@ class Run:
         self._turn: PromptTurn | None = None
         self._everything = anyio.CancelScope()
         self._stopping = False
-        # Updates that came and that were shown, since the prompt.
-        self._came = self._shown = 0
+        # What is to be shown, and whether one that was taken from it is not written yet.
+        self._stream: UpdateStream | None = None
+        self._is_showing = False
         self._caught_up = anyio.Event()
         self._recorded: set[str] = set()
 
@@ -122,15 +123,14 @@ class Run:
             ui=("diff_viewer",),
             **remembering(),
         ) as client:
-            session = await open_session(client, job, self._update_came)
+            session = await open_session(client, job)
             self._report.began(client, session)
             await self._take_turn(session)
 
     async def _take_turn(self, session: Session) -> None:
         # Before anything is begun: what cannot be said is wrong usage.
         turn = _prompt(session, self._job.prompt)
-        stream = session.updates()
-        self._came = self._shown = 0
+        self._stream = stream = session.updates()
         async with anyio.create_task_group() as readers:
             readers.start_soon(self._read, session, stream)
             try:
@@ -139,24 +139,27 @@ class Run:
                         self._turn = turn
                         if self._stopping:
                             await turn.cancel()
-                        await turn.wait()
+                        # So that a reader who does not read stops the agent.
+                        await turn.wait(reads_on=False)
                 finally:
                     self._reply = turn.reply
                     self.outcome.stop_reason = turn.stop_reason
             except AccordError as error:
                 self.outcome.error = _sentence(error)
-            await self._until_shown(self._came)
+            await self._until_shown()
             stream.close()
 
     async def _read(self, session: Session, stream: UpdateStream) -> None:
         async for update in stream:
+            self._is_showing = True
             self._report.update(update)
             self._record(session, update)
-            self._shown += 1
-            if self._shown >= self._came:
+            if self._report.is_full or not stream.waiting:
                 await self._report.drain()
-            self._caught_up.set()
-            self._caught_up = anyio.Event()
+            if not stream.waiting:
+                self._is_showing = False
+                self._caught_up.set()
+                self._caught_up = anyio.Event()
 
     def _record(self, session: Session, update: Update) -> None:
         call = update.item
@@ -166,18 +169,15 @@ class Run:
             self._recorded.add(call.tool_call_id)
             record_tool_call(self._log, session.id, call)
 
-    def _update_came(self, update: Update) -> None:
-        self._came += 1
-
-    async def _until_shown(self, count: int) -> None:
-        while self._shown < count:
+    async def _until_shown(self) -> None:
+        while self._is_showing or (self._stream is not None and self._stream.waiting):
             await self._caught_up.wait()
 
     # ---- permissions
 
     async def _ask(self, request: PermissionRequest) -> Decision:
         assert self._asker is not None
-        await self._until_shown(self._came)
+        await self._until_shown()
         return await self._asker.ask(request)
 
     def _decided(self, decided: Decided, agent: str | None) -> None:

@@ -8,7 +8,7 @@ What always holds
       taken in, and to every stream.
     * What comes for a turn that the program has left is not taken for the next one's, as far as
       the agent lets us know: v2 tells it at once; in v1 only the late answer does, up to which
-      the next turn shows it, and drops it then.
+      the next turn shows it, and drops it then, also when it was left itself.
     * Nothing is sent for a session that is closed.
 """
 
@@ -320,6 +320,11 @@ class Conversation:
 
     def left_exchange_ended(self, exchange: Exchange) -> None:
         """What comes from here on belongs to the next."""
+        if self.link.wire.version == 1 and exchange in self._exchanges:
+            # Agents take prompts in turn: of later ones that were left too, nothing has come yet.
+            for later in self._exchanges[self._exchanges.index(exchange) + 1 :]:
+                if later.is_left:
+                    later.passage.forget()
         self._leave_line(exchange, was_left=True)
 
     def _join_line(self, exchange: Exchange) -> None:

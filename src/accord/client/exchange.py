@@ -128,9 +128,12 @@ class Exchange:
                 self._finish(Outcome("cancelled"))
             raise
 
-    async def wait(self) -> None:
+    async def wait(self, *, reads_on: bool) -> None:
         """Wait for the end without looking at the updates."""
         self.inbox.discard()
+        if not reads_on:
+            await self._ended.wait()
+            return
         with self._conversation.link.connection.awaited():
             await self._ended.wait()
 

@@ -1,9 +1,14 @@
 """The bounded queue between the pump, which never waits, and one consumer that may be slow.
 
-Over the bound the connection is asked to stop reading, so that a slow consumer slows the agent
-and fills nobody's memory.  What is already read still comes in: a chunk is never cut.
+At the bound the connection is asked to stop reading, so that a slow consumer slows the agent.
+Where it reads on, because somebody else waits for what the agent will say, what comes for an item
+that waits here already is joined to it: the queue grows no more, and nothing that the consumer
+would have been told is left out.
 
-What always holds: an inbox that is closed, discarded or garbage holds nothing back.
+What always holds
+    * An inbox that is closed, discarded or garbage holds nothing back.
+    * Beyond the bound wait what was read before the reading stopped, at most `READ_UPDATES_MAX`,
+      and one update for each item that changed since.
 """
 
 import logging
@@ -15,25 +20,34 @@ import anyio
 
 from accord.connection.connection import Connection
 from accord.transcript import Update
+from accord.transcript.late_updates import LateUpdates
 
 _log = logging.getLogger("accord.client")
 
 # Who takes nothing for so long has perhaps forgotten that everything waits for it.
 STILL_SECONDS_MAX = 1.0
 
+# More updates than one read of a transport brings: so many come in as they are when the reading
+# has stopped.
+READ_UPDATES_MAX = 16 * 1024
+
 
 class Inbox:
     """Updates in order, for one consumer.
 
-    Guards: the connection is held exactly while this inbox is over its bound and not yet half
-    empty again.
+    Guards: the connection is held exactly while this inbox is at its bound and not yet half
+    empty again; while a late update waits, what changes its item is joined to it, so that each
+    item's updates are in order.
     """
 
     __slots__ = (
         "__weakref__",
         "_connection",
+        "_free_until",
         "_holding",
+        "_is_plain",
         "_items",
+        "_late",
         "_low",
         "_max",
         "_owner",
@@ -44,11 +58,17 @@ class Inbox:
     )
 
     def __init__(self, connection: Connection, updates_max: int, owner: str | None = None) -> None:
-        """With an owner, it is told once in the log when that stops the reading for long."""
+        """With an owner, it is told once in the log when that takes nothing for long."""
         self._connection = connection
         self._owner = owner
         self._items: deque[Update] = deque()
+        # Those of them that came while the inbox was full.
+        self._late = LateUpdates()
         self._max = updates_max
+        # Below this many, one more is simply put at the end.
+        self._free_until = updates_max - 1
+        # Whether one can be taken without further ado.
+        self._is_plain = True
         # At least one: it is looked at before the last one is taken.
         self._low = max(1, updates_max // 2)
         self._wake: anyio.Event | None = None
@@ -69,22 +89,47 @@ class Inbox:
         if self.discards:
             return
         items = self._items
+        if len(items) >= self._free_until:
+            self._put_with_care(update)
+            return
         items.append(update)
         if self._wake is not None:
-            self._wake.set()
-            self._wake = None
+            self._wake_up()
+
+    def _put_with_care(self, update: Update) -> None:
+        """Add one where the inbox is full, or becomes so, or has late ones."""
+        items, late = self._items, self._late
+        waits: Update | None = update
+        over = len(items) - self._max
+        if late:
+            is_late = over >= 0 or late.is_waiting(update)
+        else:
+            # What was read already comes in as it is.
+            is_late = over >= (READ_UPDATES_MAX if self._connection.is_held else 0)
+        if is_late:
+            waits = late.add(update)
+            self._free_until = 0
+        if waits is None:
+            return
+        items.append(waits)
+        if self._wake is not None:
+            self._wake_up()
         if len(items) >= self._max and not self._holding:
-            self._holding = True
-            self._connection.hold()
-            if self._owner is not None and self._connection.error is None:
-                # Not by a strong reference, which would keep it from being garbage.
-                self._connection.run(partial(_look_after, weakref.ref(self), items[0]))
+            self._hold()
+
+    def _hold(self) -> None:
+        self._holding = True
+        self._is_plain = False
+        self._connection.hold()
+        if self._owner is not None and self._connection.error is None:
+            # Not by a strong reference, which would keep it from being garbage.
+            self._connection.run(partial(_look_after, weakref.ref(self), self._items[0]))
 
     def take(self) -> Update | None:
         """The next one if it can be had without further ado; else ask `get`."""
-        if not self._items or self._holding or self._taken is not None:
-            return None
-        return self._items.popleft()
+        if self._is_plain and self._items:
+            return self._items.popleft()
+        return None
 
     async def get(self) -> Update | None:
         """The next one; None when the inbox is closed and empty."""
@@ -92,19 +137,44 @@ class Inbox:
         while not items:
             if self.closed:
                 return None
-            self._wake = wake = anyio.Event()
-            await wake.wait()
+            await self._more()
         if self._holding and len(items) <= self._low:
             self._release()
         if self._taken is not None:
             self._tell_taken()
-        return items.popleft()
+        first = items.popleft()
+        if self._late:
+            first = self._late.take(first)
+        self._is_plain = not (self._holding or self._late)
+        if not self._late:
+            self._free_until = self._max - 1
+        return first
+
+    async def _more(self) -> None:
+        """Wait for one; meanwhile the connection reads on, whoever else is full."""
+        wake = self._wake
+        if wake is None:
+            wake = self._wake = anyio.Event()
+            self._connection.await_one(1)
+        try:
+            await wake.wait()
+        finally:
+            if self._wake is wake:
+                self._wake_up()
+
+    def _wake_up(self) -> None:
+        """Whoever waits has something to do.  It waits no more from here on, not when it runs."""
+        assert self._wake is not None
+        self._wake.set()
+        self._wake = None
+        self._connection.await_one(-1)
 
     async def room(self, updates_max: int) -> None:
         """Wait while more than so many lie here untaken: for a producer that can wait."""
         while len(self._items) > updates_max and not self.closed:
             if self._taken is None:
                 self._taken = anyio.Event()
+                self._is_plain = False
             await self._taken.wait()
 
     def _tell_taken(self) -> None:
@@ -120,6 +190,9 @@ class Inbox:
     def empty(self) -> None:
         """Drop what is there."""
         self._items.clear()
+        self._late.clear()
+        self._free_until = self._max - 1
+        self._is_plain = True
         self._release()
         self._tell_taken()
 
@@ -128,8 +201,7 @@ class Inbox:
         self.closed = True
         self._release()
         if self._wake is not None:
-            self._wake.set()
-            self._wake = None
+            self._wake_up()
         self._tell_taken()
 
     def tell_if_still(self, first: Update) -> Update | None:
@@ -141,8 +213,10 @@ class Inbox:
             return None
         if self._items[0] is not first:
             return self._items[0]
-        text = "%s are not taken: %d wait, and until some are taken no more is read from the agent"
-        _log.warning(text, self._owner, len(self._items))
+        is_held = self._connection.is_held
+        so = "nothing more is read from the agent" if is_held else "more are joined"
+        text = "%s are not taken: %d wait, and until some are taken %s"
+        _log.warning(text, self._owner, len(self._items), so)
         self._owner = None
         return None
 

@@ -222,7 +222,8 @@ class Session:
     def updates(self) -> "UpdateStream":
         """All updates from now on, inside turns and outside: `async for update in ...`.
 
-        Take them or drop the stream: over the bound the connection waits for you.
+        Take them or drop the stream.  At the bound the connection waits for you; while others wait
+        for the agent it reads on, and you get several updates of one item as one.
 
         Raises:
             LocalProtocolError: the session is closed, so that none will come.
@@ -297,6 +298,11 @@ class UpdateStream:
         if update is None:
             raise StopAsyncIteration
         return update
+
+    @property
+    def waiting(self) -> int:
+        """How many updates wait to be taken."""
+        return len(self._inbox)
 
     def close(self) -> None:
         """Look no longer."""

@@ -5,7 +5,8 @@ or an exception, cancels it and waits for its end, within a bound.
 
 What always holds
     * Every update between the prompt and the end of the work is yielded once, in order, but for
-      the echo of the prompt and the agent's reports of its own state: v1 has neither.
+      the echo of the prompt and the agent's reports of its own state: v1 has neither.  A loop
+      that falls behind while others wait on the connection gets several of one item as one.
     * An error of the turn is raised once: where the iteration stands, else at the end of the block.
 """
 
@@ -125,10 +126,14 @@ class PromptTurn:
         if not self.is_over:
             await self.session.cancel()
 
-    async def wait(self) -> Reply:
-        """Wait for the end without looking at the updates; what is queued is dropped."""
+    async def wait(self, *, reads_on: bool = True) -> Reply:
+        """Wait for the end without looking at the updates; what is queued is dropped.
+
+        Meanwhile the connection reads on, and a loop over `session.updates()` that falls behind
+        gets joined updates.  With `reads_on=False` the agent waits for such a loop instead.
+        """
         self._require_entered()
-        await self._exchange.wait()
+        await self._exchange.wait(reads_on=reads_on)
         await self._exchange.raise_error()
         return self.reply
 

@@ -3,7 +3,7 @@
 Must not know: what the peer asks and tells.
 
 What always holds
-    * While somebody waits for an answer in the foreground, reading goes on; a consumer that is
+    * While somebody waits for an answer or for an update, reading goes on; a consumer that is
       full cannot make it wait for ever.
     * A call that was given up is taken back from the peer, once.
 """
@@ -57,7 +57,7 @@ class Calling(Sending):
     # ---- backpressure of reading
 
     def hold(self) -> None:
-        """A consumer is full: stop reading, unless somebody waits for an answer meanwhile."""
+        """A consumer is full: stop reading, unless somebody waits for what the peer will say."""
         self._holds += 1
         self._update_reading()
 
@@ -65,6 +65,11 @@ class Calling(Sending):
         """A consumer has room again."""
         self._holds -= 1
         self._update_reading()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a full consumer stops the reading; what was read before that still comes in."""
+        return self._holds > 0 and self._foreground_calls == 0
 
     def awaited(self) -> "_Awaited":
         """While somebody waits in here for what the peer will say, reading goes on."""
@@ -77,7 +82,7 @@ class Calling(Sending):
             self._update_reading()
 
     def _update_reading(self) -> None:
-        pause = self._choked or self._crowded or (self._holds > 0 and self._foreground_calls == 0)
+        pause = self._choked or self._crowded or self.is_held
         if pause != self._paused and self.error is None:
             self._paused = pause
             if pause:

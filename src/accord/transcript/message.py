@@ -26,6 +26,7 @@ class Message(Content):
         self._fresh = None
         self._joinable = False
         self._text = ""
+        self._counted = self.replacements = 0
         self.role: Role = role
         self.message_id = message_id
         self.order = order

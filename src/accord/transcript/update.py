@@ -63,7 +63,8 @@ class Change(LightStruct, Generic[ItemT]):
     `item` is the entity itself, not a copy: it goes on changing.  `text` is what a chunk added,
     or the whole text where a message was replaced, and empty where no text is new; the echo of
     a prompt that the transcript already shows brings none.  `wire` is the struct as received,
-    None where the client itself knew.
+    None where the client itself knew, and where several updates were joined for a consumer that
+    fell behind.
 
     Every subclass has its `kind`, a word of `KINDS`.
     """

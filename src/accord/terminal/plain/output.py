@@ -19,6 +19,9 @@ import anyio
 PIECE_BYTES = 4096
 """A pipe that is ready has room for so many bytes; more could block."""
 
+WAITING_CHARS_MAX = 64 * 1024
+"""More than this should not be taken before it is written."""
+
 
 class Output:
     """A text stream that is written by `drain`.  Guards: the order of what came."""
@@ -35,6 +38,7 @@ class Output:
         self._terminal = stream.isatty()
         self._encoding = encoding or stream.encoding or "utf-8"
         self._waiting: list[str] = []
+        self._waiting_chars = 0
         # What was being written when somebody gave up; it goes first, or a line would be torn.
         self._rest = memoryview(b"")
         self._writing = anyio.Lock()
@@ -42,6 +46,12 @@ class Output:
     def write(self, text: str) -> None:
         """Take text."""
         self._waiting.append(text)
+        self._waiting_chars += len(text)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to `drain`."""
+        return self._waiting_chars > WAITING_CHARS_MAX
 
     def flush(self) -> None:
         """Nothing: `drain` writes."""
@@ -79,8 +89,9 @@ class Output:
     def _take(self) -> memoryview:
         text = "".join(self._waiting)
         self._waiting.clear()
+        self._waiting_chars = 0
         more = text.encode(self._encoding, "replace")
         return memoryview(b"".join((self._rest, more)) if self._rest else more)
 
 
-__all__ = ["PIECE_BYTES", "Output"]
+__all__ = ["PIECE_BYTES", "WAITING_CHARS_MAX", "Output"]
