@@ -118,19 +118,21 @@ NAMES = ("path", "file_path", "filePath", "filepath", "target_file", "absolutePa
 @pytest.mark.parametrize("name", NAMES)
 def test_the_input_of_editing_tools_is_read(name: str) -> None:
     """Issue 12: real agents call the file by many names."""
-    assert input_paths({name: "/a", "content": "x", "replace_all": True}) == ("/a",)
+    given = {name: "/a", "content": "x", "replace_all": True}
+    assert input_paths(given, "edit") == ("/a",)
+    assert input_paths(given, "read") == ()
 
 
 def test_the_input_of_tools_that_change_many_files_is_read() -> None:
     """Issue 12: lists, objects, and files as keys."""
-    assert input_paths({"edits": [{"path": "a"}, {"filePath": "b"}]}) == ("a", "b")
-    assert input_paths({"changes": {"/a.py": {"type": "update"}}}) == ("/a.py",)
-    assert input_paths({"paths": ["a", "b", 3]}) == ("a", "b")
-    assert input_paths({"server": "fs", "arguments": {"source": "a", "destination": "b"}}) == (
-        "a",
-        "b",
-    )
-    assert len(input_paths({"paths": [str(n) for n in range(5000)]})) == 1025
+    assert input_paths({"edits": [{"path": "a"}, {"filePath": "b"}]}, "edit") == ("a", "b")
+    assert input_paths({"changes": {"/a.py": {"type": "update"}}}, "edit") == ("/a.py",)
+    assert input_paths({"paths": ["a", "b", 3]}, "delete") == ("a", "b")
+    ends = {"server": "fs", "arguments": {"source": "a", "destination": "b"}}
+    assert input_paths(ends, "move") == ("a", "b")
+    # Of an edit these are texts.
+    assert input_paths({"path": "a", "from": "/x", "to": "/y"}, "edit") == ("a",)
+    assert len(input_paths({"paths": [str(n) for n in range(5000)]}, "edit")) == 1025
 
 
 def test_titles_name_files() -> None:

@@ -28,32 +28,24 @@ _PATH_KEYS = frozenset(
     {
         "abspath",
         "absolutepath",
-        "destination",
-        "destinationpath",
-        "dst",
         "file",
         "filename",
         "filepath",
         "files",
         "filepaths",
-        "from",
-        "frompath",
         "newpath",
         "notebookpath",
         "oldpath",
         "path",
         "paths",
-        "source",
         "sourcepath",
-        "src",
-        "target",
         "targetfile",
         "targetpath",
-        "to",
-        "topath",
         "uri",
     }
 )
+# The same for the two ends of a move; elsewhere they may be words of a text.
+_END_KEYS = frozenset({"destination", "dst", "from", "source", "src", "target", "to"})
 # Objects, or lists of them, that have such keys themselves.
 _NESTED_KEYS = frozenset({"arguments", "args", "changes", "edits", "files", "input", "operations"})
 _NESTING_MAX = 3
@@ -62,20 +54,24 @@ _QUOTES = "`'\"“”‘’()[]<>,;:!"
 _FILE_NAME = re.compile(r"\.?[\w@+-]+(\.[\w@+-]+)+|\.[\w@+-]+")
 
 
-def input_paths(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that the input of an editing tool names, by the names that agents use."""
+def input_paths(given: Mapping[str, Any], kind: str) -> tuple[str, ...]:
+    """The files that the input of a tool of this kind names, by the names that agents use."""
+    if kind not in CHANGING_KINDS:
+        return ()
     found: dict[str, None] = {}
-    _collect(given, found, 0)
+    _collect(given, _PATH_KEYS | _END_KEYS if kind == "move" else _PATH_KEYS, found, 0)
     if len(found) > INPUT_PATHS_MAX:
         return (*list(found)[:INPUT_PATHS_MAX], "\0")
     return tuple(found)
 
 
-def _collect(given: Mapping[str, Any], found: dict[str, None], depth: int) -> None:
+def _collect(
+    given: Mapping[str, Any], keys: frozenset[str], found: dict[str, None], depth: int
+) -> None:
     for key, value in given.items():
         name = key.replace("_", "").replace("-", "").lower()
         several = value if isinstance(value, list) else [value]
-        if name in _PATH_KEYS:
+        if name in keys:
             found.update((one, None) for one in several if isinstance(one, str) and one)
         if name not in _NESTED_KEYS or depth >= _NESTING_MAX:
             continue
@@ -84,7 +80,7 @@ def _collect(given: Mapping[str, Any], found: dict[str, None], depth: int) -> No
                 if name == "changes" and one is value:
                     # Files as keys, and what becomes of each as the value.
                     found.update((path, None) for path in one if "/" in path or "." in path)
-                _collect(one, found, depth + 1)
+                _collect(one, keys, found, depth + 1)
 
 
 def title_paths(title: str) -> tuple[str, ...]:

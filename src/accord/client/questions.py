@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
-from accord.client.changed_files import CHANGING_KINDS, input_paths
+from accord.client.changed_files import input_paths
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
@@ -123,11 +123,10 @@ def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str,
             found[diff.old_path] = None
     for location in call.locations:
         found[location.path] = None
-    if call.kind in CHANGING_KINDS:
-        known = {posixpath.normpath(posixpath.join(cwd, path)) for path in found}
-        for path in input_paths(given):
-            if posixpath.normpath(posixpath.join(cwd, path)) not in known:
-                found[path] = None
+    known = {posixpath.normpath(posixpath.join(cwd, path)) for path in found}
+    for path in input_paths(given, call.kind):
+        if posixpath.normpath(posixpath.join(cwd, path)) not in known:
+            found[path] = None
     return tuple(found)
 
 

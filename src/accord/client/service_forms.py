@@ -3,8 +3,8 @@
 Each method may be sync or async.  What an object lacks is not offered to the agent.  Besides
 what stands here a service may have, and is then told: `add_session(session_id, place)` (for files
 all roots, for terminals the working folder), `remove_session` (files) and `close_session`
-(terminals, see there), `close_all()`, and `for_connection(...)`, which gives the object that serves
-one connection.
+(terminals, see there), `add_roots(session_id, roots)` (permissions), `close_all()`, and
+`for_connection(...)`, which gives the object that serves one connection.
 """
 
 from __future__ import annotations

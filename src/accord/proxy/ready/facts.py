@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accord.client.asking import PermissionOption, PermissionRequest, own_request
-from accord.client.changed_files import CHANGING_KINDS, input_paths
+from accord.client.changed_files import input_paths
 from accord.client.commands import terminal_line
 from accord.client.patterns import host_of
 from accord.client.questions import FOLDER_NAMES
@@ -52,8 +52,7 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
         # Whoever shows a change is not just looking, whatever it says.
         kind = "edit"
     places = [_text(one.get("path")) for one in _objects(call.get("locations"))]
-    if kind in CHANGING_KINDS:
-        places += input_paths(given)
+    places += input_paths(given, kind)
     url = _text(given.get("url"))
     return PermissionRequest(
         session_id=session_id,
