@@ -28,7 +28,7 @@ def resume(record: SessionRecord, prompt: str) -> int:
 
 
 def _talk(record: SessionRecord) -> int:
-    from accord.cli.chat_setup import make_desk
+    from accord.cli.chat_setup import BUILT_IN, built_in_agent, make_desk
     from accord.discovery.config import load_config
     from accord.terminal.engine.orders import Order
     from accord.terminal.model.settings import Settings
@@ -36,7 +36,8 @@ def _talk(record: SessionRecord) -> int:
     from accord.terminal.plain.running import run_plain
 
     desk = make_desk(load_config(), Settings(), (record.cwd,))
-    order = Order(command=own_command("agent"), folder=record.cwd, session=record.session_id)
+    place, session = record.cwd, record.session_id
+    order = Order(command=built_in_agent(), name=BUILT_IN, folder=place, session=session)
     with line_terminal(record.cwd) as terminal:
         terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
         code = anyio.run(run_plain, desk, order, terminal)

@@ -27,7 +27,7 @@ def test_a_session_goes_on_after_the_program_was_killed(tmp_path: Path) -> None:
         chat.say("run echo one two three")
         chat.answer("y", "1 y  ✓ Allow")
         chat.wait_for("✓ $ Run echo one two three", EMPTY)
-        agents = chat.processes("accord agent")
+        agents = chat.processes("accord/__main__.py agent")
         assert agents
         os.kill(chat.pid, signal.SIGKILL)
         chat.wait_ended()
@@ -47,7 +47,7 @@ def test_an_agent_that_was_killed_is_restarted_by_one_key(tmp_path: Path) -> Non
         chat.say("run echo one two three")
         chat.answer("y", "1 y  ✓ Allow")
         chat.wait_for("✓ $ Run echo one two three", EMPTY)
-        for pid in chat.processes("accord agent"):
+        for pid in chat.processes("accord/__main__.py agent"):
             os.kill(pid, signal.SIGKILL)
         chat.wait_for("The agent is gone", "SIGKILL", "Restart the agent", "not there")
         chat.press("M-r")

@@ -38,7 +38,7 @@ def test_ctrl_q_leaves_the_terminal_as_it_was(tmp_path: Path, word: tuple[str, .
     """Issue 6: bare `accord` is `accord chat` on the built-in agent."""
     with in_shell(tmp_path, *word) as chat:
         chat.wait_for("Ready", "Offline", "? keys")
-        assert chat.processes("accord agent")
+        assert chat.processes("accord/__main__.py agent")
         assert not chat.is_clean()
         chat.press("C-q")
         chat.wait_for("[left with 0]")

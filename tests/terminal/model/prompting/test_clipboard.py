@@ -26,11 +26,11 @@ def test_the_program_is_the_one_of_the_desktop(tmp_path: Path) -> None:
     environ["PATH"] = str(tmp_path)
     command = command_for(environ, "linux")
     assert command is not None
-    assert command[0] == "xclip"
+    assert command[0] == str(tmp_path / "xclip")
     _tool(tmp_path, "wl-paste", "")
-    assert (command_for(environ, "linux") or [""])[0] == "wl-paste"
+    assert (command_for(environ, "linux") or [""])[0] == str(tmp_path / "wl-paste")
     _tool(tmp_path, "osascript", "")
-    assert (command_for(environ, "darwin") or [""])[0] == "osascript"
+    assert (command_for(environ, "darwin") or [""])[0] == str(tmp_path / "osascript")
     assert command_for({"PATH": str(tmp_path)}, "linux") is None
 
 
