@@ -31,8 +31,8 @@ Ask me to explain a file or a name, to run the tests, or help.
 (thinking)
 I run them with unittest, for test_calc.py has unittest's classes.
   ▸ Run python3 -B -m unittest discover
-      $ python3 -B -m unittest discover
       Why: Run the tests with unittest
+      $ python3 -B -m unittest discover
       y  Allow once
       f  Allow this exact command always in this folder (Accord remembers)
       a  Always allow python3 -B -m unittest discover in this folder for this
@@ -58,12 +58,12 @@ here, but values in mean is one and nearly the same.
       -    return sum(value) / len(values)
       +    return sum(values) / len(values)
       Why: value is not a name here, but values in mean is one and nearly the
-      same.
+           same.
 {ALLOWED}
     ● completed
   ▸ Run python3 -B -m unittest discover
-      $ python3 -B -m unittest discover
       Why: See whether the repair worked
+      $ python3 -B -m unittest discover
 {ALLOWED}
     ● completed
 Repaired calc.py:8: value is not a name here, but values in mean is one and
