@@ -4,9 +4,10 @@ It must not know pipes, event loops or what the programs are for; it works on id
 
 Always holds
     * A group that was tracked and not forgotten gets SIGKILL when this process ends, however it
-      ends.  Orderly ends (return, exception, sys.exit) run the atexit hook.  For signals and
-      kill -9 there is the watchman: a tiny shell process that reads our group ids from a pipe
-      and kills what is left of them when the pipe closes.
+      ends, and so does every process that carries our mark (`descendants.py`).  Orderly ends
+      (return, exception, sys.exit) run the atexit hook.  For signals and kill -9 there is the
+      watchman: a tiny shell process that reads our group ids from a pipe and kills what is left
+      of them when the pipe closes.
     * A signal never goes to a group that is not ours any more: see `ProcessGroup.signal`.
 
 PR_SET_PDEATHSIG was left aside: it follows the thread that forked, and trio forks in worker
@@ -20,8 +21,11 @@ import atexit
 import os
 import signal
 import subprocess
+import sys
 import threading
 from types import MappingProxyType
+
+from accord.machine import descendants
 
 __all__ = ["ProcessGroup", "live_groups", "track"]
 
@@ -37,8 +41,13 @@ while read -r word id; do
     forget) case $ids in *" $id "*) ids="${ids%%" $id "*} ${ids#*" $id "}" ;; esac ;;
   esac
 done
+"$1" -I -S "$2" "$3" "$4" $ids
 for id in $ids; do kill -s KILL -- "-$id"; done
 """
+"""Its arguments: Python, the file that finds descendants, our mark, and when we began."""
+
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""What Python may need to start at all."""
 
 
 class ProcessGroup:
@@ -101,22 +110,10 @@ def _runs(group_id: int) -> bool:
 
     In containers the first process often collects nobody, and the dead stay for ever.
     """
-    try:
-        entries = os.listdir("/proc")
-    except OSError:
-        return True
-    known = False
-    for entry in filter(str.isdigit, entries):
-        try:
-            with open(f"/proc/{entry}/stat", "rb") as stat_file:
-                # The name in parentheses may contain anything; the fields begin behind it.
-                state, _, group = stat_file.read().rpartition(b")")[2].split()[:3]
-        except (OSError, ValueError):
-            continue
-        known = True
-        if int(group) == group_id and state not in (b"Z", b"X"):
-            return True
-    return not known
+    table = descendants.process_table()
+    return not table or any(
+        process.group == group_id and not process.is_dead for process in table.values()
+    )
 
 
 class _Registry:
@@ -146,16 +143,24 @@ class _Registry:
 
     def _start_watchman(self) -> None:
         line_in, self._line_out = os.pipe()
+        own = descendants.read_process(os.getpid())
+        sweep = (
+            sys.executable,
+            os.path.abspath(descendants.__file__),
+            descendants.process_mark(),
+            "0" if own is None else str(own.started),
+        )
         try:
             self._watchman = subprocess.Popen(
-                ["/bin/sh", "-c", _WATCHMAN],
+                ["/bin/sh", "-c", _WATCHMAN, "sh", *sweep],
                 stdin=line_in,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={},
+                env={name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
                 start_new_session=True,
             )
+            descendants.spare(self._watchman.pid)
         except OSError:
             # Without a shell the atexit hook is all there is.
             os.close(self._line_out)
@@ -188,9 +193,12 @@ class _Registry:
             except subprocess.TimeoutExpired:
                 watchman.kill()
                 watchman.wait()
+            descendants.no_longer_spare(watchman.pid)
 
     def end_all(self) -> None:
-        """SIGKILL to every group that is left; the watchman may go."""
+        """SIGKILL to every group that is left and all that left them; the watchman may go."""
+        if self._watchman is not None:
+            descendants.end_marked(descendants.process_mark(), terminate_seconds=0.0)
         for group in tuple(self._groups.values()):
             group.signal(signal.SIGKILL)
             group.forget()
