@@ -72,7 +72,26 @@ def _parser(wanted: str | None) -> "ArgumentParser":
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code of the process."""
+    """Run one command; the result is the exit code of the process.
+
+    Without arguments it is those of the process, which then is ours: it ends within a bound when
+    a signal asks it to, and no process that it started outlives it.
+    """
+    if arguments is not None:
+        return _main(arguments)
+    from accord.machine import shutdown
+
+    # The recorder copies itself, which it can do while it has one thread.
+    shutdown.own_process(in_thread="record" not in sys.argv[1:2])
+    try:
+        return _main(None)
+    finally:
+        shutdown.finish()
+        # Where SIGTERM or SIGHUP did what Ctrl-C does: it ends us as it ends other programs.
+        shutdown.end_by_signal()
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         _fill_closed_streams()
         code = _run(list(sys.argv[1:] if arguments is None else arguments))

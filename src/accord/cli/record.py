@@ -42,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Do it; the exit code is the agent's."""
     from accord.errors import SpawnFailed
+    from accord.machine import shutdown
     from accord.tracing.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
@@ -55,7 +56,10 @@ def run(arguments: Namespace) -> int:
         program=f"accord {__version__}",
     )
     try:
-        return leave(Recorder(settings, _say).run())
+        code = Recorder(settings, _say).run()
+        # Before we leave as the agent did, which may be by a signal.
+        shutdown.finish()
+        return leave(code)
     except SpawnFailed as error:
         _say(str(error))
         return CANNOT_START

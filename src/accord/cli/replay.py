@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from accord.jsonrpc import FrameTooLong, splitter_for
-from accord.machine.groups import track
+from accord.machine.descendants import end_marked, marked, new_mark
+from accord.machine.groups import track, watch
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
 from accord.tracing.text import visible
@@ -161,9 +162,15 @@ def _as_agent(script: list[Step], arguments: Namespace) -> int:
 
 def _as_client(script: list[Step], arguments: Namespace) -> int:
     command = arguments.after
+    mark = new_mark()
+    watch()
     try:
         agent = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=marked(mark=mark),
         )
     except (OSError, ValueError) as error:
         return _refuse(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}")
@@ -185,6 +192,7 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
         group.leader_reaped()
         group.signal(signal.SIGKILL)
         group.forget()
+        end_marked(mark)
     return _report(player.finish(outcome), arguments.diff, sys.stdout.write)
 
 

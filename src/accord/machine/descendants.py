@@ -127,9 +127,11 @@ def find_members(
         children.setdefault(process.parent, []).append(process)
     left_out = {os.getpid(), *spared}
     waiting: list[Process] = [] if parent is None else list(children.get(parent, ()))
-    for process in table.values():
-        if process.group in groups or (mark is not None and has_mark(process.pid, mark)):
-            waiting.append(process)
+    waiting.extend(
+        process
+        for process in table.values()
+        if process.group in groups or (mark is not None and has_mark(process.pid, mark))
+    )
     keeper = (mark or "").partition(".")[0].encode()
     members: dict[int, Process] = {}
     while waiting:
@@ -197,8 +199,9 @@ def _until_none(
     deadline = time.monotonic() + seconds
     pause, pause_max = POLL_SECONDS
     while True:
-        # A list: every one of them gets its signal.
-        if not any([end(process) for process in find()]):
+        # All of them get their signal, also after one that could not be signalled.
+        signalled = [end(process) for process in find()]
+        if not any(signalled):
             return True
         if time.monotonic() >= deadline:
             return False

@@ -27,7 +27,7 @@ from types import MappingProxyType
 
 from accord.machine import descendants
 
-__all__ = ["ProcessGroup", "live_groups", "track"]
+__all__ = ["ProcessGroup", "live_groups", "track", "watch"]
 
 WATCHMAN_GOODBYE_SECONDS = 1.0
 """How long an orderly exit waits for the watchman to leave."""
@@ -135,6 +135,12 @@ class _Registry:
             if not self._tell(f"track {group.id}\n"):
                 self._start_watchman()
 
+    def watch(self) -> None:
+        with self._lock:
+            # An empty line is no news; it shows whether somebody listens.
+            if not self._tell("\n"):
+                self._start_watchman()
+
     def remove(self, group: ProcessGroup) -> None:
         with self._lock:
             if self._groups.get(group.id) is group:
@@ -225,6 +231,16 @@ def track(leader_id: int) -> ProcessGroup:
     group = ProcessGroup(leader_id)
     _registry.add(group)
     return group
+
+
+def watch() -> None:
+    """Prepare for the start of a program that carries our mark (`descendants.marked`).
+
+    It is killed when this process ends, however it ends, with all that it starts.  `track` does
+    the same for a group that was started before.
+    """
+    descendants.before_start(live_groups())
+    _registry.watch()
 
 
 def live_groups() -> frozenset[int]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from accord.machine.descendants import kept
 from accord.terminal.model.prompting.attachments import IMAGE_BYTES_MAX, PromptError
 
 SECONDS_MAX = 5.0
@@ -49,7 +50,7 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     try:
         done = subprocess.run(
             command,
-            env=dict(environ),
+            env=kept(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -16,6 +16,8 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 
+from accord.machine.descendants import kept
+
 START_SECONDS = 4.0
 """How long an opener may take to say that it failed; one that still runs has succeeded."""
 
@@ -55,6 +57,8 @@ def open_page(url: str) -> bool:
             stderr=subprocess.DEVNULL,
             # Without our terminal a browser for terminals cannot draw over us.
             start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
         )
     except OSError:
         return False

@@ -18,6 +18,7 @@ from typing import Any
 import anyio
 from textual.app import App, SuspendNotSupported
 
+from accord.machine.descendants import kept
 from accord.machine.failures import FileFailure
 from accord.machine.local_files import LocalFiles
 from accord.terminal.model.editors import chosen_editor, editor_command, has_window
@@ -52,7 +53,13 @@ def _start(command: Sequence[str]) -> str:
     nothing = subprocess.DEVNULL
     try:
         process = subprocess.Popen(
-            command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+            command,
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
         )
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
@@ -73,7 +80,7 @@ async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
         # The one gives the terminal away; without the other we would draw over the editor.
         with app.batch_update(), app.suspend():
             async with await anyio.open_process(
-                list(command), stdin=None, stdout=None, stderr=None
+                list(command), stdin=None, stdout=None, stderr=None, env=kept()
             ) as process:
                 await process.wait()
     except SuspendNotSupported:

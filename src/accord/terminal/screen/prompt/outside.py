@@ -6,7 +6,6 @@ to all the while.
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from typing import Any
 import anyio.to_thread
 from textual.app import App, SuspendNotSupported
 
+from accord.machine.descendants import kept
 from accord.terminal.model.prompting.attachments import PromptError
 
 _FALLBACKS = ("vi",)
@@ -76,7 +76,7 @@ def _read(path: Path) -> str:
 
 
 def _run(command: list[str]) -> int:
-    return subprocess.run(command, check=False, env=dict(os.environ)).returncode
+    return subprocess.run(command, check=False, env=kept()).returncode
 
 
 __all__ = ["edit_outside", "editor_command"]
