@@ -79,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _main(arguments)
+    _mend_clock()
     from accord.machine import shutdown
 
     # The recorder copies itself, which it can do while it has one thread.
@@ -99,6 +100,18 @@ def _main(arguments: Sequence[str] | None) -> int:
     except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
         return _explain(_first(error))
     return code
+
+
+def _mend_clock() -> None:
+    """Go on where the clock is set to a time that Python cannot express."""
+    import time
+
+    try:
+        time.time()
+    except OverflowError:
+        from accord.machine.clock import mend
+
+        mend()
 
 
 def _fill_closed_streams() -> None:

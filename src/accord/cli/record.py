@@ -95,9 +95,9 @@ def _recordings() -> Path:
 
 
 def _name() -> str:
-    from datetime import datetime
+    from accord.machine.clock import file_stamp
 
-    return f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{os.getpid()}.jsonl"
+    return f"{file_stamp()}-{os.getpid()}.jsonl"
 
 
 def open_new(path: Path) -> tuple[Path, int]:

@@ -14,7 +14,7 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import AsyncIterator, Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,6 +23,7 @@ import anyio
 from accord.cli.session_export import as_json, as_markdown, described
 from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
+from accord.machine import clock
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
 from accord.terminal.model.text.cleaning import harmless
@@ -273,7 +274,7 @@ async def _id_of(store: SqliteStore, wanted: str) -> str:
 
 
 async def _prune(store: SqliteStore, arguments: Namespace) -> int:
-    before = datetime.now(UTC) - timedelta(days=arguments.older_than)
+    before = clock.now() - timedelta(days=arguments.older_than)
     gone = await store.prune(before, keep=arguments.keep)
     if arguments.json:
         print(json.dumps({"pruned": list(gone)}))

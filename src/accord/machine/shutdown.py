@@ -27,14 +27,17 @@ from accord.machine import descendants
 
 __all__ = ["begin", "end_by_signal", "finish", "heeded", "own_process"]
 
-TERMINATE_AFTER_SECONDS = 4.0
+TERMINATE_AFTER_SECONDS = 3.0
 """When descendants that are left get SIGTERM, counted from the first signal."""
 
-KILL_AFTER_SECONDS = 5.5
+KILL_AFTER_SECONDS = 4.5
 """When those that are left get SIGKILL."""
 
 EXIT_AFTER_SECONDS = 7.0
 """When the process leaves in any case; a container runtime kills it after 10."""
+
+LAST_LOOK_SECONDS = 0.5
+"""How long the process looks at that moment for what it has to kill."""
 
 SECOND_SIGNAL_SECONDS = 1.0
 """How long the process may take to say its last words after a second signal."""
@@ -103,7 +106,7 @@ class _Shutdown:
     def leave(self) -> None:
         """Kill what is left and end this process, whatever its other threads do."""
         try:
-            descendants.end_descendants(terminate_seconds=0.0, kill_seconds=0.5)
+            descendants.end_descendants(terminate_seconds=0.0, kill_seconds=LAST_LOOK_SECONDS)
             sys.stderr.write("accord: something did not stop in time and was left\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):

@@ -7,9 +7,9 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from accord.machine import clock
 from accord.translate.chain import Chain
 from accord.translate.early_agent import EarlyAgent
 from accord.translate.message import Json, Surroundings, Translator
@@ -92,7 +92,7 @@ def surroundings(
     """Those of this machine."""
     return Surroundings(
         now=time.monotonic,
-        stamp=lambda: datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        stamp=clock.timestamp,
         fresh=lambda: uuid.uuid4().hex,
         read_text=read_text,
         keep_secret=keep_secret,

@@ -12,7 +12,6 @@ What always holds
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from accord.errors import StoreError
+from accord.machine import clock
 from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
 from accord.store import tables
@@ -35,7 +35,7 @@ SLICE_UPDATES = 2000
 
 
 @cache
-def _update_reader() -> Callable[[bytes], Any]:
+def update_reader() -> Callable[[bytes], Any]:
     # Made with the first replay: a decoder of all updates takes some milliseconds.
     return reading(cast("Any", v2.SessionUpdate))
 
@@ -57,7 +57,7 @@ class SqliteLog:
         Raises (when awaited):
             StoreError: it could not be written, and is not in the log.
         """
-        at, data = int(time.time() * 1000), encode(update)
+        at, data = int(clock.seconds() * 1000), encode(update)
         return self._writer.submit(
             partial(tables.append, number=self._number, owner=self._owner, at=at, data=data)
         )
@@ -87,7 +87,7 @@ class SqliteLog:
         )
         try:
             rows = db.execute(query, (self._number, after, last, SLICE_UPDATES)).fetchall()
-            read = _update_reader()
+            read = update_reader()
             updates = coalescer.take([read(data) for _, data in rows])
         except (Invalid, TypeError) as error:
             raise tables.damaged(self._session_id, str(error)) from None

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from accord.errors import StoreError
+from accord.machine import clock
 from accord.schema.codec import Invalid, encode, to_python
 from accord.store.interface import BadCursor, Page, SessionRecord
 from accord.store.lease import Owner, is_alive
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 def now() -> str:
     """The time as records have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return clock.timestamp()
 
 
 def damaged(session_id: str, why: str) -> StoreError:
@@ -142,13 +142,14 @@ def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
     cursor = db.execute(
         "INSERT INTO sessions (id, cwd, title, updated_at, archived, rest, created_at,"
         " owner_token, owner_pid, owner_started, owner_place) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-        (*_values(record), now(), *owner),
+        (*row_values(record), now(), *owner),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
 
 
-def _values(record: SessionRecord) -> tuple[Any, ...]:
+def row_values(record: SessionRecord) -> tuple[Any, ...]:
+    """Id, folder, title, time, whether it is archived, and the rest, as the columns have them."""
     fields = {name: getattr(record, name) for name in SessionRecord.__slots__}
     columns = [fields.pop(name) for name in _COLUMNS]
     return (*columns[:-1], int(record.archived), encode(fields).decode())
@@ -158,7 +159,7 @@ def update(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> None:
     """Replace the record of a known session that nobody else has."""
     if find_free(db, record.session_id, owner) is None:
         return
-    session_id, *values = _values(record)
+    session_id, *values = row_values(record)
     db.execute(
         "UPDATE sessions SET cwd = ?, title = ?, updated_at = ?, archived = ?, rest = ?"
         " WHERE id = ?",

@@ -27,6 +27,8 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
+from accord.errors import StoreError
+from accord.store.interface import BadCursor
 from accord.store.opening import Synchronous, explained, open_file
 
 T = TypeVar("T")
@@ -81,6 +83,8 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
+        # What is wrong with the file; nothing is written to it any more.
+        self._damage: StoreError | None = None
         self.commits = 0
 
     def submit(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> Pending[T]:
@@ -156,11 +160,13 @@ class Writer:
             one.settle(result, None)
 
     def _transaction(self, group: Sequence[Pending[Any]]) -> list[Any]:
+        reads = all(one.reads for one in group)
+        if self._damage is not None and not reads:
+            raise self._damage
         connection = self._connection
         if connection is None:
             connection = self._connection = open_file(self._path, self._synchronous)
         # Who only reads needs no turn among the writers of other processes.
-        reads = all(one.reads for one in group)
         connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
         try:
             results = [one.work(connection) for one in group]
@@ -174,7 +180,19 @@ class Writer:
         return results
 
     def _as_told(self, error: Exception) -> Exception:
-        return explained(error, self._path) if isinstance(error, sqlite3.Error) else error
+        """The error for whoever waits: what is wrong with which file, and what helps."""
+        if isinstance(error, BadCursor):
+            return error
+        if not isinstance(error, StoreError):
+            # Damage has many faces: text that is none, numbers that are text, rows without end.
+            error = explained(error, self._path)
+            if error.reason == "store_damaged" and self._damage is None:
+                # It says that the file is left as it is.
+                self._damage = error
+        elif error.reason == "session_damaged" and "path" not in error.details:
+            text = f"{error}; `accord sessions rescue` saves what can be read of {self._path}"
+            return StoreError(error.reason, text, path=str(self._path), **error.details)
+        return error
 
 
 def _end(connection: sqlite3.Connection) -> None:

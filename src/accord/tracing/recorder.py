@@ -367,18 +367,16 @@ class Recorder:
 
     def _write_recording(self, pipe: int, file: int) -> None:
         # Loaded here: the process that passes bytes has no use for it.
-        from datetime import UTC, datetime
-
+        from accord.machine import clock
         from accord.machine.secrets import secret_values
         from accord.tracing.redaction import FrameRedactor
         from accord.tracing.scribe import write_recording
 
         passed = time.monotonic() - self._began
-        started = datetime.fromtimestamp(time.time() - passed, UTC)
         write_recording(
             pipe,
             file,
-            started=started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            started=clock.timestamp("microseconds", seconds_ago=passed),
             command=list(self._settings.command),
             program=self._settings.program,
             redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,
