@@ -19,7 +19,7 @@ COMMANDS = {
     "chat": "talk to any agent, on the full screen or line by line; `accord` alone is this",
     "agent": "the built-in agent on standard input and output, for editors",
     "run": "one prompt to an agent, for scripts, CI and pipes",
-    "sessions": "what was said before: list, show, export, resume, delete, prune",
+    "sessions": "what was said before: list, show, export, resume, delete, prune, rescue",
     "permissions": "what agents were allowed for good, and how to take it back",
     "record": "stands in an agent's place, passes everything on and writes it down",
     "trace": "shows a recording: as a page, in the terminal, as figures, or judged",

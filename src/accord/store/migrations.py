@@ -84,7 +84,8 @@ def bring_up_to_date(
     try:
         version = _version(connection, path, len(steps))
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     if version == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -98,7 +99,9 @@ def bring_up_to_date(
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # Some errors have ended the transaction already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -115,6 +118,9 @@ def check_schema(connection: sqlite3.Connection, path: str) -> None:
     for table, columns in COLUMNS.items():
         # Fails where one is not there.
         connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0")
+    # Where the next rows go: without that nothing can be added.
+    for query in ("SELECT max(number) FROM sessions", "SELECT max(session) FROM events"):
+        connection.execute(query).fetchone()
 
 
 def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:

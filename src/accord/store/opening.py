@@ -47,6 +47,8 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         )
     except (OSError, sqlite3.Error) as error:
         raise explained(error, path) from None
+    # Text that is none is shown with marks in its place; it must not hide all other rows.
+    connection.text_factory = _text
     try:
         _prepare(connection, path, synchronous)
     except BaseException as error:
@@ -56,6 +58,10 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         # Of any kind: SQLite and its Python module trip over damage in many ways.
         raise explained(error, path) from None
     return connection
+
+
+HEADER_BYTES = 100
+"""What every database begins with."""
 
 
 def _look(path: Path) -> None:
@@ -74,6 +80,9 @@ def _look(path: Path) -> None:
         return
     if size == 0 and not has_log:
         return
+    if 0 < size < HEADER_BYTES:
+        # SQLite would take it for an empty one, and write over it.
+        raise explained(sqlite3.DatabaseError("it is too short"), path)
     # Without a log nobody writes, and there is nothing to be locked.
     how = "mode=ro" if has_log else "mode=ro&immutable=1"
     try:
@@ -95,6 +104,10 @@ def _look(path: Path) -> None:
         connection.close()
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
 def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
     """Bring the file up to date and choose how it is written.
 
@@ -114,7 +127,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronou
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            is_busy = _code(error) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(BUSY_SECONDS_STEP)
@@ -159,6 +172,11 @@ UNREACHABLE = frozenset(
 WHY_CHARACTERS_MAX = 200
 
 
+def _code(error: Exception) -> int:
+    """What kind of error SQLite reports; 0 where it is one of its Python module's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
 def _short(why: str) -> str:
     """What SQLite said, without what it quoted of the damage."""
     plain = "".join(one if one.isprintable() else "?" for one in why)
@@ -167,7 +185,7 @@ def _short(why: str) -> str:
 
 def explained(error: Exception, path: Path) -> StoreError:
     """What happened to the file, in a sentence that says what to do."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     details = {"path": str(path)}
     if code == sqlite3.SQLITE_FULL:
         text = f"there is no space left for {path}; free some, and go on"

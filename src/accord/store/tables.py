@@ -7,6 +7,7 @@ nothing behind when it raises.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -69,9 +70,46 @@ class Row(NamedTuple):
         try:
             rest: dict[str, Any] = to_python(self.rest.encode())
             rest["additional_directories"] = tuple(rest["additional_directories"])
-            return replace(self.brief(), **rest)
-        except (Invalid, TypeError, KeyError, AttributeError) as error:
+            record = replace(self.brief(), **rest)
+            _check(record)
+            return record
+        except (Invalid, TypeError, KeyError, AttributeError, ValueError) as error:
             raise damaged(self.session_id, str(error)) from None
+
+
+def _check(record: SessionRecord) -> None:
+    """Raise TypeError for a record that has something else in one of its fields."""
+    fits = (
+        all(isinstance(one, str) for one in record.additional_directories)
+        and isinstance(record.options, dict)
+        and all(isinstance(one, str | bool) for one in record.options.values())
+        and isinstance(record.system_prompt, str | None)
+        and isinstance(record.tokens, dict)
+        and all(isinstance(one, int) for one in record.tokens.values())
+    )
+    if not fits:
+        raise TypeError("a field of it holds something else")
+
+
+def read_row(values: Sequence[Any]) -> Row:
+    """A row that has what its columns should have.
+
+    Raises:
+        StoreError: it has not; in a damaged file a column may hold anything.
+    """
+    row = Row(*values)
+    texts = (row.session_id, row.cwd, row.rest, row.created_at)
+    optional_texts = (row.title, row.updated_at, row.owner_token, row.owner_place)
+    numbers = (row.number, row.archived)
+    optional_numbers = (row.owner_pid, row.owner_started)
+    if (
+        all(isinstance(one, str) for one in texts)
+        and all(one is None or isinstance(one, str) for one in optional_texts)
+        and all(isinstance(one, int) for one in numbers)
+        and all(one is None or isinstance(one, int) for one in optional_numbers)
+    ):
+        return row
+    raise damaged(str(row.session_id), "a column of it holds something else")
 
 
 def now() -> str:
@@ -96,7 +134,7 @@ def find(db: sqlite3.Connection, session_id: str) -> Row | None:
     """
     row = db.execute(f"{_SELECT} WHERE id = ?", (session_id,)).fetchone()
     if row is not None:
-        return Row(*row)
+        return read_row(row)
     gone = db.execute("SELECT pruned_at FROM pruned WHERE id = ?", (session_id,)).fetchone()
     if gone is not None:
         raise StoreError(
@@ -212,7 +250,7 @@ def append(db: sqlite3.Connection, number: int, owner: Owner, at: int, data: byt
     if db.execute(_APPEND, (at, data, number, owner.token)).rowcount:
         return
     row = db.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
-    found = None if row is None else Row(*row)
+    found = None if row is None else read_row(row)
     if found is not None and found.owner is not None:
         raise in_use(found.session_id, found.owner)
 
@@ -238,15 +276,20 @@ def page(
         f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY number DESC LIMIT ?",
         (*values, length + 1),
     ).fetchall()
-    found = [Row(*row) for row in rows]
-    more = len(found) > length
+    more = len(rows) > length
+    listed = (_listed(row) for row in rows[:length])
     return Page(
-        tuple(_listed(row) for row in found[:length]),
-        f"below:{found[length - 1].number}" if more else None,
+        tuple(record for record in listed if record is not None),
+        f"below:{rows[length - 1][0]}" if more else None,
     )
 
 
-def _listed(row: Row) -> SessionRecord:
+def _listed(values: Sequence[Any]) -> SessionRecord | None:
+    try:
+        row = read_row(values)
+    except StoreError:
+        # It has no name that could be shown.
+        return None
     try:
         return row.record()
     except StoreError:
@@ -314,7 +357,7 @@ def prune(db: sqlite3.Connection, before: str, owner: Owner, keep: int) -> list[
     """Throw away sessions that were used last before then, but for the `keep` newest ones."""
     rows = db.execute(f"{_SELECT} ORDER BY coalesce(updated_at, created_at) DESC").fetchall()
     gone: list[str] = []
-    for row in (Row(*one) for one in rows[keep:]):
+    for row in (read_row(one) for one in rows[keep:]):
         other = row.owner
         taken = other is not None and (
             other.token == owner.token or is_alive(other, row.updated_at)

@@ -28,7 +28,6 @@ import anyio
 from anyio.lowlevel import current_token
 
 from accord.errors import StoreError
-from accord.store.interface import BadCursor
 from accord.store.opening import Synchronous, explained, open_file
 
 T = TypeVar("T")
@@ -162,7 +161,8 @@ class Writer:
     def _transaction(self, group: Sequence[Pending[Any]]) -> list[Any]:
         reads = all(one.reads for one in group)
         if self._damage is not None and not reads:
-            raise self._damage
+            # A new one each time: an error that is raised again grows a traceback.
+            raise StoreError(self._damage.reason, str(self._damage), **self._damage.details)
         connection = self._connection
         if connection is None:
             connection = self._connection = open_file(self._path, self._synchronous)
@@ -181,15 +181,13 @@ class Writer:
 
     def _as_told(self, error: Exception) -> Exception:
         """The error for whoever waits: what is wrong with which file, and what helps."""
-        if isinstance(error, BadCursor):
-            return error
-        if not isinstance(error, StoreError):
-            # Damage has many faces: text that is none, numbers that are text, rows without end.
-            error = explained(error, self._path)
-            if error.reason == "store_damaged" and self._damage is None:
+        if isinstance(error, sqlite3.Error | UnicodeError | OSError):
+            problem = explained(error, self._path)
+            if problem.reason == "store_damaged" and self._damage is None:
                 # It says that the file is left as it is.
-                self._damage = error
-        elif error.reason == "session_damaged" and "path" not in error.details:
+                self._damage = problem
+            return problem
+        if isinstance(error, StoreError) and error.reason == "session_damaged":
             text = f"{error}; `accord sessions rescue` saves what can be read of {self._path}"
             return StoreError(error.reason, text, path=str(self._path), **error.details)
         return error
