@@ -77,12 +77,20 @@ def changed(*statements: str) -> Damaging:
 
 def replaced(data: bytes) -> Damaging:
     """Something else altogether."""
-    return lambda path: path.write_bytes(data) and None
+
+    def damage(path: Path) -> None:
+        path.write_bytes(data)
+
+    return damage
 
 
 def beside(suffix: str, data: bytes) -> Damaging:
     """A log, or its index, that belongs to something else."""
-    return lambda path: Path(f"{path}{suffix}").write_bytes(data) and None
+
+    def damage(path: Path) -> None:
+        Path(f"{path}{suffix}").write_bytes(data)
+
+    return damage
 
 
 def as_folder(path: Path) -> None:

@@ -88,12 +88,11 @@ def assert_told(error: StoreError, path: Path) -> None:
 def check(path: Path) -> None:
     """Whatever is wrong with it: told in words; and left as it is where that is said."""
     before = path.read_bytes() if path.is_file() else b""
+    at_once: StoreError | None = None
     try:
         try_store(path)
-    except StoreError as error:
-        at_once = error
-    else:
-        at_once = None
+    except StoreError as problem:
+        at_once = problem
     if at_once is not None:
         assert_told(at_once, path)
         if "left as it is" in str(at_once) and path.is_file():

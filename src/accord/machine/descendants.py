@@ -217,6 +217,7 @@ class _OwnTree:
         self.count = 0
         self.adopts = False
         self.wants_orphans = False
+        self.reaps = False
         self.spared: set[int] = set()
         self.dead_since: dict[int, float] = {}
         self.looked = 0.0
@@ -241,7 +242,7 @@ class _OwnTree:
     def reap(self, known: Collection[int]) -> None:
         """Collect adopted orphans that ended, but no child that somebody waits for."""
         now = time.monotonic()
-        if not self.adopts or now - self.looked < REAP_SECONDS:
+        if not (self.adopts and self.reaps) or now - self.looked < REAP_SECONDS:
             return
         self.looked = now
         own = os.getpid()
@@ -310,7 +311,8 @@ def adopt_orphans() -> bool:
     """Become the parent of descendants whose own parent ended; False where the system cannot.
 
     It concerns the whole process.  From now on `end_descendants` ends every child of this process,
-    its own ones included, and orphans that end are collected from time to time.
+    its own ones included.  To collect orphans that end is the program's part (`os.waitpid`): only
+    it knows for which children somebody waits.
     """
     _own.wants_orphans = False
     if not _own.adopts and sys.platform.startswith("linux") and os.path.isdir("/proc/self"):
@@ -324,8 +326,11 @@ def adopt_orphans() -> bool:
 
 
 def adopt_orphans_later() -> None:
-    """Do so before the first program is started; loading what it needs takes a moment."""
-    _own.wants_orphans = True
+    """Do so before the first program is started, and collect orphans that end; for our commands.
+
+    Loading what it needs takes a moment, which a command that starts nothing can do without.
+    """
+    _own.wants_orphans = _own.reaps = True
 
 
 def before_start(known: Iterable[int]) -> None:
