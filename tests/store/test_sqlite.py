@@ -275,7 +275,7 @@ async def test_a_damaged_session_leaves_the_others_alone(path: Path, store: Sqli
         with pytest.raises(StoreError, match="others are not touched") as raised:
             await store.open(name)
         assert raised.value.reason == "session_damaged"
-        assert raised.value.details == {"sessionId": name}
+        assert raised.value.details == {"sessionId": name, "path": str(path)}
     with pytest.raises(StoreError, match="damaged"):
         await store.read("bad update")
     with pytest.raises(StoreError, match="damaged"):

@@ -122,5 +122,5 @@ async def test_what_sqlite_says_is_explained(writer: Writer) -> None:
     def nonsense(db: sqlite3.Connection) -> None:
         db.execute("NONSENSE")
 
-    with pytest.raises(StoreError, match="sessions cannot be kept"):
+    with pytest.raises(StoreError, match="left as it is"):
         await writer.submit(nonsense)

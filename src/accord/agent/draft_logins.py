@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
+from accord.machine import clock
 from accord.machine.visible_text import visible
 from accord.schema import draft
 from accord.schema.codec import encode, to_python
@@ -101,7 +102,7 @@ class DraftLogins:
 
 def now() -> datetime:
     """The time by which logins end."""
-    return datetime.now(UTC)
+    return clock.now()
 
 
 def expiry(value: Any) -> datetime | None:

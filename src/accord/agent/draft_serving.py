@@ -9,7 +9,6 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.agent import draft_offer
@@ -30,6 +29,7 @@ from accord.connection.connection import Work
 from accord.connection.manners import Manners
 from accord.connection.noting import Noting
 from accord.errors import RequestError, StoreError
+from accord.machine import clock
 from accord.schema import draft, v2
 from accord.schema.codec import Invalid, encode, to_python, to_raw
 from accord.schema.struct import Raw
@@ -376,7 +376,7 @@ def _lost(error: StoreError, session_id: str) -> Exception:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return clock.timestamp()
 
 
 __all__ = ["MANNERS", "DraftServing"]

@@ -296,6 +296,9 @@ class OwnTerminals:
         async with anyio.create_task_group() as tasks:
             for terminal in list(self._running.values()):
                 tasks.start_soon(terminal.end)
+        if self._processes is not None:
+            # Also what commands detached, and left behind when they ended.
+            await self._processes.close_all()
 
 
 __all__ = ["END_SECONDS_MAX", "Done", "Job", "OwnTerminal", "OwnTerminals"]

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.tokens import TokenCount
+from accord.machine import clock
 from accord.store import SessionRecord, SessionStore
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class RecordedSession:
         await self._use(turn_open=False)
 
     async def _use(self, **about: Any) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = clock.timestamp()
         await self.amend(**about, updated_at=now)
 
     async def keep(self, name: str, value: bytes) -> None:

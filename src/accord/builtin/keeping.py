@@ -11,8 +11,7 @@ from pathlib import Path
 
 from accord.errors import StoreError
 from accord.store import MemoryStore, Page, SessionLog, SessionRecord, SessionStore
-from accord.store.opening import open_file
-from accord.store.sqlite import SqliteStore
+from accord.store.sqlite import SqliteStore, try_store
 
 
 class Substitute(MemoryStore):
@@ -48,7 +47,7 @@ def open_store(path: Path) -> SessionStore:
     """The sessions in a file; a `Substitute` where it cannot be opened."""
     try:
         # Now, so that the user is told in the first session, not in the middle of a turn.
-        open_file(path, "NORMAL").close()
+        try_store(path)
     except StoreError as problem:
         return Substitute(problem)
     return SqliteStore(path)

@@ -7,7 +7,6 @@ exit code is 0 only when the program is conformant.
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -86,8 +85,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(parsed: Namespace) -> int:
     """Judge the command after `--`."""
-    # Who ends us wants our programs ended too, which Ctrl-C does.
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         reports = _judge(parsed)
     except (Usage, BadScenario) as error:
@@ -96,14 +93,8 @@ def run(parsed: Namespace) -> int:
     except NotStarted as error:
         complain(f"accord check: cannot start {error}")
         return NOT_STARTED
-    finally:
-        signal.signal(signal.SIGTERM, before)
     _write(parsed, reports)
     return CONFORMANT if all(report.conformant for report in reports) else NOT_CONFORMANT
-
-
-def _interrupt(number: int, frame: object) -> None:
-    signal.raise_signal(signal.SIGINT)
 
 
 def _judge(parsed: Namespace) -> list[Report]:

@@ -19,7 +19,7 @@ COMMANDS = {
     "chat": "talk to any agent, on the full screen or line by line; `accord` alone is this",
     "agent": "the built-in agent on standard input and output, for editors",
     "run": "one prompt to an agent, for scripts, CI and pipes",
-    "sessions": "what was said before: list, show, export, resume, delete, prune",
+    "sessions": "what was said before: list, show, export, resume, delete, prune, rescue",
     "permissions": "what agents were allowed for good, and how to take it back",
     "record": "stands in an agent's place, passes everything on and writes it down",
     "trace": "shows a recording: as a page, in the terminal, as figures, or judged",
@@ -72,7 +72,27 @@ def _parser(wanted: str | None) -> "ArgumentParser":
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code of the process."""
+    """Run one command; the result is the exit code of the process.
+
+    Without arguments it is those of the process, which then is ours: it ends within a bound when
+    a signal asks it to, and no process that it started outlives it.
+    """
+    if arguments is not None:
+        return _main(arguments)
+    _mend_clock()
+    from accord.machine import shutdown
+
+    # The recorder copies itself, which it can do while it has one thread.
+    shutdown.own_process(in_thread="record" not in sys.argv[1:2])
+    try:
+        return _main(None)
+    finally:
+        shutdown.finish()
+        # Where SIGTERM or SIGHUP did what Ctrl-C does: it ends us as it ends other programs.
+        shutdown.end_by_signal()
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
             from accord.machine.own_program import ignore_working_directory
@@ -84,6 +104,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
         return _explain(_first(error))
     return code
+
+
+def _mend_clock() -> None:
+    """Go on where the clock is set to a time that Python cannot express."""
+    import time
+
+    try:
+        time.time()
+    except OverflowError:
+        from accord.machine.clock import mend
+
+        mend()
 
 
 def _fill_closed_streams() -> None:

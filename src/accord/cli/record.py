@@ -41,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Do it; the exit code is the agent's."""
     from accord.errors import SpawnFailed
+    from accord.machine import shutdown
     from accord.tracing.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
@@ -54,7 +55,10 @@ def run(arguments: Namespace) -> int:
         program=f"accord {__version__}",
     )
     try:
-        return leave(Recorder(settings, _say).run())
+        code = Recorder(settings, _say).run()
+        # Before we leave as the agent did, which may be by a signal.
+        shutdown.finish()
+        return leave(code)
     except SpawnFailed as error:
         _say(str(error))
         return CANNOT_START
@@ -92,9 +96,9 @@ def _recordings() -> Path:
 
 
 def _name() -> str:
-    from datetime import datetime
+    from accord.machine.clock import file_stamp
 
-    return f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{os.getpid()}.jsonl"
+    return f"{file_stamp()}-{os.getpid()}.jsonl"
 
 
 def open_new(path: Path) -> tuple[Path, int]:

@@ -16,7 +16,8 @@ from pathlib import Path
 from accord.cli.console import complain
 from accord.errors import SpawnFailed
 from accord.jsonrpc import FrameTooLong, splitter_for
-from accord.machine.groups import track
+from accord.machine.descendants import end_marked, marked, new_mark
+from accord.machine.groups import track, watch
 from accord.machine.passed_output import STDERR, PassedOutput
 from accord.machine.programs import with_program
 from accord.machine.visible_text import visible_line
@@ -173,6 +174,8 @@ def _as_agent(script: list[Step], arguments: Namespace) -> int:
 
 def _as_client(script: list[Step], arguments: Namespace) -> int:
     command = arguments.after
+    mark = new_mark()
+    watch()
     try:
         agent = subprocess.Popen(
             with_program(command),
@@ -181,6 +184,7 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
             # What a person sees of it is made visible; a file or a pipe is the agent's own.
             stderr=subprocess.PIPE if os.isatty(STDERR) else None,
             start_new_session=True,
+            env=marked(mark=mark),
         )
     except SpawnFailed as error:
         return _refuse(str(error))
@@ -206,6 +210,7 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
         group.leader_reaped()
         group.signal(signal.SIGKILL)
         group.forget()
+        end_marked(mark)
     return _report(player.finish(outcome), arguments.diff, sys.stdout.write)
 
 

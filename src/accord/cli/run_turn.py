@@ -3,8 +3,8 @@
 Must not know what is written where; a `Report` does.
 
 What always holds
-    * The first Ctrl-C cancels the turn and waits for its end; the second leaves at once, and so
-      does an agent that ignores the first for `CANCEL_SECONDS_MAX`.
+    * The first Ctrl-C cancels the turn and waits for its end; the second leaves at once.  An agent
+      that ignores the first is ended by the deadline of `machine/shutdown.py`.
     * Nobody is asked before everything that came before the question is shown.
     * A slow reader of our output slows the agent; nothing piles up.
     * Whatever ends the run, the agent's processes are gone.
@@ -12,7 +12,6 @@ What always holds
 
 from __future__ import annotations
 
-import signal
 from typing import Any
 
 import anyio
@@ -38,10 +37,14 @@ from accord.client.audited import (
 from accord.client.session import UpdateStream
 from accord.client.turn import PromptTurn, Reply
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
+from accord.machine import shutdown
 from accord.transcript import ToolCall
 
 CANCEL_SECONDS_MAX = 10.0
-"""How long an agent may take to end a turn that was cancelled."""
+"""How long an agent may take to end a turn that was cancelled.
+
+After a signal the whole process has less time than that: see `machine/shutdown.py`.
+"""
 
 LAST_WORDS_SECONDS_MAX = 2.0
 """How long a reader that does not read is waited for once the run was given up."""
@@ -190,9 +193,10 @@ class Run:
     # ---- the end before the end
 
     async def _listen(self) -> None:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for _ in signals:
+        with anyio.open_signal_receiver(*shutdown.heeded()) as signals:
+            async for number in signals:
                 self.outcome.interrupted = True
+                shutdown.begin(number)
                 if self._turn is not None and not self._stopping:
                     complain("accord: cancelling; Ctrl-C again leaves at once")
                 await self._stop()

@@ -14,7 +14,7 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import AsyncIterator, Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from accord.cli.console import complain, say, say_json, show
 from accord.cli.session_export import as_json, as_markdown, described
 from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
+from accord.machine import clock
 from accord.machine.visible_text import visible, visible_line
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
@@ -31,6 +32,9 @@ from accord.store.sqlite import SqliteStore
 DESCRIPTION = """\
 Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of
 a session or the beginning of it that no other has.
+
+rescue reads a damaged store, page by page, and writes what it finds to a new one.  It changes
+nothing in the damaged file and never writes over a file that exists.
 
 exit codes: 0 done, 1 no such session, or it is open elsewhere or damaged, 2 wrong usage
 """
@@ -52,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """What `accord sessions` takes."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     what = parser.add_subparsers(
-        dest="what", required=True, metavar="list|show|export|resume|delete|prune"
+        dest="what", required=True, metavar="list|show|export|resume|delete|prune|rescue"
     )
     listed = what.add_parser("list", help="the sessions, newest first")
     listed.add_argument("--here", action="store_true", help="only those of this folder")
@@ -74,6 +78,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     prune.add_argument("--older-than", metavar="DAYS", type=_days, required=True)
     prune.add_argument("--keep", metavar="N", type=_count, default=0, help="but not the N newest")
     prune.add_argument("--json", action="store_true", help="the ids as one JSON object")
+    rescue = what.add_parser("rescue", help="save what can be read of a damaged store")
+    rescue.add_argument("--from", dest="source", metavar="FILE", type=Path, help="the damaged one")
+    rescue.add_argument("--to", dest="target", metavar="FILE", type=Path, help="the new one")
 
 
 def _days(text: str) -> float:
@@ -103,6 +110,8 @@ def run(arguments: Namespace) -> int:
         "prune": _prune,
     }
     try:
+        if arguments.what == "rescue":
+            return _rescue(arguments)
         code = anyio.run(_with_store, commands[arguments.what], arguments)
     except StoreError as error:
         complain(f"accord sessions: {error}")
@@ -113,6 +122,35 @@ def run(arguments: Namespace) -> int:
         # The store is closed: from here on the session is the agent's.
         return resume(arguments.record, " ".join(arguments.prompt))
     return code
+
+
+def _rescue(arguments: Namespace) -> int:
+    from accord.store.rescue import rescue
+
+    source = arguments.source or store_file()
+    rescued = rescue(source, arguments.target)
+    print(
+        f"Saved {_counted(rescued.sessions, 'session')} with"
+        f" {_counted(rescued.updates, 'update')} to {rescued.target}"
+    )
+    if rescued.unnamed:
+        what = "is" if rescued.unnamed == 1 else "are"
+        print(
+            f"{_counted(rescued.unnamed, 'session')} lost title and folder and {what} listed as"
+            " rescued-NUMBER."
+        )
+    lost = rescued.unreadable + rescued.missing
+    if lost:
+        print(f"At least {_counted(lost, 'row')} could not be read.")
+    else:
+        print("Nothing that could be seen was lost.")
+    print(f"{source} was left as it is.")
+    print("To go on with what was saved, put the new file in its place.")
+    return 0
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 async def _with_store(command: Command, arguments: Namespace) -> int:
@@ -279,7 +317,7 @@ async def _id_of(store: SqliteStore, wanted: str) -> str:
 
 
 async def _prune(store: SqliteStore, arguments: Namespace) -> int:
-    before = datetime.now(UTC) - timedelta(days=arguments.older_than)
+    before = clock.now() - timedelta(days=arguments.older_than)
     gone = await store.prune(before, keep=arguments.keep)
     if arguments.json:
         say_json(json.dumps({"pruned": list(gone)}))

@@ -18,10 +18,10 @@ import logging
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from accord.machine import clock
 from accord.machine.secrets import without_secrets, without_values
 from accord.schema.codec import encode
 
@@ -58,7 +58,7 @@ class AuditLog:
 
     def record(self, event: str, **facts: Any) -> None:
         """Write one line; values that are None are left out."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        now = clock.now().isoformat(timespec="milliseconds")
         line: dict[str, Any] = {"time": now, "event": event, **self._facts, **facts}
         told = {name: _plain(value) for name, value in line.items() if value is not None}
         try:

@@ -21,6 +21,7 @@ import anyio
 from accord.client.callbacks import call
 from accord.client.encoding import encode
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
+from accord.machine import clock
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode
 from accord.schema.struct import Raw
@@ -133,7 +134,7 @@ class DraftLogin:
             self._renewal = None
         if expires_at is None:
             return
-        seconds = seconds_to_renewal(expires_at, datetime.now(UTC))
+        seconds = seconds_to_renewal(expires_at, clock.now())
         if seconds is None:
             self._link.connection.tolerate(
                 "AuthenticateResponse: expiresAt is no point in time", kind="expiresAt"

@@ -21,6 +21,7 @@ import anyio
 from anyio.abc import Process, TaskGroup
 
 from accord.conformance.wire import Message, RawPeer, Reply
+from accord.machine.descendants import marked
 
 OUTPUT_BYTES_MAX = 1024 * 1024
 TERMINALS_MAX = 64
@@ -229,7 +230,7 @@ async def start_command(params: Message, folder: Path, *, stderr: int) -> Proces
         stdout=PIPE,
         stderr=stderr,
         cwd=params.get("cwd") or str(folder),
-        env={**os.environ, **added},
+        env=marked({**os.environ, **added}),
         start_new_session=True,
     )
 

@@ -1,6 +1,6 @@
 """The judged program as a process: started in its own group and folder, and always ended.
 
-What always holds: leaving `started` leaves no process of its group behind.
+What always holds: leaving `started` leaves no process behind that the program started.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from subprocess import PIPE
 
 import anyio
+from anyio import to_thread
 from anyio.abc import ByteReceiveStream, Process
 
 from accord.conformance.wire import ANSWER_SECONDS, GRACE_SECONDS, RawPeer
+from accord.machine.descendants import end_marked, marked, new_mark
+from accord.machine.groups import watch
 
 # What is kept of what a program says on stderr.
 STDERR_BYTES_MAX = 64 * 1024
@@ -46,13 +49,14 @@ class Program:
 
 
 async def open_program(
-    command: Sequence[str], *, stdin: int, folder: str, env: Mapping[str, str]
+    command: Sequence[str], *, stdin: int, folder: str, env: Mapping[str, str], mark: str
 ) -> Process:
-    """Start a command in a group of its own, with pipes for what it says.
+    """Start a command in a group of its own, with pipes for what it says and this mark.
 
     Raises:
         NotStarted: there is no such program, or it may not be run.
     """
+    watch()
     try:
         return await anyio.open_process(
             list(command),
@@ -60,7 +64,7 @@ async def open_program(
             stdout=PIPE,
             stderr=PIPE,
             cwd=folder,
-            env={**os.environ, **env},
+            env=marked({**os.environ, **env}, mark),
             start_new_session=True,
         )
     except OSError as error:
@@ -89,7 +93,8 @@ async def started(
     Raises:
         NotStarted: there is no such program, or it may not be run.
     """
-    process = await open_program(command, stdin=PIPE, folder=folder, env=env)
+    mark = new_mark()
+    process = await open_program(command, stdin=PIPE, folder=folder, env=env, mark=mark)
     assert process.stdin is not None
     assert process.stdout is not None
     program = Program(process, RawPeer(process.stdout, process.stdin, patience=patience))
@@ -108,6 +113,7 @@ async def started(
             for stream in (process.stdout, process.stderr):
                 await _empty(stream)
             await process.stdin.aclose()
+            await to_thread.run_sync(end_marked, mark)
 
 
 async def _leave(program: Program) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from accord.loading import on_first_use
 
 if TYPE_CHECKING:
+    from accord.machine.descendants import adopt_orphans, end_descendants, kept
     from accord.machine.failures import (
         AccessDenied,
         AlreadyThere,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     )
 
 _PLACES = {
+    "accord.machine.descendants": ("adopt_orphans", "end_descendants", "kept"),
     "accord.machine.failures": (
         "AccessDenied",
         "AlreadyThere",
@@ -124,8 +126,11 @@ __all__ = [
     "Terminals",
     "TooLarge",
     "TooManyTerminals",
+    "adopt_orphans",
     "command_line",
+    "end_descendants",
     "environment",
+    "kept",
     "live_groups",
     "spawn",
     "track",

@@ -4,9 +4,10 @@ It must not know pipes, event loops or what the programs are for; it works on id
 
 Always holds
     * A group that was tracked and not forgotten gets SIGKILL when this process ends, however it
-      ends.  Orderly ends (return, exception, sys.exit) run the atexit hook.  For signals and
-      kill -9 there is the watchman: a tiny shell process that reads our group ids from a pipe
-      and kills what is left of them when the pipe closes.
+      ends, and so does every process that carries our mark (`descendants.py`).  Orderly ends
+      (return, exception, sys.exit) run the atexit hook.  For signals and kill -9 there is the
+      watchman: a tiny shell process that reads our group ids from a pipe and kills what is left
+      of them when the pipe closes.
     * A signal never goes to a group that is not ours any more: see `ProcessGroup.signal`.
 
 PR_SET_PDEATHSIG was left aside: it follows the thread that forked, and trio forks in worker
@@ -23,7 +24,11 @@ import subprocess
 import threading
 from types import MappingProxyType
 
-__all__ = ["ProcessGroup", "live_groups", "track"]
+from accord.errors import SpawnFailed
+from accord.machine import descendants
+from accord.machine.own_program import own_file
+
+__all__ = ["ProcessGroup", "live_groups", "track", "watch"]
 
 WATCHMAN_GOODBYE_SECONDS = 1.0
 """How long an orderly exit waits for the watchman to leave."""
@@ -37,8 +42,13 @@ while read -r word id; do
     forget) case $ids in *" $id "*) ids="${ids%%" $id "*} ${ids#*" $id "}" ;; esac ;;
   esac
 done
+[ $# -gt 0 ] && "$@" $ids
 for id in $ids; do kill -s KILL -- "-$id"; done
 """
+"""Its arguments: the command that ends descendants of ours, to which it adds the groups."""
+
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""What Python may need to start at all."""
 
 
 class ProcessGroup:
@@ -101,22 +111,10 @@ def _runs(group_id: int) -> bool:
 
     In containers the first process often collects nobody, and the dead stay for ever.
     """
-    try:
-        entries = os.listdir("/proc")
-    except OSError:
-        return True
-    known = False
-    for entry in filter(str.isdigit, entries):
-        try:
-            with open(f"/proc/{entry}/stat", "rb") as stat_file:
-                # The name in parentheses may contain anything; the fields begin behind it.
-                state, _, group = stat_file.read().rpartition(b")")[2].split()[:3]
-        except (OSError, ValueError):
-            continue
-        known = True
-        if int(group) == group_id and state not in (b"Z", b"X"):
-            return True
-    return not known
+    table = descendants.process_table()
+    return not table or any(
+        process.group == group_id and not process.is_dead for process in table.values()
+    )
 
 
 class _Registry:
@@ -138,6 +136,12 @@ class _Registry:
             if not self._tell(f"track {group.id}\n"):
                 self._start_watchman()
 
+    def watch(self) -> None:
+        with self._lock:
+            # An empty line is no news; it shows whether somebody listens.
+            if not self._tell("\n"):
+                self._start_watchman()
+
     def remove(self, group: ProcessGroup) -> None:
         with self._lock:
             if self._groups.get(group.id) is group:
@@ -146,16 +150,24 @@ class _Registry:
 
     def _start_watchman(self) -> None:
         line_in, self._line_out = os.pipe()
+        own = descendants.read_process(os.getpid())
+        began = "0" if own is None else str(own.started)
+        try:
+            sweep = own_file(descendants.__file__, descendants.process_mark(), began)
+        except SpawnFailed:
+            # Without an interpreter of its own it ends the groups alone.
+            sweep = ()
         try:
             self._watchman = subprocess.Popen(
-                ["/bin/sh", "-c", _WATCHMAN],
+                ["/bin/sh", "-c", _WATCHMAN, "sh", *sweep],
                 stdin=line_in,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={},
+                env={name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
                 start_new_session=True,
             )
+            descendants.spare(self._watchman.pid)
         except OSError:
             # Without a shell the atexit hook is all there is.
             os.close(self._line_out)
@@ -188,9 +200,12 @@ class _Registry:
             except subprocess.TimeoutExpired:
                 watchman.kill()
                 watchman.wait()
+            descendants.no_longer_spare(watchman.pid)
 
     def end_all(self) -> None:
-        """SIGKILL to every group that is left; the watchman may go."""
+        """SIGKILL to every group that is left and all that left them; the watchman may go."""
+        if self._watchman is not None:
+            descendants.end_marked(descendants.process_mark(), terminate_seconds=0.0)
         for group in tuple(self._groups.values()):
             group.signal(signal.SIGKILL)
             group.forget()
@@ -217,6 +232,16 @@ def track(leader_id: int) -> ProcessGroup:
     group = ProcessGroup(leader_id)
     _registry.add(group)
     return group
+
+
+def watch() -> None:
+    """Prepare for the start of a program that carries our mark (`descendants.marked`).
+
+    It is killed when this process ends, however it ends, with all that it starts.  `track` does
+    the same for a group that was started before.
+    """
+    descendants.before_start(live_groups())
+    _registry.watch()
 
 
 def live_groups() -> frozenset[int]:

@@ -4,7 +4,7 @@ It must not know what the programs say to us.
 
 Always holds
     * A process that `spawn` returned is ended by `end`, by leaving its `async with`, or by the
-      end of this process (`groups.py`), with everything it started and did not detach.
+      end of this process (`groups.py`), with everything that it started (`descendants.py`).
     * Cancelling hurries: a cancelled `spawn` leaves nothing behind, a cancelled `end` goes
       straight to SIGKILL.
 """
@@ -21,10 +21,12 @@ from types import TracebackType
 
 import anyio
 import anyio.abc
+from anyio import to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.errors import SpawnFailed
-from accord.machine.groups import ProcessGroup, track
+from accord.machine import descendants
+from accord.machine.groups import ProcessGroup, live_groups, track
 
 __all__ = [
     "KILL_SECONDS",
@@ -32,6 +34,7 @@ __all__ = [
     "TERMINATE_SECONDS",
     "Exit",
     "GroupProcess",
+    "end_tree",
     "environment",
     "spawn",
 ]
@@ -98,9 +101,10 @@ def environment(
 class GroupProcess:
     """A child process that leads a process group of its own."""
 
-    def __init__(self, process: anyio.abc.Process, group: ProcessGroup) -> None:
+    def __init__(self, process: anyio.abc.Process, group: ProcessGroup, mark: str = "") -> None:
         self._process = process
         self.group = group
+        self._mark = mark
 
     @property
     def pid(self) -> int:
@@ -143,17 +147,23 @@ class GroupProcess:
     ) -> Exit:
         """Close stdin, then SIGTERM, then SIGKILL to the group; pipes are closed at the end.
 
+        Programs that left the group (`setsid`, daemons) get SIGTERM and SIGKILL after that.
+
         Returns when the process and its group are gone, at the latest after the three bounds
-        together.  A process that has ended already only loses what is left of its group.
+        together, and the last two once more where programs had left the group.  A process that has
+        ended already only loses what is left of its group.
         """
+        hurried = True
         try:
             if self._process.stdin is not None:
                 await self._close_stdin()
                 await self._gone_within(stdin_seconds, leader_only=True)
             await self.stop_group(terminate_seconds, kill_seconds)
+            hurried = False
         finally:
             with anyio.CancelScope(shield=True):
                 await self.end_now(kill_seconds)
+                await end_tree(self._mark, 0.0 if hurried else terminate_seconds, kill_seconds)
         return self.exit or Exit()
 
     async def stop_group(
@@ -209,6 +219,13 @@ class GroupProcess:
         await self.end()
 
 
+async def end_tree(
+    mark: str, terminate_seconds: float = TERMINATE_SECONDS, kill_seconds: float = KILL_SECONDS
+) -> None:
+    """End whatever carries this mark; see `spawn`."""
+    await to_thread.run_sync(descendants.end_marked, mark, terminate_seconds, kill_seconds)
+
+
 async def spawn(
     command: Sequence[str],
     *,
@@ -217,8 +234,12 @@ async def spawn(
     stdin: int = subprocess.PIPE,
     stdout: int = subprocess.PIPE,
     stderr: int = subprocess.PIPE,
+    mark: str | None = None,
 ) -> GroupProcess:
     """Start a program in a session and process group of its own.
+
+    It carries a mark in its environment (`descendants.py`), a new one unless several programs are
+    to share one.
 
     Raises:
         SpawnFailed: there is no such program or directory, or the system refused; the message
@@ -227,6 +248,8 @@ async def spawn(
     if not command:
         raise SpawnFailed("cannot start a program: the command is empty")
     child: GroupProcess | None = None
+    mark = mark or descendants.new_mark()
+    descendants.before_start(live_groups())
     # Shielded, so that a cancellation never comes between fork and our knowing of it.
     with anyio.CancelScope(shield=True):
         try:
@@ -236,12 +259,12 @@ async def spawn(
                 stdout=stdout,
                 stderr=stderr,
                 cwd=cwd,
-                env=env,
+                env=descendants.marked(env, mark),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise SpawnFailed(_why_not(command[0], cwd, error)) from error
-        child = GroupProcess(process, track(process.pid))
+        child = GroupProcess(process, track(process.pid), mark)
     assert child is not None
     try:
         await checkpoint_if_cancelled()

@@ -5,6 +5,8 @@ It must not know wire types or who asks; permissions and the choice of directory
 Always holds
     * No command outlives its release, `close_all`, or the task group it was given to.  Until then
       what a command left running in the background (`server &`) may go on.
+    * A program that a command detached (`setsid`, a daemon) outlives the release, so that one
+      command can start a server for the next; `close_all` ends it.
     * Exit is known when the command itself has ended, even if its children hold the pipe; what it
       printed before is then in the output.
     * stdin is empty, stdout and stderr share one pipe, so their order is the order of arrival.
@@ -23,6 +25,7 @@ import anyio
 import anyio.abc
 from anyio.lowlevel import checkpoint
 
+from accord.machine.descendants import new_mark
 from accord.machine.failures import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.output import OutputBuffer
 from accord.machine.process import (
@@ -30,6 +33,7 @@ from accord.machine.process import (
     TERMINATE_SECONDS,
     Exit,
     GroupProcess,
+    end_tree,
     environment,
     spawn,
 )
@@ -218,6 +222,7 @@ class Terminals:
         self._terminals: dict[str, Terminal] = {}
         self._starting = 0
         self._closed = False
+        self._mark: str | None = None
 
     def __len__(self) -> int:
         return len(self._terminals)
@@ -257,6 +262,7 @@ class Terminals:
         if len(self._terminals) + self._starting >= self._count_max:
             raise TooManyTerminals(self._count_max)
         buffer = OutputBuffer(output_byte_limit)
+        self._mark = self._mark or new_mark()
         self._starting += 1
         try:
             process = await spawn(
@@ -265,6 +271,7 @@ class Terminals:
                 env=environment(env, without=(*self._without_env, *without_env)),
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.STDOUT if on_stderr is None else subprocess.PIPE,
+                mark=self._mark,
             )
         finally:
             self._starting -= 1
@@ -300,10 +307,13 @@ class Terminals:
         await terminal.end()
 
     async def close_all(self) -> None:
-        """End every command at the same time, and take no new one."""
+        """End every command at the same time, with all that they detached; take no new one."""
         self._closed = True
         terminals = tuple(self._terminals.values())
         self._terminals.clear()
         async with anyio.create_task_group() as tasks:
             for terminal in terminals:
                 tasks.start_soon(terminal.end)
+        if self._mark is not None:
+            with anyio.CancelScope(shield=True):
+                await end_tree(self._mark)

@@ -6,9 +6,9 @@ import os
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from accord.machine import clock
 from accord.machine.programs import find_program
 from accord.proxy.approved_calls import SessionApprovals, command_line
 from accord.translate.chain import Chain
@@ -93,7 +93,7 @@ def surroundings(
     """Those of this machine."""
     return Surroundings(
         now=time.monotonic,
-        stamp=lambda: datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        stamp=clock.timestamp,
         fresh=lambda: uuid.uuid4().hex,
         read_text=read_text,
         keep_secret=keep_secret,

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from accord.machine import clock
+
 # A process in another container cannot be seen.  It counts as alive for so long after the session
 # was used last; if it still lives after that it is told that it has lost the session.
 UNSEEN_SECONDS_MAX = 3600
@@ -55,7 +57,7 @@ def _is_recent(used_at: str | None) -> bool:
         return False
     if used.tzinfo is None:
         used = used.replace(tzinfo=UTC)
-    return datetime.now(UTC) - used < timedelta(seconds=UNSEEN_SECONDS_MAX)
+    return clock.now() - used < timedelta(seconds=UNSEEN_SECONDS_MAX)
 
 
 def _started(pid: int) -> int | None:

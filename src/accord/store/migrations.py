@@ -59,6 +59,17 @@ CREATE TABLE pruned (
 
 STEPS: tuple[str, ...] = (FIRST,)
 
+COLUMNS = {
+    "sessions": (
+        *("number", "id", "cwd", "title", "created_at", "updated_at", "archived", "rest"),
+        *("owner_token", "owner_pid", "owner_started", "owner_place"),
+    ),
+    "events": ("session", "seq", "at", "data"),
+    "kept": ("session", "name", "value"),
+    "pruned": ("id", "cwd", "title", "updated_at", "pruned_at"),
+}
+"""What the newest version has."""
+
 
 def bring_up_to_date(
     connection: sqlite3.Connection, path: str, steps: Sequence[str] = STEPS
@@ -73,7 +84,8 @@ def bring_up_to_date(
     try:
         version = _version(connection, path, len(steps))
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     if version == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -87,8 +99,28 @@ def bring_up_to_date(
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # Some errors have ended the transaction already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
+
+
+def check_schema(connection: sqlite3.Connection, path: str) -> None:
+    """Read the version and the tables of a file that may be damaged; changes nothing.
+
+    Raises:
+        StoreError: it is newer than this program, or is no store, or a table of it is not there.
+        sqlite3.Error: it cannot be read.
+    """
+    version = _version(connection, path, len(STEPS))
+    if version < len(STEPS):
+        return
+    for table, columns in COLUMNS.items():
+        # Fails where one is not there.
+        connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0")
+    # Where the next rows go: without that nothing can be added.
+    for query in ("SELECT max(number) FROM sessions", "SELECT max(session) FROM events"):
+        connection.execute(query).fetchone()
 
 
 def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
@@ -99,7 +131,9 @@ def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
     if not is_fresh and application != APPLICATION_ID:
         raise StoreError(
             "store_damaged",
-            f"{path} is a database of another program; it was left as it is",
+            f"{path} is a database of another program, or damaged; it was left as it is: move it"
+            " away, or set ACCORD_STATE_DIR to another folder (`accord sessions rescue` saves what"
+            " can be read)",
             path=path,
         )
     if version > newest:
@@ -113,4 +147,4 @@ def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
     return int(version)
 
 
-__all__ = ["APPLICATION_ID", "STEPS", "bring_up_to_date"]
+__all__ = ["APPLICATION_ID", "COLUMNS", "STEPS", "bring_up_to_date", "check_schema"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
-from accord.store.migrations import bring_up_to_date
+from accord.store.migrations import bring_up_to_date, check_schema
 
 Synchronous = Literal["NORMAL", "FULL"]
 
@@ -41,20 +41,71 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
     """
     try:
         _make(path)
+        _look(path)
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS_MAX, isolation_level=None, check_same_thread=False
         )
     except (OSError, sqlite3.Error) as error:
         raise explained(error, path) from None
+    # Text that is none is shown with marks in its place; it must not hide all other rows.
+    connection.text_factory = _text
     try:
         _prepare(connection, path, synchronous)
-    except StoreError:
+    except BaseException as error:
         connection.close()
-        raise
-    except (OSError, sqlite3.Error) as error:
-        connection.close()
+        if isinstance(error, StoreError) or not isinstance(error, Exception):
+            raise
+        # Of any kind: SQLite and its Python module trip over damage in many ways.
         raise explained(error, path) from None
     return connection
+
+
+HEADER_BYTES = 100
+"""What every database begins with."""
+
+
+def _look(path: Path) -> None:
+    """Read the schema without a chance to change the file.
+
+    Who opens a file for writing may write to it: a log is moved into it when it is closed.
+
+    Raises:
+        StoreError: it is damaged, of another program, or newer than this one.
+    """
+    try:
+        size = path.stat().st_size
+        has_log = os.path.exists(f"{path}-wal") and os.stat(f"{path}-wal").st_size > 0
+    except OSError:
+        # Who opens it for writing says better what is wrong.
+        return
+    if size == 0 and not has_log:
+        return
+    if 0 < size < HEADER_BYTES:
+        # SQLite would take it for an empty one, and write over it.
+        raise explained(sqlite3.DatabaseError("it is too short"), path)
+    # Without a log nobody writes, and there is nothing to be locked.
+    how = "mode=ro" if has_log else "mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{how}", uri=True, timeout=BUSY_SECONDS_MAX
+        )
+    except sqlite3.Error as error:
+        raise explained(error, path) from None
+    try:
+        check_schema(connection, str(path))
+    except StoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of any kind, see above
+        problem = explained(error, path)
+        if problem.reason == "store_damaged":
+            raise problem from None
+        # Busy, or a folder that nobody may write to: that is not for us to judge here.
+    finally:
+        connection.close()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
@@ -76,7 +127,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronou
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            is_busy = _code(error) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(BUSY_SECONDS_STEP)
@@ -104,17 +155,47 @@ def _make_private(path: Path) -> None:
                 os.chmod(name, FILE_MODE)
 
 
+UNREACHABLE = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_AUTH,
+    }
+)
+"""Errors that say something about the way to the file, and nothing about what is in it."""
+
+WHY_CHARACTERS_MAX = 200
+
+
+def _code(error: Exception) -> int:
+    """What kind of error SQLite reports; 0 where it is one of its Python module's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _short(why: str) -> str:
+    """What SQLite said, without what it quoted of the damage."""
+    plain = "".join(one if one.isprintable() else "?" for one in why)
+    return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
+
+
 def explained(error: Exception, path: Path) -> StoreError:
     """What happened to the file, in a sentence that says what to do."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     details = {"path": str(path)}
     if code == sqlite3.SQLITE_FULL:
         text = f"there is no space left for {path}; free some, and go on"
         return StoreError("store_full", text, **details)
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if not isinstance(error, OSError) and code not in UNREACHABLE:
+        why = _short(str(error) or type(error).__name__)
         text = (
-            f"{path} is damaged or no store of sessions ({error}); it was left as it is:"
-            " move it away to begin a new one"
+            f"{path} is damaged or no store of sessions ({why}); it was left as it is:"
+            " `accord sessions rescue` saves what can be read into a new store, or move it away to"
+            " begin with an empty one"
         )
         return StoreError("store_damaged", text, **details)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -11,8 +11,8 @@ What always holds
 
 from __future__ import annotations
 
+import os
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from accord.errors import StoreError
+from accord.machine import clock
 from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
 from accord.store import tables
@@ -27,7 +28,7 @@ from accord.store.coalescing import Coalescer
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
 from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS
-from accord.store.opening import Synchronous
+from accord.store.opening import Synchronous, explained, open_file
 from accord.store.writer import Writer
 
 # Updates that are read at a time: large enough to be quick, small enough not to hold up writers.
@@ -35,7 +36,7 @@ SLICE_UPDATES = 2000
 
 
 @cache
-def _update_reader() -> Callable[[bytes], Any]:
+def update_reader() -> Callable[[bytes], Any]:
     # Made with the first replay: a decoder of all updates takes some milliseconds.
     return reading(cast("Any", v2.SessionUpdate))
 
@@ -57,7 +58,7 @@ class SqliteLog:
         Raises (when awaited):
             StoreError: it could not be written, and is not in the log.
         """
-        at, data = int(time.time() * 1000), encode(update)
+        at, data = int(clock.seconds() * 1000), encode(update)
         return self._writer.submit(
             partial(tables.append, number=self._number, owner=self._owner, at=at, data=data)
         )
@@ -87,11 +88,33 @@ class SqliteLog:
         )
         try:
             rows = db.execute(query, (self._number, after, last, SLICE_UPDATES)).fetchall()
-            read = _update_reader()
+            read = update_reader()
             updates = coalescer.take([read(data) for _, data in rows])
-        except (Invalid, TypeError) as error:
+        except (Invalid, TypeError, ValueError) as error:
             raise tables.damaged(self._session_id, str(error)) from None
         return (rows[-1][0] if rows else last), updates
+
+
+def try_store(path: Path) -> None:
+    """Open a store, or make it, and see that a session can be added; none is.
+
+    Raises:
+        StoreError: it cannot be used; says why, and what to do.
+    """
+    connection = open_file(path, "NORMAL")
+    nobody = Owner("", 0, 0, "")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        number = tables.insert(connection, SessionRecord(os.urandom(16).hex(), "/"), nobody)
+        tables.append(connection, number, nobody, 0, b"{}")
+    except StoreError:
+        raise
+    except (sqlite3.Error, UnicodeError, OSError) as error:
+        raise explained(error, path) from None
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.close()
 
 
 class SqliteStore:
@@ -127,8 +150,12 @@ class SqliteStore:
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """The record, if there is one."""
-        row = await self._find(session_id)
-        return None if row is None else row.record()
+
+        def work(db: sqlite3.Connection) -> SessionRecord | None:
+            row = tables.find(db, session_id)
+            return None if row is None else row.record()
+
+        return await self._writer.submit(work, reads=True)
 
     async def _find(self, session_id: str) -> tables.Row | None:
         return await self._writer.submit(partial(tables.find, session_id=session_id), reads=True)
@@ -147,9 +174,7 @@ class SqliteStore:
             self._holders[session_id] = left
             return
         if self._holders.pop(session_id, None) is not None:
-            await self._writer.submit(
-                partial(tables.give_back, session_id=session_id, owner=self._owner)
-            )
+            await self._give_back(session_id)
 
     async def put(self, record: SessionRecord) -> None:
         """Replace the record of a known session."""
@@ -203,7 +228,9 @@ class SqliteStore:
             except sqlite3.DatabaseError as error:
                 # A page of this value; other sessions are not touched.
                 raise tables.damaged(session_id, str(error)) from None
-            return None if row is None else bytes(row[0])
+            if row is not None and not isinstance(row[0], bytes):
+                raise tables.damaged(session_id, f"{name!r} is no bytes")
+            return None if row is None else row[0]
 
         return await self._writer.submit(work, reads=True)
 
@@ -238,11 +265,21 @@ class SqliteStore:
     async def aclose(self) -> None:
         """Give all sessions back and close the file."""
         held, self._holders = tuple(self._holders), {}
-        for session_id in held:
+        try:
+            for session_id in held:
+                await self._give_back(session_id)
+        finally:
+            await self._writer.aclose()
+
+    async def _give_back(self, session_id: str) -> None:
+        try:
             await self._writer.submit(
                 partial(tables.give_back, session_id=session_id, owner=self._owner)
             )
-        await self._writer.aclose()
+        except StoreError as error:
+            # A damaged file is not written to; the session is free when this process ends.
+            if error.reason != "store_damaged":
+                raise
 
 
-__all__ = ["SqliteLog", "SqliteStore", "StoreError"]
+__all__ = ["SqliteLog", "SqliteStore", "StoreError", "try_store"]

@@ -7,11 +7,12 @@ nothing behind when it raises.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from accord.errors import StoreError
+from accord.machine import clock
 from accord.schema.codec import Invalid, encode, to_python
 from accord.store.interface import BadCursor, Page, SessionRecord
 from accord.store.lease import Owner, is_alive
@@ -69,14 +70,51 @@ class Row(NamedTuple):
         try:
             rest: dict[str, Any] = to_python(self.rest.encode())
             rest["additional_directories"] = tuple(rest["additional_directories"])
-            return replace(self.brief(), **rest)
-        except (Invalid, TypeError, KeyError, AttributeError) as error:
+            record = replace(self.brief(), **rest)
+            _check(record)
+            return record
+        except (Invalid, TypeError, KeyError, AttributeError, ValueError) as error:
             raise damaged(self.session_id, str(error)) from None
+
+
+def _check(record: SessionRecord) -> None:
+    """Raise TypeError for a record that has something else in one of its fields."""
+    fits = (
+        all(isinstance(one, str) for one in record.additional_directories)
+        and isinstance(record.options, dict)
+        and all(isinstance(one, str | bool) for one in record.options.values())
+        and isinstance(record.system_prompt, str | None)
+        and isinstance(record.tokens, dict)
+        and all(isinstance(one, int) for one in record.tokens.values())
+    )
+    if not fits:
+        raise TypeError("a field of it holds something else")
+
+
+def read_row(values: Sequence[Any]) -> Row:
+    """A row that has what its columns should have.
+
+    Raises:
+        StoreError: it has not; in a damaged file a column may hold anything.
+    """
+    row = Row(*values)
+    texts = (row.session_id, row.cwd, row.rest, row.created_at)
+    optional_texts = (row.title, row.updated_at, row.owner_token, row.owner_place)
+    numbers = (row.number, row.archived)
+    optional_numbers = (row.owner_pid, row.owner_started)
+    if (
+        all(isinstance(one, str) for one in texts)
+        and all(one is None or isinstance(one, str) for one in optional_texts)
+        and all(isinstance(one, int) for one in numbers)
+        and all(one is None or isinstance(one, int) for one in optional_numbers)
+    ):
+        return row
+    raise damaged(str(row.session_id), "a column of it holds something else")
 
 
 def now() -> str:
     """The time as records have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return clock.timestamp()
 
 
 def damaged(session_id: str, why: str) -> StoreError:
@@ -96,7 +134,7 @@ def find(db: sqlite3.Connection, session_id: str) -> Row | None:
     """
     row = db.execute(f"{_SELECT} WHERE id = ?", (session_id,)).fetchone()
     if row is not None:
-        return Row(*row)
+        return read_row(row)
     gone = db.execute("SELECT pruned_at FROM pruned WHERE id = ?", (session_id,)).fetchone()
     if gone is not None:
         raise StoreError(
@@ -142,13 +180,14 @@ def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
     cursor = db.execute(
         "INSERT INTO sessions (id, cwd, title, updated_at, archived, rest, created_at,"
         " owner_token, owner_pid, owner_started, owner_place) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-        (*_values(record), now(), *owner),
+        (*row_values(record), now(), *owner),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
 
 
-def _values(record: SessionRecord) -> tuple[Any, ...]:
+def row_values(record: SessionRecord) -> tuple[Any, ...]:
+    """Id, folder, title, time, whether it is archived, and the rest, as the columns have them."""
     fields = {name: getattr(record, name) for name in SessionRecord.__slots__}
     columns = [fields.pop(name) for name in _COLUMNS]
     return (*columns[:-1], int(record.archived), encode(fields).decode())
@@ -158,7 +197,7 @@ def update(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> None:
     """Replace the record of a known session that nobody else has."""
     if find_free(db, record.session_id, owner) is None:
         return
-    session_id, *values = _values(record)
+    session_id, *values = row_values(record)
     db.execute(
         "UPDATE sessions SET cwd = ?, title = ?, updated_at = ?, archived = ?, rest = ?"
         " WHERE id = ?",
@@ -211,7 +250,7 @@ def append(db: sqlite3.Connection, number: int, owner: Owner, at: int, data: byt
     if db.execute(_APPEND, (at, data, number, owner.token)).rowcount:
         return
     row = db.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
-    found = None if row is None else Row(*row)
+    found = None if row is None else read_row(row)
     if found is not None and found.owner is not None:
         raise in_use(found.session_id, found.owner)
 
@@ -237,15 +276,20 @@ def page(
         f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY number DESC LIMIT ?",
         (*values, length + 1),
     ).fetchall()
-    found = [Row(*row) for row in rows]
-    more = len(found) > length
+    more = len(rows) > length
+    listed = (_listed(row) for row in rows[:length])
     return Page(
-        tuple(_listed(row) for row in found[:length]),
-        f"below:{found[length - 1].number}" if more else None,
+        tuple(record for record in listed if record is not None),
+        f"below:{rows[length - 1][0]}" if more else None,
     )
 
 
-def _listed(row: Row) -> SessionRecord:
+def _listed(values: Sequence[Any]) -> SessionRecord | None:
+    try:
+        row = read_row(values)
+    except StoreError:
+        # It has no name that could be shown.
+        return None
     try:
         return row.record()
     except StoreError:
@@ -313,7 +357,7 @@ def prune(db: sqlite3.Connection, before: str, owner: Owner, keep: int) -> list[
     """Throw away sessions that were used last before then, but for the `keep` newest ones."""
     rows = db.execute(f"{_SELECT} ORDER BY coalesce(updated_at, created_at) DESC").fetchall()
     gone: list[str] = []
-    for row in (Row(*one) for one in rows[keep:]):
+    for row in (read_row(one) for one in rows[keep:]):
         other = row.owner
         taken = other is not None and (
             other.token == owner.token or is_alive(other, row.updated_at)

@@ -27,6 +27,7 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
+from accord.errors import StoreError
 from accord.store.opening import Synchronous, explained, open_file
 
 T = TypeVar("T")
@@ -81,6 +82,8 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
+        # What is wrong with the file; nothing is written to it any more.
+        self._damage: StoreError | None = None
         self.commits = 0
 
     def submit(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> Pending[T]:
@@ -156,11 +159,14 @@ class Writer:
             one.settle(result, None)
 
     def _transaction(self, group: Sequence[Pending[Any]]) -> list[Any]:
+        reads = all(one.reads for one in group)
+        if self._damage is not None and not reads:
+            # A new one each time: an error that is raised again grows a traceback.
+            raise StoreError(self._damage.reason, str(self._damage), **self._damage.details)
         connection = self._connection
         if connection is None:
             connection = self._connection = open_file(self._path, self._synchronous)
         # Who only reads needs no turn among the writers of other processes.
-        reads = all(one.reads for one in group)
         connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
         try:
             results = [one.work(connection) for one in group]
@@ -174,7 +180,17 @@ class Writer:
         return results
 
     def _as_told(self, error: Exception) -> Exception:
-        return explained(error, self._path) if isinstance(error, sqlite3.Error) else error
+        """The error for whoever waits: what is wrong with which file, and what helps."""
+        if isinstance(error, sqlite3.Error | UnicodeError | OSError):
+            problem = explained(error, self._path)
+            if problem.reason == "store_damaged" and self._damage is None:
+                # It says that the file is left as it is.
+                self._damage = problem
+            return problem
+        if isinstance(error, StoreError) and error.reason == "session_damaged":
+            text = f"{error}; `accord sessions rescue` saves what can be read of {self._path}"
+            return StoreError(error.reason, text, path=str(self._path), **error.details)
+        return error
 
 
 def _end(connection: sqlite3.Connection) -> None:

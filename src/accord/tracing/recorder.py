@@ -11,6 +11,8 @@ What always holds
       session.  What cannot be kept is counted and written down as a gap.
     * Ends go on too: who closes a pipe on one side closes it on the other, signals reach the
       agent, and its exit is ours.
+    * When the agent has ended, so has everything that it started.  An agent whose client is gone
+      has `CLIENT_GONE_SECONDS` left.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from functools import partial
 from types import FrameType
 
 from accord.errors import SpawnFailed
-from accord.machine.groups import ProcessGroup, track
+from accord.machine import descendants, shutdown
+from accord.machine.groups import ProcessGroup, track, watch
 from accord.machine.programs import with_program
 from accord.tracing.packets import pack
 from accord.tracing.waiting import wait_for
@@ -46,6 +49,9 @@ SCRIBE_SECONDS = 3.0
 
 After that it goes on alone with what it was told.
 """
+
+CLIENT_GONE_SECONDS = 5.0
+"""How long an agent may go on that nobody writes to and nobody reads."""
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
 
@@ -207,6 +213,14 @@ def _for_a_person(descriptor: int) -> Callable[[bytes], None] | None:
     return PassedOutput(descriptor)
 
 
+def _has_reader(descriptor: int) -> bool:
+    """Whether somebody may still read what we write there."""
+    poll = select.poll()
+    # Errors are told without being asked for.
+    poll.register(descriptor, 0)
+    return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
 def _wait(descriptor: int, event: int) -> None:
     poll = select.poll()
     poll.register(descriptor, event)
@@ -234,6 +248,8 @@ class Recorder:
         self._line: Line | None = None
         self._scribe: int | None = None
         self._ending = False
+        self._mark = descendants.new_mark()
+        self._unheard_since: float | None = None
 
     def run(self) -> int:
         """Record until the agent has ended; its return code as `subprocess` tells it.
@@ -248,10 +264,12 @@ class Recorder:
         self._forward_signals(group)
         if self._line is not None:
             self._line.start()
-        outward = self._pumps(agent)
-        code = wait_for(agent)
-        # Its children were not ours to end when nobody recorded, and are not now.
+        inward, outward = self._pumps(agent)
+        code = wait_for(agent, lambda: self._end_if_unheard(inward, group))
         group.leader_reaped()
+        # Before the last words are waited for: whoever it left behind holds its pipes.
+        descendants.end_marked(self._mark)
+        group.signal(signal.SIGKILL)
         group.forget()
         deadline = time.monotonic() + DRAIN_SECONDS
         for pump in outward:
@@ -261,6 +279,7 @@ class Recorder:
 
     def _start_agent(self) -> subprocess.Popen[bytes]:
         command = list(self._settings.command)
+        watch()
         try:
             return subprocess.Popen(
                 with_program(command, self._settings.env),
@@ -268,15 +287,28 @@ class Recorder:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=self._settings.env,
+                env=descendants.marked(self._settings.env, self._mark),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SpawnFailed(f"cannot start {command[0]!r}: {reason}") from error
 
-    def _pumps(self, agent: subprocess.Popen[bytes]) -> tuple[Pump, Pump]:
-        """Start passing on; those whose end is waited for."""
+    def _end_if_unheard(self, inward: Pump, group: ProcessGroup) -> None:
+        """End an agent whose client is gone: nothing more comes from it, and it reads nothing."""
+        if inward.thread.is_alive() or _has_reader(1):
+            self._unheard_since = None
+            return
+        now = time.monotonic()
+        if self._unheard_since is None:
+            self._unheard_since = now
+        elif now - self._unheard_since > CLIENT_GONE_SECONDS:
+            # It had its chance when its stdin was closed.
+            group.signal(signal.SIGTERM)
+            descendants.end_marked(self._mark)
+
+    def _pumps(self, agent: subprocess.Popen[bytes]) -> tuple[Pump, tuple[Pump, Pump]]:
+        """Start passing on: to the agent, and what its end is waited for, from it."""
         assert agent.stdin is not None
         assert agent.stdout is not None
         assert agent.stderr is not None
@@ -292,7 +324,7 @@ class Recorder:
         )
         for pump in (inward, *outward):
             pump.thread.start()
-        return outward
+        return inward, outward
 
     def _seeing(self, source: str) -> Callable[[float, bytes], None]:
         line, began = self._line, self._began
@@ -303,6 +335,9 @@ class Recorder:
     def _forward_signals(self, group: ProcessGroup) -> None:
         def forward(number: int, _: FrameType | None) -> None:
             group.signal(number)
+            if number in shutdown.SIGNALS:
+                # It may ignore that; we may not.
+                shutdown.begin(number)
 
         for name in FORWARDED:
             number = getattr(signal, name, None)
@@ -325,6 +360,8 @@ class Recorder:
         if self._scribe == 0:
             os.close(writing)
             self._be_scribe(reading, file)
+        # It writes to the end, also after ours, and goes by itself.
+        descendants.spare(self._scribe)
         os.close(reading)
         os.close(file)
         self._line = Line(writing, self._line_ended)
@@ -351,18 +388,16 @@ class Recorder:
 
     def _write_recording(self, pipe: int, file: int) -> None:
         # Loaded here: the process that passes bytes has no use for it.
-        from datetime import UTC, datetime
-
+        from accord.machine import clock
         from accord.machine.secrets import secret_values
         from accord.tracing.redaction import FrameRedactor
         from accord.tracing.scribe import write_recording
 
         passed = time.monotonic() - self._began
-        started = datetime.fromtimestamp(time.time() - passed, UTC)
         write_recording(
             pipe,
             file,
-            started=started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            started=clock.timestamp("microseconds", seconds_ago=passed),
             command=list(self._settings.command),
             program=self._settings.program,
             redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import select
 import subprocess
+from collections.abc import Callable
 
 # After so long a signal that came at a bad moment is handled.
 LOOK_SECONDS = 1.0
 
 
-def wait_for(agent: subprocess.Popen[bytes]) -> int:
-    """Its return code.  It is looked for again and again: a signal that comes just before a wait
-    for good begins would be handled only when that is over.
+def wait_for(agent: subprocess.Popen[bytes], look: Callable[[], None] = lambda: None) -> int:
+    """Its return code; `look` is called about once a second until then.
+
+    It is waited for again and again: a signal that comes just before a wait for good begins would
+    be handled only when that is over.
     """
     try:
         ended = os.pidfd_open(agent.pid)
@@ -20,6 +23,7 @@ def wait_for(agent: subprocess.Popen[bytes]) -> int:
         ended = -1
     try:
         while True:
+            look()
             if ended >= 0 and not select.select([ended], [], [], LOOK_SECONDS)[0]:
                 continue
             try:

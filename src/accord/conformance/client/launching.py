@@ -21,6 +21,7 @@ from subprocess import DEVNULL
 from typing import Literal
 
 import anyio
+from anyio import to_thread
 from anyio.abc import Process, SocketStream
 
 from accord.conformance.client import bridge
@@ -33,6 +34,7 @@ from accord.conformance.program import (
     started,
 )
 from accord.conformance.wire import RawPeer, Unanswered
+from accord.machine.descendants import end_marked, new_mark
 from accord.machine.own_program import own_file
 
 Way = Literal["spawn", "stdio"]
@@ -172,7 +174,8 @@ def _agent_program(path: Path, address: str) -> str:
 async def _spawned(
     command: Sequence[str], folder: str, env: Mapping[str, str]
 ) -> AsyncGenerator[Launched]:
-    process = await open_program(command, stdin=DEVNULL, folder=folder, env=env)
+    mark = new_mark()
+    process = await open_program(command, stdin=DEVNULL, folder=folder, env=env, mark=mark)
     client = Launched(process, "spawn")
     try:
         async with anyio.create_task_group() as tasks:
@@ -187,6 +190,7 @@ async def _spawned(
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     await stream.aclose()
+            await to_thread.run_sync(end_marked, mark)
 
 
 async def _leave(client: Launched, seconds: float) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from time import monotonic
 from typing import Literal, TypeAlias
 
+from accord.machine.clock import now as time_of_day
 from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
 from accord.tracing.redaction import FrameRedactor
 from accord.tracing.scribe import FrameStream, Scribe
@@ -97,7 +97,7 @@ class Traffic:
     ) -> None:
         self._clock = clock
         self._began = clock()
-        self._started = datetime.now(UTC)
+        self._started = time_of_day()
         self._frames_max = frames_max
         self._bytes_max = bytes_max
         self._items: list[Item] = []

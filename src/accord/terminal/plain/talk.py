@@ -23,6 +23,8 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
+from accord.machine import shutdown
+from accord.machine.descendants import kept
 from accord.terminal.engine.desk import Desk
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompting.drafting import Draft
@@ -123,7 +125,7 @@ class Talk:
         """
         if not isinstance(self._listener, Person):
             raise AccordError("There is no terminal for an editor here.")
-        return await self._listener.lend(command, {})
+        return await self._listener.lend(command, kept({}))
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do something beside the talk that may ask the person; a failure is told."""
@@ -197,6 +199,7 @@ class Talk:
                 continue
             if number in ENDING or self._wants_to_leave:
                 self._ended_by = number
+                shutdown.begin(number)
                 assert self._tasks is not None
                 self._tasks.cancel_scope.cancel()
                 return

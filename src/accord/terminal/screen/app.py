@@ -26,6 +26,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher
 
+from accord.machine import shutdown
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.attention import Attention
@@ -336,6 +337,7 @@ class AccordApp(ActingApp):
         when_gone(_INPUT, lambda: self._ended_by(signal.SIGHUP))
 
     def _ended_by(self, number: signal.Signals) -> None:
+        shutdown.begin(number)
         if number is signal.SIGHUP and not os.isatty(_INPUT):
             # The terminal is gone: nothing can be drawn, and who tries waits for ever.
             self.run_worker(self._leave_without_terminal(), exit_on_error=False)
@@ -346,6 +348,7 @@ class AccordApp(ActingApp):
         await self._end_agents()
         if self.on_hang_up is not None:
             self.on_hang_up()
+        shutdown.finish()
         os._exit(128 + signal.SIGHUP)
 
     async def _end_agents(self) -> None:

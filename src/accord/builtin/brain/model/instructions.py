@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from datetime import datetime
 from typing import Final
 
 from pydantic_ai.messages import InstructionPart
@@ -11,6 +10,7 @@ from pydantic_ai.messages import InstructionPart
 from accord.builtin.policy import MODES, PLAN
 from accord.builtin.tools.result import capped
 from accord.builtin.tools.toolbox import Toolbox
+from accord.machine import clock
 
 PROJECT_FILE: Final = "AGENTS.md"
 PROJECT_CHARACTERS_MAX: Final = 32_000
@@ -72,7 +72,7 @@ def _surroundings(tools: Toolbox) -> str:
     lines = [
         f"Working folder: {session.cwd}",
         f"System: {platform.system()}",
-        f"Date: {datetime.now().astimezone():%Y-%m-%d}",
+        f"Date: {clock.local_date()}",
     ]
     others = session.roots[1:]
     if others:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from accord.machine.descendants import kept
 from accord.machine.programs import find_program
 from accord.terminal.model.prompting.attachments import IMAGE_BYTES_MAX, PromptError
 
@@ -53,7 +54,7 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     try:
         done = subprocess.run(
             command,
-            env=dict(environ),
+            env=kept(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

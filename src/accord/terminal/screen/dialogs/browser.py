@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 
+from accord.machine.descendants import kept
 from accord.machine.programs import find_program
 
 START_SECONDS = 4.0
@@ -56,6 +57,8 @@ def open_page(url: str) -> bool:
             stderr=subprocess.DEVNULL,
             # Without our terminal a browser for terminals cannot draw over us.
             start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
         )
     except OSError:
         return False

@@ -19,6 +19,7 @@ import anyio
 from textual.app import App, SuspendNotSupported
 
 from accord.errors import SpawnFailed
+from accord.machine.descendants import kept
 from accord.machine.failures import FileFailure
 from accord.machine.local_files import LocalFiles
 from accord.machine.programs import with_program
@@ -59,6 +60,8 @@ def _start(command: Sequence[str]) -> str:
             stdout=nothing,
             stderr=nothing,
             start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
         )
     except SpawnFailed as error:
         return _sentence(error)
@@ -86,7 +89,7 @@ async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
         # The one gives the terminal away; without the other we would draw over the editor.
         with app.batch_update(), app.suspend():
             async with await anyio.open_process(
-                with_program(command), stdin=None, stdout=None, stderr=None
+                with_program(command), stdin=None, stdout=None, stderr=None, env=kept()
             ) as process:
                 await process.wait()
     except SuspendNotSupported:

@@ -11,7 +11,6 @@ What always holds
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from anyio import to_thread
@@ -22,6 +21,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Label
 
+from accord.machine import clock
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.traffic import Item
@@ -349,7 +349,7 @@ class TrafficScreen(ModalScreen[None]):
 
 
 def _file_name() -> str:
-    return f"traffic-{datetime.now().astimezone():%Y%m%d-%H%M%S}.jsonl"
+    return f"traffic-{clock.file_stamp()}.jsonl"
 
 
 class TrafficTitle(PartsLine):

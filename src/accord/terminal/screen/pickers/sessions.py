@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from accord.client.wire import SessionInfo
 from accord.errors import AccordError
+from accord.machine import clock
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.words.spans import ago
@@ -48,7 +49,7 @@ class SessionsScreen(Picker["Chat | None"]):
         super().__init__()
         self._chat = chat
         self._desk = desk
-        self._now = now or datetime.now(UTC)
+        self._now = now or clock.now()
         self._sessions: dict[str, SessionInfo] = {}
         self._is_opening = False
 

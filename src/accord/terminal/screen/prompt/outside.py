@@ -6,7 +6,6 @@ to all the while.
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import tempfile
@@ -18,6 +17,7 @@ import anyio.to_thread
 from textual.app import App, SuspendNotSupported
 
 from accord.errors import SpawnFailed
+from accord.machine.descendants import kept
 from accord.machine.programs import with_program
 from accord.terminal.model.prompting.attachments import PromptError
 
@@ -80,7 +80,7 @@ def _read(path: Path) -> str:
 
 
 def _run(command: list[str]) -> int:
-    return subprocess.run(with_program(command), check=False, env=dict(os.environ)).returncode
+    return subprocess.run(with_program(command), check=False, env=kept()).returncode
 
 
 __all__ = ["edit_outside", "editor_command"]

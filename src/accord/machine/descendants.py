@@ -1,0 +1,393 @@
+"""Processes that descend from this one, wherever they went.
+
+A process group ends with one signal, but a program can leave its group (`setsid`) and its parent
+(fork twice).  Two things still find it:
+
+    * A mark.  Programs that we start carry a word of ours in their environment, and so does
+      everything that they start.  Needs nothing of this process, so it serves the library too.
+    * Adoption.  On Linux a process can ask to become the parent of orphaned descendants
+      (PR_SET_CHILD_SUBREAPER).  That finds programs whose environment was cleared, but it concerns
+      the whole process: the commands of `accord` do it, and a program may call `adopt_orphans`.
+
+It must not know pipes, event loops or what the programs are for.  It must not import anything of
+ours either: the process that cleans up after a killed one runs this file as a script.
+
+Always holds
+    * Nothing older than this process and nothing that it does not descend from is signalled.
+    * A program that was started with the environment of `kept` is left alone, with all its own
+      descendants: a browser that the user opened is theirs.
+    * Exit statuses of known children are left to those who wait for them.
+
+Without /proc (macOS, for instance) nothing is found here; process groups are all there is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+__all__ = ["adopt_orphans", "end_descendants", "kept", "kill_descendants", "marked", "new_mark"]
+
+VARIABLE = "ACCORD_TREE"
+"""The variable with the marks: of this process, and of those above it that are ours too."""
+
+KEPT_VARIABLE = "ACCORD_KEPT"
+"""The variable of programs that may outlive us."""
+
+TERMINATE_SECONDS = 1.0
+"""How long descendants may take to leave after SIGTERM."""
+
+KILL_SECONDS = 2.0
+"""How long we look for the end of those that got SIGKILL, and for new ones that they forked."""
+
+POLL_SECONDS = (0.005, 0.05)
+"""How often the process table is read while we wait, at first and later."""
+
+REAP_SECONDS = 5.0
+"""An adopted orphan that ended is collected when nobody else has done so for this long."""
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Process:
+    """One line of the process table."""
+
+    __slots__ = ("group", "parent", "pid", "started", "state")
+
+    def __init__(self, pid: int, state: str, parent: int, group: int, started: int) -> None:
+        self.pid = pid
+        self.state = state
+        self.parent = parent
+        self.group = group
+        self.started = started
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is only an entry that nobody collected."""
+        return self.state in "ZX"
+
+
+def process_table() -> dict[int, Process]:
+    """Every process that can be seen; empty where there is no /proc."""
+    try:
+        entries = os.listdir("/proc")
+    except OSError:
+        return {}
+    found = (read_process(int(entry)) for entry in entries if entry.isdigit())
+    return {process.pid: process for process in found if process is not None}
+
+
+def read_process(pid: int) -> Process | None:
+    """What /proc says about one process; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            line = file.read()
+        # The name in parentheses may hold anything, parentheses too.
+        words = line.rpartition(b")")[2].split()
+        return Process(pid, words[0].decode(), int(words[1]), int(words[2]), int(words[19]))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _variable(pid: int, name: str) -> bytes:
+    """The value of an environment variable of a process, as far as it can be read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return b""
+    wanted = f"{name}=".encode()
+    return next((one[len(wanted) :] for one in variables if one.startswith(wanted)), b"")
+
+
+def has_mark(pid: int, mark: str) -> bool:
+    """Whether a process carries this mark, or one that was made below it."""
+    words = _variable(pid, VARIABLE).decode("ascii", "replace").split(":")
+    return any(word == mark or word.startswith(f"{mark}.") for word in words)
+
+
+def find_members(
+    *,
+    mark: str | None = None,
+    parent: int | None = None,
+    groups: Collection[int] = (),
+    spared: Collection[int] = (),
+    started_after: int = 0,
+) -> list[Process]:
+    """The living processes with a mark, in a group or below a parent, with all their descendants.
+
+    Those in `spared` and those that are kept are left out, with their own descendants.
+    """
+    table = {pid: one for pid, one in process_table().items() if one.started >= started_after}
+    children: dict[int, list[Process]] = {}
+    for process in table.values():
+        children.setdefault(process.parent, []).append(process)
+    left_out = {os.getpid(), *spared}
+    waiting: list[Process] = [] if parent is None else list(children.get(parent, ()))
+    waiting.extend(
+        process
+        for process in table.values()
+        if process.group in groups or (mark is not None and has_mark(process.pid, mark))
+    )
+    keeper = (mark or "").partition(".")[0].encode()
+    members: dict[int, Process] = {}
+    while waiting:
+        process = waiting.pop()
+        if process.pid in members or process.pid in left_out:
+            continue
+        if keeper and _variable(process.pid, KEPT_VARIABLE) == keeper:
+            left_out.add(process.pid)
+            continue
+        members[process.pid] = process
+        waiting.extend(children.get(process.pid, ()))
+    return [process for process in members.values() if not process.is_dead]
+
+
+def send(process: Process, number: int) -> bool:
+    """Send a signal to exactly this process; False when it is gone or not ours to signal."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        handle = -1
+    try:
+        # Another process may have got the number meanwhile; from here on the handle names one.
+        found = read_process(process.pid)
+        if found is None or found.started != process.started:
+            return False
+        if handle >= 0:
+            signal.pidfd_send_signal(handle, number)
+        else:
+            os.kill(process.pid, number)
+    except OSError:
+        return False
+    finally:
+        if handle >= 0:
+            os.close(handle)
+    return True
+
+
+def end_members(
+    find: Callable[[], list[Process]],
+    terminate_seconds: float = TERMINATE_SECONDS,
+    kill_seconds: float = KILL_SECONDS,
+) -> None:
+    """SIGTERM to all that `find` finds, then SIGKILL, again and again until it finds no more.
+
+    Returns at the latest after both bounds.  Processes that we may not signal are not waited for.
+    """
+    asked: set[tuple[int, int]] = set()
+
+    def ask(process: Process) -> bool:
+        key = (process.pid, process.started)
+        if key in asked:
+            return True
+        asked.add(key)
+        # A stopped process acts on SIGTERM only after it was woken.
+        return send(process, signal.SIGTERM) and send(process, signal.SIGCONT)
+
+    if terminate_seconds > 0 and _until_none(find, ask, terminate_seconds):
+        return
+    _until_none(find, lambda process: send(process, signal.SIGKILL), kill_seconds)
+
+
+def _until_none(
+    find: Callable[[], list[Process]], end: Callable[[Process], bool], seconds: float
+) -> bool:
+    deadline = time.monotonic() + seconds
+    pause, pause_max = POLL_SECONDS
+    while True:
+        # All of them get their signal, also after one that could not be signalled.
+        signalled = [end(process) for process in find()]
+        if not any(signalled):
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, pause_max)
+
+
+class _OwnTree:
+    """What belongs to this process.  Guards: which children are known, and whether it adopts."""
+
+    def __init__(self) -> None:
+        self.mark = ""
+        self.count = 0
+        self.adopts = False
+        self.wants_orphans = False
+        self.reaps = False
+        self.spared: set[int] = set()
+        self.dead_since: dict[int, float] = {}
+        self.looked = 0.0
+
+    def find(self) -> list[Process]:
+        """Every process that has to end with this one."""
+        own = read_process(os.getpid())
+        if own is None or not (self.mark or self.adopts):
+            return []
+        return find_members(
+            mark=self.own_mark(),
+            parent=own.pid if self.adopts else None,
+            spared=self.spared,
+            started_after=own.started,
+        )
+
+    def own_mark(self) -> str:
+        if not self.mark:
+            self.mark = os.urandom(8).hex()
+        return self.mark
+
+    def reap(self, known: Collection[int]) -> None:
+        """Collect adopted orphans that ended, but no child that somebody waits for."""
+        now = time.monotonic()
+        if not (self.adopts and self.reaps) or now - self.looked < REAP_SECONDS:
+            return
+        self.looked = now
+        own = os.getpid()
+        dead = [
+            process.pid
+            for process in process_table().values()
+            if process.parent == own and process.is_dead and process.pid not in known
+        ]
+        self.dead_since = {pid: self.dead_since.get(pid, now) for pid in dead}
+        for pid, since in self.dead_since.items():
+            # Who waits for a child collects it at once; nobody waits for this one.
+            if now - since >= REAP_SECONDS and pid not in self.spared:
+                try:
+                    os.waitpid(pid, os.WNOHANG)
+                except ChildProcessError:
+                    pass
+
+
+_own = _OwnTree()
+if hasattr(os, "register_at_fork"):
+    # A forked child must not end its parent's programs.
+    os.register_at_fork(after_in_child=_own.__init__)  # type: ignore[misc]
+
+
+def process_mark() -> str:
+    """The mark of this process; every mark that it makes is one below it."""
+    return _own.own_mark()
+
+
+def new_mark() -> str:
+    """A mark of its own for one program and all that it starts."""
+    _own.count += 1
+    return f"{_own.own_mark()}.{_own.count}"
+
+
+def marked(env: Mapping[str, str] | None = None, mark: str | None = None) -> dict[str, str]:
+    """The variables (ours by default) for a program that must not outlive us."""
+    made = dict(os.environ if env is None else env)
+    above = os.environ.get(VARIABLE, "")
+    own = mark or new_mark()
+    made[VARIABLE] = f"{above}:{own}" if above else own
+    return made
+
+
+def kept(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables (ours by default) for a program of the user's that may outlive us.
+
+    Nothing of ours ends it, nor what it starts: a browser, an editor with a window.
+    """
+    made = dict(os.environ if env is None else env)
+    made[KEPT_VARIABLE] = _own.own_mark()
+    return made
+
+
+def spare(pid: int) -> None:
+    """Never signal or collect this child of ours; it ends by itself."""
+    _own.spared.add(pid)
+
+
+def no_longer_spare(pid: int) -> None:
+    """The child was collected; its number may be anybody's now."""
+    _own.spared.discard(pid)
+
+
+def adopt_orphans() -> bool:
+    """Become the parent of descendants whose own parent ended; False where the system cannot.
+
+    It concerns the whole process.  From now on `end_descendants` ends every child of this process,
+    its own ones included.  To collect orphans that end is the program's part (`os.waitpid`): only
+    it knows for which children somebody waits.
+    """
+    _own.wants_orphans = False
+    if not _own.adopts and sys.platform.startswith("linux") and os.path.isdir("/proc/self"):
+        import ctypes
+
+        try:
+            _own.adopts = ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+        except (OSError, AttributeError):
+            return False
+    return _own.adopts
+
+
+def adopt_orphans_later() -> None:
+    """Do so before the first program is started, and collect orphans that end; for our commands.
+
+    Loading what it needs takes a moment, which a command that starts nothing can do without.
+    """
+    _own.wants_orphans = _own.reaps = True
+
+
+def before_start(known: Iterable[int]) -> None:
+    """To be called before a program is started; `known` are children that somebody waits for."""
+    if _own.wants_orphans:
+        adopt_orphans()
+    _own.reap(frozenset(known))
+
+
+def end_descendants(
+    terminate_seconds: float = TERMINATE_SECONDS, kill_seconds: float = KILL_SECONDS
+) -> None:
+    """End every program that was started with a mark and all that it started, daemons included.
+
+    After `adopt_orphans` that is every descendant of this process.  Blocks within both bounds.
+    """
+    end_members(_own.find, terminate_seconds, kill_seconds)
+
+
+def kill_descendants() -> None:
+    """SIGKILL to every descendant, once: for a process that has no time left."""
+    for process in _own.find():
+        send(process, signal.SIGKILL)
+
+
+def terminate_descendants() -> None:
+    """SIGTERM to every descendant, once."""
+    for process in _own.find():
+        if send(process, signal.SIGTERM):
+            send(process, signal.SIGCONT)
+
+
+def end_marked(
+    mark: str, terminate_seconds: float = TERMINATE_SECONDS, kill_seconds: float = KILL_SECONDS
+) -> None:
+    """End all that carries this mark, with its descendants.  Blocks within both bounds."""
+    own = read_process(os.getpid())
+    if own is None:
+        return
+    end_members(
+        lambda: find_members(mark=mark, spared=_own.spared, started_after=own.started),
+        terminate_seconds,
+        kill_seconds,
+    )
+
+
+def main(arguments: list[str]) -> None:
+    """Clean up after a process that was killed: its mark, when it began, and its groups."""
+    mark, started, *groups = arguments
+    ids = frozenset(map(int, groups))
+    end_members(
+        lambda: find_members(
+            mark=mark, groups=ids, started_after=int(started), spared=(os.getppid(),)
+        ),
+        terminate_seconds=0.0,
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

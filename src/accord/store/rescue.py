@@ -1,0 +1,198 @@
+"""Saving what can be read of a damaged store into a new one.
+
+What always holds
+    * The damaged file and its log are read, and nothing else is done to them.
+    * A file that exists is never written over.
+    * What is saved is whole: a session whose own row is lost gets one that says so, and an update
+      that is no update any more is left out and counted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from accord.errors import StoreError
+from accord.machine import clock
+from accord.schema.codec import Invalid
+from accord.store.interface import SessionRecord
+from accord.store.opening import explained, open_file
+from accord.store.pages import Damage, StoredRow, read_rows
+from accord.store.sqlite import update_reader
+from accord.store.tables import Row, row_values
+
+__all__ = ["Rescued", "rescue"]
+
+SESSION_COLUMNS, EVENT_COLUMNS, KEPT_COLUMNS, PRUNED_COLUMNS = 12, 4, 3, 5
+SUFFIX = "-rescued"
+NUMBERS_MAX = 10_000
+LOST_TITLE = "A rescued session; its title and folder were lost"
+
+
+@dataclass(slots=True)
+class Rescued:
+    """What was saved where, and what is known to be lost."""
+
+    target: Path
+    sessions: int = 0
+    updates: int = 0
+    # Sessions whose updates are there, but whose own row is not, or not whole.
+    unnamed: int = 0
+    # Rows that are there and cannot be read, and updates that are missing between others.
+    unreadable: int = 0
+    missing: int = 0
+
+
+@dataclass(slots=True)
+class _Found:
+    """Everything that the pages hold, each under its own key: a row may be there twice."""
+
+    sessions: dict[int, Row] = field(default_factory=dict)
+    events: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
+    kept: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    pruned: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    unreadable: int = 0
+
+
+def rescue(source: Path, target: Path | None = None) -> Rescued:
+    """Read the store at `source` and write what is readable to a new one.
+
+    Without a target it stands beside the source, under a name that is free.
+
+    Raises:
+        StoreError: the source cannot be read, nothing in it can be saved, or the target exists or
+            cannot be written.
+    """
+    found = _find(*_read(source))
+    if not found.sessions and not found.events:
+        text = f"there is no session in {source} that can be read; nothing was saved"
+        raise StoreError("store_damaged", text, path=str(source))
+    place = _free_name(source) if target is None else target
+    if os.path.lexists(place):
+        text = f"{place} exists, and is not written over; choose another name"
+        raise StoreError("store_unreachable", text, path=str(place))
+    return _write(found, place)
+
+
+def _read(source: Path) -> tuple[bytes, bytes]:
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        text = f"{source} cannot be read: {error.strerror}"
+        raise StoreError("store_unreachable", text, path=str(source)) from None
+    try:
+        return data, Path(f"{source}-wal").read_bytes()
+    except OSError:
+        # There is none, as is usual.
+        return data, b""
+
+
+def _free_name(source: Path) -> Path:
+    for number in range(1, NUMBERS_MAX):
+        ending = SUFFIX if number == 1 else f"{SUFFIX}-{number}"
+        name = source.with_name(f"{source.stem}{ending}{source.suffix}")
+        if not os.path.lexists(name):
+            return name
+    raise StoreError("store_unreachable", f"every name beside {source} is taken", path=str(source))
+
+
+def _find(data: bytes, log: bytes) -> _Found:
+    found = _Found()
+    is_update = update_reader()
+    for row in read_rows(data, log):
+        if isinstance(row, Damage) or not _take(found, row, is_update):
+            found.unreadable += 1
+    return found
+
+
+def _take(found: _Found, row: StoredRow, is_update: Any) -> bool:
+    """Keep a row of one of our tables; False when it is one and is not whole."""
+    values: Any = row.values
+    if row.rowid is not None and len(values) == SESSION_COLUMNS:
+        return _take_session(found, row.rowid, values)
+    if row.rowid is not None and len(values) == KEPT_COLUMNS:
+        number, name, value = values
+        if isinstance(number, int) and isinstance(name, str) and isinstance(value, bytes):
+            found.kept[number, name] = value
+    elif row.rowid is None and len(values) == EVENT_COLUMNS:
+        number, seq, at, data = values
+        try:
+            is_update(data)
+            found.events.setdefault(int(number), {})[int(seq)] = (int(at), data)
+        except (Invalid, TypeError, ValueError):
+            return False
+    elif row.rowid is None and len(values) == PRUNED_COLUMNS and isinstance(values[0], str):
+        found.pruned[values[0]] = values
+    return True
+
+
+def _take_session(found: _Found, number: int, values: Any) -> bool:
+    _, session_id, cwd, title, created, updated, archived, rest, *_ = values
+    texts = (session_id, cwd, created, rest)
+    optional = (title, updated)
+    if not all(isinstance(one, str) for one in texts) or not session_id:
+        return False
+    if not all(one is None or isinstance(one, str) for one in optional):
+        return False
+    row = Row(
+        *(number, session_id, cwd, title, updated, int(bool(archived)), rest),
+        *(None, None, None, None, created),
+    )
+    try:
+        row.record()
+    except StoreError:
+        row = row._replace(rest=row_values(row.brief())[-1])
+    found.sessions[number] = row
+    return True
+
+
+def _write(found: _Found, target: Path) -> Rescued:
+    """Make the new store, whole or not at all."""
+    rescued = Rescued(target, unreadable=found.unreadable)
+    connection = open_file(target, "FULL")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for number in sorted({*found.sessions, *found.events}):
+            _write_session(connection, found, number, rescued)
+        connection.executemany(
+            "INSERT OR IGNORE INTO pruned VALUES (?,?,?,?,?)", found.pruned.values()
+        )
+        connection.execute("COMMIT")
+    except (sqlite3.Error, OSError) as error:
+        connection.close()
+        raise explained(error, target) from None
+    connection.close()
+    return rescued
+
+
+def _write_session(
+    connection: sqlite3.Connection, found: _Found, number: int, rescued: Rescued
+) -> None:
+    row = found.sessions.get(number)
+    if row is None:
+        record = SessionRecord(f"rescued-{number}", "/", title=LOST_TITLE)
+        rescued.unnamed += 1
+    else:
+        record = row.record()
+    created = clock.timestamp() if row is None else row.created_at
+    connection.execute(
+        "INSERT OR IGNORE INTO sessions"
+        " (number, id, cwd, title, updated_at, archived, rest, created_at)"
+        " VALUES (?,?,?,?,?,?,?,?)",
+        (number, *row_values(record), created),
+    )
+    events = found.events.get(number, {})
+    connection.executemany(
+        "INSERT INTO events VALUES (?,?,?,?)",
+        ((number, seq, at, data) for seq, (at, data) in sorted(events.items())),
+    )
+    connection.executemany(
+        "INSERT INTO kept VALUES (?,?,?)",
+        ((one, name, value) for (one, name), value in found.kept.items() if one == number),
+    )
+    rescued.sessions += 1
+    rescued.updates += len(events)
+    rescued.missing += max(events, default=0) - len(events)
