@@ -1,0 +1,150 @@
+"""Whether a rule that rejects a command concerns a line, and why.
+
+A rule is a program and words that follow it.  Other words may stand between them, so `git push`
+concerns `git -C . push` as well.  Rejecting fails closed: a line that cannot be read whole is
+concerned by every rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from accord.client.shell.programs import program_name
+from accord.client.shell.reading import HandedText, Program, Reading
+from accord.client.shell.syntax import Word, option_values, overlap
+
+SHOWN_MAX = 60
+"""Characters of a command that are shown in a reason."""
+
+_TOKEN = re.compile(r"[\w.+@%-]+(?![\w.+@%/-])")
+_SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
+
+
+def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
+    """Why a rule with these words applies to the line; None if it does not."""
+    if not pattern:
+        return None
+    first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
+    for program in reading.programs:
+        if _is_program(program.words[0], first) and _follow(program.words[1:], rest):
+            return _runs(program)
+    for program in reading.programs:
+        named = _handed_on(program, first, rest)
+        if named is not None:
+            return f"{program.hands_on}, and {named}"
+    for text in reading.texts:
+        if _names(text, first, rest):
+            return f"{text.where} names `{first}`"
+    if reading.unclear:
+        return f"it cannot be read whole: {reading.unclear[0]}"
+    return None
+
+
+def _runs(program: Program) -> str:
+    shown = " ".join(word.raw for word in program.words)
+    if len(shown) > SHOWN_MAX:
+        shown = f"{shown[:SHOWN_MAX]}…"
+    return f"it runs `{shown}`" + ("" if program.road is None else f", {program.road}")
+
+
+def _is_program(word: Word, wanted: str) -> bool:
+    return word.could_be(wanted) or overlap(program_name(word).casefold(), wanted.casefold())
+
+
+def _follow(words: Sequence[Word], wanted: Sequence[str]) -> bool:
+    """Whether the wanted words come in this order, with any others between them.
+
+    Options may stand anywhere.  A word that is known only when the line runs counts where nothing
+    but options stands before it, since it would be the next word of the command.
+    """
+    at = 0
+    for want in wanted:
+        if want.startswith("-"):
+            if not _has_option(words, want):
+                return False
+            continue
+        is_next, after_option = True, False
+        while at < len(words):
+            word = words[at]
+            at += 1
+            if word.is_known and overlap(word.text, want):
+                break
+            if not word.is_known and is_next and word.could_be(want):
+                break
+            is_option = word.text.startswith("-")
+            is_next &= is_option or after_option or not word.is_known
+            after_option = is_option
+        else:
+            return False
+    return True
+
+
+def _has_option(words: Sequence[Word], want: str) -> bool:
+    if _SHORT_OPTIONS.fullmatch(want):
+        letters = {
+            letter
+            for word in words
+            if _SHORT_OPTIONS.match(word.text)
+            for letter in word.text[1:]
+        }
+        if set(want[1:]) <= letters:
+            return True
+    return any(
+        overlap(word.text, want)
+        or word.text.startswith(f"{want}=")
+        or (len(word.text) > 3 and want.startswith(word.text))
+        or (word.splits and not word.is_known)
+        for word in words
+    )
+
+
+def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
+    """The word of a program that hands its words on with which the rule begins."""
+    if program.hands_on is None:
+        return None
+    for at, word in enumerate(program.words[1:], 1):
+        if not word.is_known and word.could_be(first):
+            if _follow(program.words[at + 1 :], rest) or word.splits or not rest:
+                return f"{word.raw} is known only when it runs"
+        following = [one.text for one in program.words[at + 1 :]]
+        for value in option_values(word.text):
+            tokens = [*_tokens(value), *following]
+            if _begins_in(tokens, len(_tokens(value)), first, rest):
+                return f"`{first}` is one of them"
+        if _ends_cluster(word.text, first) and _follow(program.words[at + 1 :], rest):
+            return f"`{first}` is one of them"
+    return None
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _begins_in(tokens: Sequence[str], count: int, first: str, rest: Sequence[str]) -> bool:
+    """Whether one of the first `count` tokens is the program and the rest follows it."""
+    for at in range(count):
+        if overlap(tokens[at].casefold(), first.casefold()):
+            words = [Word(token, token) for token in tokens[at + 1 :]]
+            if _follow(words, rest):
+                return True
+    return False
+
+
+def _ends_cluster(text: str, first: str) -> bool:
+    """Whether options with a value joined to them, as in `-qcrm x`, end in the program."""
+    head = re.match(r"-[A-Za-z]{1,3}?" + re.escape(first) + r"(?![\w.+@%-])", text)
+    return head is not None
+
+
+def _names(text: HandedText, first: str, rest: Sequence[str]) -> bool:
+    tokens = _tokens(text.text)
+    if _begins_in(tokens, len(tokens), first, rest):
+        return True
+    if not text.is_code:
+        return False
+    tokens = re.findall(r"\w+", text.text)
+    return _begins_in(tokens, len(tokens), first, rest)
+
+
+__all__ = ["SHOWN_MAX", "concern"]
