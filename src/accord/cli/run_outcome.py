@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from accord import PermissionRequest
-from accord.client.audited import Decided
+from accord.client.audited import Decided, shown_rule
 from accord.machine.secrets import without_secrets, without_values
 from accord.terminal.model.text.cleaning import harmless
 
@@ -81,10 +81,10 @@ class Outcome:
 
     def _denied(self) -> str:
         lines = ["permission was denied for:"]
-        lines += [
-            f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}"
-            for one in self.denied[:DENIED_SHOWN_MAX]
-        ]
+        for one in self.denied[:DENIED_SHOWN_MAX]:
+            lines.append(f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}")
+            if one.rule is not None and one.why is not None:
+                lines.append(f"    by the rule {shown_rule(one.rule)}: {_shown(one.why)}")
         if len(self.denied) > DENIED_SHOWN_MAX:
             lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
         lacking = {one.request.kind for one in self.denied if one.by == "default"}
@@ -99,8 +99,11 @@ def _subject(request: PermissionRequest) -> str:
 
     Logs of CI are read by many, so what looks like a secret is left out.
     """
-    said = without_secrets(without_values(request.command or request.title))
-    return " ".join(harmless(said).split())
+    return _shown(request.command or request.title)
+
+
+def _shown(text: str) -> str:
+    return " ".join(harmless(without_secrets(without_values(text))).split())
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

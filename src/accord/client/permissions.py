@@ -230,14 +230,25 @@ class Permissions:
         env: Mapping[str, str] | None = None,
     ) -> bool:
         """Whether a terminal may run this."""
-        line = terminal_line(command, args, env)
-        request = own_request(
-            session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd
-        )
+        request = _run_request(session_id, command, args, cwd, env)
         facts = self._facts(request)
         calls = self._session(session_id).calls
         holds = self._shared.holds
         return await self._unasked(request, facts, lambda: calls.cover_run(facts, holds))
+
+    def why_refused(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str] = (),
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """Which rule refuses a command and why; None where it is no rule about commands."""
+        request = _run_request(session_id, command, args, cwd, env)
+        facts = self._facts(request)
+        effect, grounds = self._judge(request, facts)
+        return grounds[0].refusal(facts) if effect == "reject" and grounds else None
 
     def reads_freely(self, session_id: str) -> bool:
         """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
@@ -395,6 +406,17 @@ class Permissions:
     ) -> None:
         if request.origin == "agent":
             self._session(request.session_id).calls.add(approve(request, facts, grounds))
+
+
+def _run_request(
+    session_id: str,
+    command: str,
+    args: Sequence[str],
+    cwd: str | None,
+    env: Mapping[str, str] | None,
+) -> PermissionRequest:
+    line = terminal_line(command, args, env)
+    return own_request(session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd)
 
 
 __all__ = ["WAITING_MAX", "Callback", "Permissions"]

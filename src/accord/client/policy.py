@@ -306,6 +306,11 @@ class ReadRule:
             return f"it cannot be read whole: {command.reading.unclear[0]}"
         return None
 
+    def refusal(self, facts: Facts) -> str | None:
+        """Which rule refuses a command, and why; None for rules about something else."""
+        why = self.why(facts)
+        return None if why is None else f"a rule rejects `{self.rule.command}`: {why}"
+
 
 def read_rules(rules: object) -> list[ReadRule]:
     """Read the rules that a program wrote.

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from accord.client.shell.programs import program_name
 from accord.client.shell.reading import HandedText, Program, Reading
-from accord.client.shell.syntax import Word, option_values, overlap
+from accord.client.shell.syntax import HOLES, Word, option_values, overlap
 
 SHOWN_MAX = 60
 """Characters of a command that are shown in a reason."""
 
-_TOKEN = re.compile(r"[\w.+@%-]+(?![\w.+@%/-])")
+_TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
 _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 

@@ -219,9 +219,10 @@ _STARTS_PROGRAMS = re.compile(
     r"|Function|constructor|binding|dlopen|posix|multiprocessing|startfile|loadstring|dofile"
     r"|os\.execute)(?![A-Za-z0-9_])|`|%x|\\x[0-9a-fA-F]|\\[0-7]{3}|\\u[0-9a-fA-F]"
 )
-_CONSOLES = frozenset(
-    "vi vim nvim view emacs gdb lldb sqlite3 psql mysql mariadb bc dc".split()
-)
+EDITORS = frozenset("vi vim nvim view".split())
+"""Interpreters that take code behind a `+`."""
+
+_CONSOLES = EDITORS | frozenset("emacs gdb lldb sqlite3 psql mysql mariadb bc dc".split())
 _CONSOLE_STARTS = re.compile(r"!|\\|\b(?:shell|make|term\w*|system\w*|source|pipe|python|start-process)\b")
 _SED_EXECUTES = re.compile(
     r"(?:^|[;{}\n/$!0-9])\s*e(?:\s|;|\}|$)"
@@ -297,6 +298,7 @@ def _is_option(text: str, options: tuple[str, ...]) -> bool:
 
 __all__ = [
     "COPYING",
+    "EDITORS",
     "EXECUTING_OPTIONS",
     "GIT_COMMANDS",
     "GLOBAL_VALUES",

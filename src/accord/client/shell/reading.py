@@ -36,10 +36,8 @@ WORDS_MAX = 2000
 """Words of one program that are looked at as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
+_JOINED = re.compile(r"-[A-Za-z]+[\s;&|<>()$`'\"\\]")
 _BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin)/[^/]+")
-_OWN_FOLDER = re.compile(
-    r"\$\{?(?:HOME|PWD|VIRTUAL_ENV|NVM_DIR|CARGO_HOME|GOPATH|CONDA_PREFIX|PYENV_ROOT)\}?/"
-)
 _STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*")
 # Variables whose value a program may run.
 _EXECUTED = re.compile(
@@ -237,8 +235,11 @@ class _Reader:
     ) -> None:
         first = words[0]
         if not self._names_program(first):
-            if not sh_only or first.is_tainted:
+            if not sh_only or first.is_tainted or (GLOB in first.text and "/" in first.text):
                 self._unclear(f"the program is known only when it runs: {first.raw}")
+            elif GLOB in first.text and ENV not in first.text:
+                # Arithmetic to bash, and to a plain sh a program among the files here.
+                self.reading.programs.append(Program(tuple(words), road))
             return
         name = known.program_name(first)
         if first.text != first.name or not first.is_known:
@@ -257,11 +258,7 @@ class _Reader:
 
     def _names_program(self, first: Word) -> bool:
         """Whether it is known which program the word names, wherever that program lies."""
-        if HOLE.search(first.name):
-            return False
-        if not first.splits:
-            return True
-        return ENV in first.text and ANY not in first.text and bool(_OWN_FOLDER.match(first.raw))
+        return not first.splits and HOLE.search(first.name) is None
 
     def _special(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
         """Read programs that run something else in a way that we know; False for all others."""
@@ -393,6 +390,8 @@ class _Reader:
             inner = known.program_name(word)
             if inner in known.SHELLS or inner in known.INTERPRETERS or inner in _RUNNERS:
                 self._invocation(words[at:], given, f"run by `{name}`", nested=True)
+            if _JOINED.match(word.text):
+                self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
             for text in option_values(word.text):
                 if _SHELL_SYNTAX.search(text):
                     self._loose += 1
@@ -421,7 +420,7 @@ class _Reader:
             if text.startswith("--"):
                 takes = text in ("--rcfile", "--init-file")
                 if takes and at + 1 < len(words):
-                    self._run.append((words[at + 1], name))
+                    self._script_file(name, words[at + 1 :])
             else:
                 takes = text[-1] in "oO"
                 reads_code |= "c" in text
@@ -437,8 +436,11 @@ class _Reader:
         elif not words[at].is_known and (words[at].is_tainted or words[at].splits):
             self._unclear(f"the script that `{name}` runs is known only when it runs")
         else:
-            self._run.append((words[at], name))
-            self.reading.programs.append(Program(tuple(words[at:]), f"run by `{name}`"))
+            self._script_file(name, words[at:])
+
+    def _script_file(self, name: str, words: list[Word]) -> None:
+        self._run.append((words[0], name))
+        self.reading.programs.append(Program(tuple(words), f"run by `{name}`"))
 
     def _shell_code(self, name: str, words: list[Word], at: int) -> None:
         if at >= len(words):
@@ -507,16 +509,15 @@ class _Reader:
                 if joined and not word.text.startswith("--"):
                     self._code(name, Word(joined[1], word.raw, splits=word.splits))
                 continue
-            if takes_code:
+            if takes_code or (name in known.EDITORS and word.text.startswith("+")):
                 has_code = True
                 self._code(name, word)
             elif word.text == "-" or _STDIN_FILE.fullmatch(word.text):
                 self._interpreter_stdin(name, given, for_code=for_code)
             else:
                 if not has_file and not for_code:
-                    self.reading.programs.append(Program(tuple(rest[at:]), f"run by `{name}`"))
+                    self._script_file(name, rest[at:])
                 has_file = True
-                self._run.append((word, name))
                 self.reading.texts.append(HandedText(word.text, f"the words of `{name}`"))
         flags = [word.text for word in rest if word.text.startswith("-")]
         has_code |= any(_takes_code(flag, letters) for flag in flags) and bool(letters)
@@ -562,9 +563,10 @@ class _Reader:
 
     def finish(self) -> None:
         """Compare what the line writes with what it runs."""
-        if self._fed:
-            for word in self._printed:
-                self._handed(word.text, f"text that `{self._fed[0]}` may read")
+        for word in self._printed if self._fed else ():
+            self._handed(word.text, f"text that `{self._fed[0]}` may read")
+            if not word.is_known or set("\\%") & set(word.text):
+                self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
         seen: set[tuple[str, str]] = set()
         for word, runner in self._run:
             name = word.name

@@ -32,6 +32,11 @@ _ANSI = re.compile(
 _ANSI_LETTERS = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _KEYS = re.compile(r"![A-Za-z_]\w*(?:\[[@*]\]|[@*])$")
 _SPECIAL = "?#$!-"
+_WELL_KNOWN = frozenset(
+    """HOME PWD OLDPWD USER LOGNAME TMPDIR HOSTNAME UID EUID PPID RANDOM SECONDS LINENO BASHPID
+    EPOCHSECONDS PATH VIRTUAL_ENV CONDA_PREFIX NVM_DIR CARGO_HOME GOPATH PYENV_ROOT JAVA_HOME
+    XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR""".split()
+)
 _LAYOUT = re.compile(r"[\n\t]")
 
 
@@ -214,13 +219,19 @@ class Scanner:
             built.add(ANY, plain=False, splits=not quoted or following == "@")
         elif found := NAME.match(self.text, self.at + 1):
             self.at = found.end()
-            built.add(self._variable(found[0]), plain=False, splits=not quoted)
+            self._variable(built, found[0], quoted=quoted)
         else:
             self.at += 1
             built.add("$", plain=False)
 
-    def _variable(self, name: str) -> str:
-        return ANY if name in self.names else ENV
+    def _variable(self, built: _Built, name: str, *, quoted: bool) -> None:
+        if name in self.names:
+            built.add(ANY, plain=False, splits=not quoted)
+        elif name in _WELL_KNOWN:
+            # Nobody puts a program or blanks in it, so it stays as it is written.
+            built.add(f"${name}", plain=False)
+        else:
+            built.add(ENV, plain=False, splits=not quoted)
 
     def _arithmetic_expansion(self, built: _Built) -> bool:
         """Read `$((...))`; False where it turns out to be `$( (...) ...)`."""
@@ -291,7 +302,7 @@ class Scanner:
         if raw.startswith("#") and len(raw) > 1:
             built.add("0", plain=False)
         elif name is not None and name.end() == len(raw):
-            built.add(self._variable(name[0]), plain=False, splits=not quoted)
+            self._variable(built, name[0], quoted=quoted)
         else:
             known = name is not None and name[0] not in self.names and ANY not in inner.text
             safe = known and raw[name.end() :].lstrip(":")[:1] in "%#/^," if name else False
