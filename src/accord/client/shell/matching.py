@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from accord.client.shell.programs import program_name
 from accord.client.shell.reading import HandedText, Program, Reading
-from accord.client.shell.syntax import HOLES, Word, option_values, overlap
+from accord.client.shell.syntax import GLOB, HOLES, Word, option_values, overlap
 
 SHOWN_MAX = 60
 """Characters of a command that are shown in a reason."""
@@ -110,6 +110,9 @@ def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
         following = [one.text for one in program.words[at + 1 :]]
         for value in option_values(word.text):
             tokens = [*_tokens(value), *following]
+            if GLOB in word.text:
+                # Names of files are whole words.
+                continue
             if _begins_in(tokens, len(_tokens(value)), first, rest):
                 return f"`{first}` is one of them"
         if _ends_cluster(word.text, first) and _follow(program.words[at + 1 :], rest):

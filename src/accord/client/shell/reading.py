@@ -10,7 +10,7 @@ Always holds
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from accord.client.shell import programs as known
 from accord.client.shell.grammar import assigned_names, read_script
@@ -103,6 +103,8 @@ class _Input:
     text: Word | None = None
     is_empty: bool = False
     is_given: bool = False
+    # Whether the program stands among the words of another, and may be none.
+    nested: bool = False
 
 
 def _input_of(command: SimpleCommand) -> _Input:
@@ -124,7 +126,8 @@ class _Reader:
         self._loose = 0
         # Files that the line writes, with their text where it is known.
         self._written: dict[str, list[Word | None]] = {}
-        self._copied: set[str] = set()
+        # Files that the line makes, and how much it had run when it made them last.
+        self._copied: dict[str, int] = {}
         self._copies_unseen = False
         # Files that the line runs: the word, and the shell or interpreter that runs it.
         self._run: list[tuple[Word, str]] = []
@@ -235,19 +238,14 @@ class _Reader:
     ) -> None:
         first = words[0]
         if not self._names_program(first):
-            if not sh_only or first.is_tainted or (GLOB in first.text and "/" in first.text):
-                self._unclear(f"the program is known only when it runs: {first.raw}")
-            elif GLOB in first.text and ENV not in first.text:
-                # Arithmetic to bash, and to a plain sh a program among the files here.
-                self.reading.programs.append(Program(tuple(words), road))
+            self._unknown_program(words, given, road, sh_only=sh_only)
             return
         name = known.program_name(first)
         if first.text != first.name or not first.is_known:
             self._run.append((first, ""))
         else:
             self._run.append((first, "PATH"))
-        special = self._special(name, words, given, road)
-        if special:
+        if self._special(name, words, given if not nested else replace(given, nested=True), road):
             return
         reason = None if self._is_harmless(name, first, words) else self._why_hands_on(name)
         self.reading.programs.append(Program(tuple(words), road, reason))
@@ -255,6 +253,19 @@ class _Reader:
             self._harmless(name, words, given)
         elif not nested:
             self._hands_on(words, given)
+
+    def _unknown_program(
+        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool
+    ) -> None:
+        first = words[0]
+        is_files = GLOB in first.text and not {ANY, ENV} & set(first.text)
+        if is_files and (self._loose or (sh_only and "/" not in first.text)):
+            # Perhaps no command at all: a pattern for files, or arithmetic to bash.
+            reason = f"`{first.raw}` may run its words as another program"
+            self.reading.programs.append(Program(tuple(words), road, reason))
+            self._hands_on(words, given)
+        elif not sh_only or first.is_tainted or is_files:
+            self._unclear(f"the program is known only when it runs: {first.raw}")
 
     def _names_program(self, first: Word) -> bool:
         """Whether it is known which program the word names, wherever that program lies."""
@@ -356,7 +367,7 @@ class _Reader:
                     self._handed(word.text, f"a subscript given to `{name}`")
         if name in known.COPYING:
             for word in words[1:]:
-                self._copied.add(word.text.rpartition("=")[2].rpartition("/")[2])
+                self._copied[word.text.rpartition("=")[2].rpartition("/")[2]] = len(self._run)
                 self._copies_unseen |= word.is_tainted
             self._copies_unseen |= name in ("tar", "unzip", "patch")
         self._printed += [word for word in words[1:] if not word.text.startswith("-")]
@@ -375,7 +386,7 @@ class _Reader:
             self._unclear(f"`{name}` has more words than are looked at")
             return
         operands = [word for word in words[1:] if not word.text.startswith("-")]
-        if name in known.STDIN_RUNNERS:
+        if name in known.STDIN_RUNNERS and [word.text for word in words[1:]] != ["-l"]:
             self._unclear(f"`{name}` runs what it reads or is told later")
         elif name in known.OPERANDS_BEFORE and (
             len(operands) < known.OPERANDS_BEFORE[name] or given.is_given
@@ -496,7 +507,7 @@ class _Reader:
 
     def _interpreter(self, name: str, words: list[Word], given: _Input) -> None:
         rest = words[1:]
-        if {"--version", "-V", "--help", "-h"} & {word.text for word in rest} and len(rest) == 1:
+        if len(rest) == 1 and rest[0].text in _ASKS_VERSION:
             return
         letters = known.INTERPRETERS[name]
         for_code = name in ("awk", "gawk", "mawk", "nawk", "sed", "gsed")
@@ -521,12 +532,14 @@ class _Reader:
                 self.reading.texts.append(HandedText(word.text, f"the words of `{name}`"))
         flags = [word.text for word in rest if word.text.startswith("-")]
         has_code |= any(_takes_code(flag, letters) for flag in flags) and bool(letters)
-        has_file |= any(flag in ("-m", "-f", "--file") for flag in flags)
+        has_file |= any(
+            flag in ("-m", "-f", "--file") or flag.startswith("--test") for flag in flags
+        )
         if not (has_code or has_file):
             self._interpreter_stdin(name, given, for_code=for_code)
 
     def _interpreter_stdin(self, name: str, given: _Input, *, for_code: bool) -> None:
-        if for_code or given.is_empty or name in ("bc",):
+        if for_code or given.is_empty or (given.nested and not given.is_given):
             return
         if given.text is None:
             self._unclear(f"`{name}` reads its code from its standard input")
@@ -539,7 +552,9 @@ class _Reader:
         elif known.starts_programs(name, code.text):
             self._unclear(f"the code of `{name}` may start programs that it does not name")
         self.reading.texts.append(HandedText(code.text, f"the code of `{name}`", is_code=True))
-        self._copied.update(re.findall(r"[\w.-]+", code.text) if "open" in code.text else ())
+        if "open" in code.text:
+            names = re.findall(r"[\w.-]+", code.text)
+            self._copied.update(dict.fromkeys(names, len(self._run)))
 
     def _find(self, words: list[Word], given: _Input) -> None:
         at, tainted = 1, [word for word in words if word.is_tainted]
@@ -568,20 +583,24 @@ class _Reader:
             if not word.is_known or set("\\%") & set(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
         seen: set[tuple[str, str]] = set()
-        for word, runner in self._run:
+        for at, (word, runner) in enumerate(list(self._run)):
             name = word.name
-            if (name, runner) in seen or not name:
+            if not name or (name, runner) in seen:
+                continue
+            # A program that only may run its words does so where it stands.
+            is_surely_run = runner in ("", "PATH", *known.SHELLS)
+            if not is_surely_run and at < self._copied.get(name, 0):
                 continue
             seen.add((name, runner))
             self._ran(word, name, runner)
 
     def _ran(self, word: Word, name: str, runner: str) -> None:
-        is_path = "/" in word.text or runner != "PATH"
-        if name in self._copied and not (runner and runner != "PATH" and not is_path):
+        is_file = "/" in word.text or runner != "PATH"
+        if name in self._copied:
             self._unclear(f"it makes {name} and runs it")
-        elif self._copies_unseen and is_path and runner in ("", *known.SHELLS):
+        elif self._copies_unseen and runner in ("", *known.SHELLS):
             self._unclear(f"it makes files that cannot be seen, and runs {name}")
-        elif name in self._written and is_path:
+        elif name in self._written and is_file:
             for text in self._written[name]:
                 if text is None or not text.is_known:
                     self._unclear(f"it writes {name} and runs it")
@@ -591,6 +610,7 @@ class _Reader:
                     self.line(text.text, f"in {name}, which the line writes", self.names)
 
 
+_ASKS_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
 _FED = hole("what `xargs` reads")
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *known.WRAPPERS})
 

@@ -268,9 +268,8 @@ class Scanner:
                 self._dollar(built, quoted=True)
             elif char == "`":
                 self._backtick(built, quoted=True)
-            elif char == "'":
-                self._single(built)
             else:
+                # Quotes do not keep anything from being expanded here.
                 self.at += 2 if char == "\\" else 1
         raise SyntaxProblem("an arithmetic expression is not closed")
 
@@ -404,15 +403,16 @@ class _Built:
         """The word, with sets and braces turned into holes."""
         text, splits = self.text, self.splits
         if _BRACES.search(text):
-            text, splits = _BRACES.sub(ANY, text), True
+            text, splits = _BRACES.sub(_files, text), True
         if raw not in ("[", "[["):
-            text = _SET_EXPRESSION.sub(_set, text)
+            text = _SET_EXPRESSION.sub(_files, text)
         text = text.translate(_UNMARK)
         return Word(text, raw, self.plain, splits or GLOB in text, self.quoted)
 
 
-def _set(found: re.Match[str]) -> str:
-    return GLOB + (ANY if ANY in found[1] else "")
+def _files(found: re.Match[str]) -> str:
+    """A hole for a set or for braces: what may stand there is written in the line."""
+    return ANY if {ANY, ENV} & set(found[0]) or "/" in found[0] else GLOB
 
 
 __all__ = [

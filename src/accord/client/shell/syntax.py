@@ -79,8 +79,11 @@ def overlap(text: str, pattern: str) -> bool:
     # The positions in the pattern that can be reached after each character of the text.
     reached = _spread({0}, pattern)
     for char in text:
-        if char in HOLES:
-            reached = set(range(min(reached, default=len(pattern) + 1), len(pattern) + 1))
+        if char == GLOB:
+            # A pattern for file names does not go beyond a slash.
+            reached = {to for at in reached for to in range(at, _slash(pattern, at) + 1)}
+        elif char in HOLES:
+            reached = set(range(min(reached), len(pattern) + 1))
         else:
             after = {at for at in reached if at < len(pattern) and pattern[at] == "*"}
             after |= {
@@ -90,6 +93,11 @@ def overlap(text: str, pattern: str) -> bool:
         if not reached:
             return False
     return len(pattern) in reached
+
+
+def _slash(pattern: str, start: int) -> int:
+    at = pattern.find("/", start)
+    return len(pattern) if at < 0 else at
 
 
 def _spread(positions: set[int], pattern: str) -> set[int]:
