@@ -19,7 +19,7 @@ from accord.client.asking import own_request
 from accord.client.audited import shown_rule
 from accord.client.grants import Grant, Place
 from accord.client.policy import Effect, Facts, ReadRule, judge, read_rules
-from accord.client.shell.reading import Program, Reading
+from accord.client.shell.syntax import Program, Reading
 from accord.discovery.config import Config, load_config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import grants_file, policy_file
@@ -92,9 +92,7 @@ def explain(arguments: Namespace) -> int:
         raise ConfigError(f"there is no folder {arguments.cwd}")
     if not arguments.line.strip():
         raise ConfigError("the command is empty")
-    request = own_request(
-        "", "Run", "execute", "terminal", command=arguments.line, cwd=folder
-    )
+    request = own_request("", "Run", "execute", "terminal", command=arguments.line, cwd=folder)
     facts = Facts.of(request, folder)
     assert facts.command is not None, "the request has a command"
     found = _explained(arguments, load_config(), facts, folder)

@@ -46,7 +46,10 @@ class TerminalRequests:
         cwd = given(wanted.cwd)
 
         async def work() -> bytes:
-            permissions, asked = self._services.permissions, (wanted.command, args, cwd or session.cwd, env)
+            permissions, asked = (
+                self._services.permissions,
+                (wanted.command, args, cwd or session.cwd, env),
+            )
             if not await permissions.may_run(session.id, *asked):
                 line = terminal_line(wanted.command, args)
                 shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 _FILE = Path(__file__).with_name("everyday_commands.txt")
 _SEVERAL_LINES = (
-    'git commit -m "$(cat <<\'MSG\'\nAdd the parser\n\nIt has no rm in it.\nMSG\n)"',
+    "git commit -m \"$(cat <<'MSG'\nAdd the parser\n\nIt has no rm in it.\nMSG\n)\"",
     'python3 -c "\nimport sys\nfor line in sys.stdin:\n    print(line.strip())\n" < data.txt',
-    'python - <<\'PY\'\nprint("hello")\nPY',
+    "python - <<'PY'\nprint(\"hello\")\nPY",
     "cat > /tmp/check.py <<'PY'\nimport sys\nprint(sys.argv)\nPY\npython /tmp/check.py a b",
-    'cat <<\'EOT\' > config.toml\n[section]\nkey = "rm"\nEOT',
+    "cat <<'EOT' > config.toml\n[section]\nkey = \"rm\"\nEOT",
     "cat > src/a.ts <<'EOT'\nexport const rm = 1;\nEOT",
 )
 

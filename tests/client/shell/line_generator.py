@@ -33,7 +33,12 @@ class Generator:
     def _list(self, depth: int) -> str:
         parts = [self._pipeline(depth)]
         while self._chance(0.35):
-            parts += [self._pick("; ", " && ", " || ", " & ", ";\n" if depth == 0 and not self._bodies else "; "), self._pipeline(depth)]
+            parts += [
+                self._pick(
+                    "; ", " && ", " || ", " & ", ";\n" if depth == 0 and not self._bodies else "; "
+                ),
+                self._pipeline(depth),
+            ]
         return "".join(parts)
 
     def _pipeline(self, depth: int) -> str:
@@ -57,9 +62,13 @@ class Generator:
             ),
             lambda: f"while {self._list(inner)}; do {self._list(inner)}; done",
             lambda: f"until {self._list(inner)}; do {self._list(inner)}; done",
-            lambda: f"for i in {self._word(inner)} {self._word(inner)}; do {self._list(inner)}; done",
+            lambda: (
+                f"for i in {self._word(inner)} {self._word(inner)}; do {self._list(inner)}; done"
+            ),
             lambda: f"for ((i=0; i<3; i++)); do {self._list(inner)}; done",
-            lambda: f"case {self._word(inner)} in a|b*) {self._list(inner)};; (c) {self._list(inner)};; esac",
+            lambda: (
+                f"case {self._word(inner)} in a|b*) {self._list(inner)};; (c) {self._list(inner)};; esac"
+            ),
             lambda: f"f() {{ {self._list(inner)}; }}",
             lambda: f"function g {{ {self._list(inner)}; }}",
             lambda: f"[[ -n {self._word(inner)} && {self._word(inner)} == b ]]",
@@ -73,7 +82,9 @@ class Generator:
     def _simple(self, depth: int) -> str:
         parts: list[str] = []
         if self._chance(0.1):
-            parts.append(f"{self._pick(*VARIABLES)}={self._pick('1', 'a', '') or self._word(depth)}")
+            parts.append(
+                f"{self._pick(*VARIABLES)}={self._pick('1', 'a', '') or self._word(depth)}"
+            )
         elif self._chance(0.15):
             parts.append(self._redirection(depth))
         parts.append(self._name())

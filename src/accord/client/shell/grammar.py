@@ -11,6 +11,7 @@ Always holds
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,23 +20,21 @@ from accord.client.shell.scanner import (
     BLANKS,
     NAME,
     RESERVED,
-    NotUnderstood,
     Scanner,
-    SyntaxProblem,
 )
 from accord.client.shell.syntax import (
+    STEPS_MAX,
     Assignment,
+    NotUnderstood,
     Redirection,
     Script,
     SimpleCommand,
+    SyntaxProblem,
     Word,
     assignment_name,
     hole,
     literal,
 )
-
-NESTING_MAX = 40
-"""Levels of substitutions, groups and loops that are read."""
 
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|for|select|while|until|do|done|case|esac|function|time|coproc"
@@ -66,13 +65,15 @@ def read_script(
         script.problems.append("it has characters that no command contains")
         return script
     assigned = names | assigned_names(text)
-    parser = _Parser(text, script, assigned, 0, wildcards=wildcards)
+    parser = _Parser(text, script, assigned, wildcards=wildcards)
     try:
         parser.commands(())
     except SyntaxProblem as error:
         script.error = str(error)
     except NotUnderstood as error:
         script.problems.append(str(error))
+    if script.steps > STEPS_MAX and not script.problems:
+        script.problems.append("it has more parts than are looked at")
     return script
 
 
@@ -82,6 +83,7 @@ def assigned_names(text: str) -> frozenset[str]:
         found[0]
         for found in NAME.finditer(text)
         if not text.endswith(("$", "${"), 0, found.start())
+        or text.startswith((":=", "="), found.end())
     )
 
 
@@ -104,7 +106,6 @@ class _Parser:
         text: str,
         script: Script,
         names: frozenset[str],
-        depth: int,
         *,
         piped: bool = False,
         sh_only: bool = False,
@@ -115,7 +116,6 @@ class _Parser:
         )
         self._script = script
         self._names = names
-        self._depth = depth
         self._piped = piped
         self._sh_only = sh_only
         self._heredocs: list[_Heredoc] = []
@@ -124,9 +124,7 @@ class _Parser:
 
     def commands(self, closers: Sequence[str]) -> str:
         """Read commands up to one of the closers, which is taken; nothing means the whole text."""
-        self._depth += 1
-        if self._depth > NESTING_MAX:
-            raise NotUnderstood("it is nested too deeply")
+        self._script.enter()
         outer = self._piped
         while True:
             self._skip_lines()
@@ -141,7 +139,7 @@ class _Parser:
                 self._scan.at = separator.end()
                 self._script.is_simple = False
                 self._piped = outer or separator[0] in ("|", "|&")
-        self._depth -= 1
+        self._script.leave()
         self._piped = outer
         return closer
 
@@ -210,19 +208,17 @@ class _Parser:
             text,
             self._script,
             self._names,
-            self._depth,
             piped=self._piped,
             sh_only=sh_only or self._sh_only,
         )
 
     def _read_as_sh(self, text: str) -> None:
         """Note what a plain sh would run in a text that means something else to bash."""
-        problems = len(self._script.problems)
-        try:
+        problems, nesting = len(self._script.problems), self._script.nesting
+        with contextlib.suppress(SyntaxProblem, NotUnderstood):
             self._parser(text, sh_only=True).commands(())
-        except (SyntaxProblem, NotUnderstood):
-            pass
         del self._script.problems[problems:]
+        self._script.nesting = nesting
 
     # ---- here-documents
 
@@ -239,6 +235,8 @@ class _Parser:
                     line = line.lstrip("\t")
                 if line == waiting.delimiter:
                     break
+                if not waiting.literal and line.endswith("\\"):
+                    raise NotUnderstood("a line of a here-document goes on in the next one")
                 lines.append(line + "\n")
             body = "".join(lines)
             word = literal(body)
@@ -457,13 +455,8 @@ class _Parser:
 
     def _arithmetic_command(self) -> bool:
         """`((...))`, which a plain sh reads as two subshells; False where it is that to all."""
-        scan, start, before = self._scan, self._scan.at, len(self._script.commands)
-        scan.at += 2
-        try:
-            scan.arithmetic("))")
-        except SyntaxProblem:
-            scan.at = start
-            del self._script.commands[before:]
+        scan, start = self._scan, self._scan.at
+        if not scan.try_arithmetic(2):
             return False
         self._read_as_sh(scan.text[start + 2 : scan.at - 2])
         return True
@@ -472,7 +465,7 @@ class _Parser:
 
     def _simple(self) -> None:
         scan = self._scan
-        command = SimpleCommand(piped=self._piped, sh_only=self._sh_only)
+        command = SimpleCommand(piped=self._piped, sh_only=self._sh_only, is_guess=self._sh_only)
         place, begun = len(self._script.commands), scan.at
         for_sh: SimpleCommand | None = None
         while not self._is_over():
@@ -554,4 +547,4 @@ class _Parser:
         self._function_body()
 
 
-__all__ = ["NESTING_MAX", "assigned_names", "read_script"]
+__all__ = ["assigned_names", "read_script"]

@@ -10,9 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from accord.client.shell.programs import program_name
-from accord.client.shell.reading import HandedText, Program, Reading
-from accord.client.shell.syntax import GLOB, HOLES, Word, option_values, overlap
+from accord.client.shell.programs import program_name, verb_of
+from accord.client.shell.reading import WORDS_MAX
+from accord.client.shell.syntax import (
+    GLOB,
+    HOLES,
+    HandedText,
+    Program,
+    Reading,
+    Word,
+    option_values,
+    overlap,
+)
 
 SHOWN_MAX = 60
 """Characters of a command that are shown in a reason."""
@@ -27,7 +36,7 @@ def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
         return None
     first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
     for program in reading.programs:
-        if _is_program(program.words[0], first) and _follow(program.words[1:], rest):
+        if _fits(program.words, first, rest):
             return _runs(program)
     for program in reading.programs:
         named = _handed_on(program, first, rest)
@@ -45,7 +54,19 @@ def _runs(program: Program) -> str:
     shown = " ".join(word.raw for word in program.words)
     if len(shown) > SHOWN_MAX:
         shown = f"{shown[:SHOWN_MAX]}…"
-    return f"it runs `{shown}`" + ("" if program.road is None else f", {program.road}")
+    runs = "runs" if program.is_certain else "may run"
+    return f"it {runs} `{shown}`" + ("" if program.road is None else f", {program.road}")
+
+
+def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
+    """Whether a program and its words are what a rule means."""
+    if _is_program(words[0], first):
+        verb = verb_of(words) if rest and not rest[0].startswith("-") else None
+        # `git stash push` is no `git push`.
+        return (verb is None or overlap(verb.text, rest[0])) and _follow(words[1:], rest)
+    # `git-push` is the program behind `git push`.
+    joined = f"{first}-{rest[0]}" if rest else ""
+    return bool(joined) and _is_program(words[0], joined) and _follow(words[1:], rest[1:])
 
 
 def _is_program(word: Word, wanted: str) -> bool:
@@ -83,10 +104,7 @@ def _follow(words: Sequence[Word], wanted: Sequence[str]) -> bool:
 def _has_option(words: Sequence[Word], want: str) -> bool:
     if _SHORT_OPTIONS.fullmatch(want):
         letters = {
-            letter
-            for word in words
-            if _SHORT_OPTIONS.match(word.text)
-            for letter in word.text[1:]
+            letter for word in words if _SHORT_OPTIONS.match(word.text) for letter in word.text[1:]
         }
         if set(want[1:]) <= letters:
             return True
@@ -101,20 +119,16 @@ def _has_option(words: Sequence[Word], want: str) -> bool:
 
 def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
     """The word of a program that hands its words on with which the rule begins."""
-    if program.hands_on is None:
+    if program.hands_on is None or len(program.words) > WORDS_MAX:
         return None
     for at, word in enumerate(program.words[1:], 1):
-        if not word.is_known and word.could_be(first):
-            if _follow(program.words[at + 1 :], rest) or word.splits or not rest:
-                return f"{word.raw} is known only when it runs"
-        following = [one.text for one in program.words[at + 1 :]]
-        for value in option_values(word.text):
-            tokens = [*_tokens(value), *following]
-            if GLOB in word.text:
-                # Names of files are whole words.
-                continue
-            if _begins_in(tokens, len(_tokens(value)), first, rest):
-                return f"`{first}` is one of them"
+        may_begin = not word.is_known and word.could_be(first)
+        if may_begin and (word.splits or _follow(program.words[at + 1 :], rest)):
+            return f"{word.raw} is known only when it runs"
+        # Names of files are whole words.
+        values = [] if GLOB in word.text else option_values(word.text)
+        if any(_begins_in(_tokens(one), program.words[at + 1 :], first, rest) for one in values):
+            return f"`{first}` is one of them"
         if _ends_cluster(word.text, first) and _follow(program.words[at + 1 :], rest):
             return f"`{first}` is one of them"
     return None
@@ -124,14 +138,22 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def _begins_in(tokens: Sequence[str], count: int, first: str, rest: Sequence[str]) -> bool:
-    """Whether one of the first `count` tokens is the program and the rest follows it."""
-    for at in range(count):
-        if overlap(tokens[at].casefold(), first.casefold()):
-            words = [Word(token, token) for token in tokens[at + 1 :]]
+def _begins_in(
+    tokens: Sequence[str], following: Sequence[Word], first: str, rest: Sequence[str]
+) -> bool:
+    """Whether one of the tokens is the program, and the rest follows it there or behind."""
+    for at, token in enumerate(tokens):
+        if any(overlap(one.casefold(), first.casefold()) for one in _names_in(token)):
+            words = [*(Word(one, one) for one in tokens[at + 1 :]), *following]
             if _follow(words, rest):
                 return True
     return False
+
+
+def _names_in(token: str) -> list[str]:
+    """A token without the signs that some languages put before a command, as make does."""
+    bare = token.lstrip("@+%")
+    return [token, bare, *([bare[1:]] if re.match(r"-[^-]", bare) else [])]
 
 
 def _ends_cluster(text: str, first: str) -> bool:
@@ -142,12 +164,12 @@ def _ends_cluster(text: str, first: str) -> bool:
 
 def _names(text: HandedText, first: str, rest: Sequence[str]) -> bool:
     tokens = _tokens(text.text)
-    if _begins_in(tokens, len(tokens), first, rest):
+    if _begins_in(tokens, (), first, rest):
         return True
     if not text.is_code:
         return False
     tokens = re.findall(r"\w+", text.text)
-    return _begins_in(tokens, len(tokens), first, rest)
+    return _begins_in(tokens, (), first, rest)
 
 
 __all__ = ["SHOWN_MAX", "concern"]

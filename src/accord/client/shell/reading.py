@@ -10,17 +10,21 @@ Always holds
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from accord.client.shell import program_tables as tables
 from accord.client.shell import programs as known
 from accord.client.shell.grammar import assigned_names, read_script
+from accord.client.shell.made_files import BY_NAME, BY_PATH, MadeFiles
 from accord.client.shell.syntax import (
     ANY,
     ENV,
     GLOB,
     HOLE,
     Assignment,
-    Redirection,
+    HandedText,
+    Program,
+    Reading,
     Script,
     SimpleCommand,
     Word,
@@ -30,14 +34,19 @@ from accord.client.shell.syntax import (
     option_values,
 )
 
+WRAPPERS_MAX = 40
+"""Programs in a row that run one another, as `env nice timeout 5 ls`."""
 DEPTH_MAX = 6
 """Shells within shells that are looked into."""
-WORDS_MAX = 2000
+WORDS_MAX = 300
 """Words of one program that are looked at as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
 _JOINED = re.compile(r"-[A-Za-z]+[\s;&|<>()$`'\"\\]")
-_BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin)/[^/]+")
+_BIN = re.compile(
+    r"(?:(?:/usr(?:/local)?)?/s?bin|/opt/homebrew/bin|(?:\./)?\.?venv/bin"
+    r"|(?:\./)?node_modules/\.bin)/[^/]+"
+)
 _STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*")
 # Variables whose value a program may run.
 _EXECUTED = re.compile(
@@ -49,43 +58,6 @@ _REDIRECTS_NAMES = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT
 _SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "wait", "let"})
 _TESTS = frozenset({"test", "[", "printf", "read", "unset", "wait"})
 _DECLARES = frozenset({"export", "declare", "local", "readonly", "typeset"})
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program and its words.
-
-    `road` says how the line comes to run it, where it does not stand there as a command.
-    `hands_on` says why its words may be run as another program.
-    """
-
-    words: tuple[Word, ...]
-    road: str | None = None
-    hands_on: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the program."""
-        return self.words[0].name
-
-
-@dataclass(frozen=True, slots=True)
-class HandedText:
-    """Text that something may run: code in another language, the value of a variable."""
-
-    text: str
-    where: str
-    is_code: bool = False
-
-
-@dataclass(slots=True)
-class Reading:
-    """A line, read."""
-
-    programs: list[Program] = field(default_factory=list)
-    texts: list[HandedText] = field(default_factory=list)
-    unclear: list[str] = field(default_factory=list)
-    changes_folder: bool = False
 
 
 def read_line(line: str) -> tuple[Reading, Script]:
@@ -124,13 +96,8 @@ class _Reader:
         self.names = names
         self._depth = 0
         self._loose = 0
-        # Files that the line writes, with their text where it is known.
-        self._written: dict[str, list[Word | None]] = {}
-        # Files that the line makes, and how much it had run when it made them last.
-        self._copied: dict[str, int] = {}
-        self._copies_unseen = False
-        # Files that the line runs: the word, and the shell or interpreter that runs it.
-        self._run: list[tuple[Word, str]] = []
+        self._wrapped = 0
+        self._files = MadeFiles()
         self._printed: list[Word] = []
         self._fed: list[str] = []
         self._distrusted = False
@@ -151,10 +118,9 @@ class _Reader:
         if script.error is not None and not self._loose:
             self._unclear(script.error)
         for command in script.commands:
-            self._distrusted |= any(
-                one.name in _REDIRECTS_NAMES or one.name.startswith("BASH_")
-                for one in command.assignments
-            )
+            assigned = {assignment_name(word.raw) for word in command.words}
+            assigned |= {one.name for one in command.assignments}
+            self._distrusted |= not _REDIRECTS_NAMES.isdisjoint(assigned)
         for command in script.commands:
             self._command(command, road)
         for value in script.values:
@@ -167,22 +133,18 @@ class _Reader:
         if reason not in self.reading.unclear:
             self.reading.unclear.append(reason)
 
+    def _add(self, words: list[Word], road: str | None, hands_on: str | None = None) -> None:
+        found = Program(tuple(words), road, hands_on, is_certain=not self._loose)
+        self.reading.programs.append(found)
+
     def _command(self, command: SimpleCommand, road: str | None) -> None:
         for assignment in command.assignments:
             self._value(assignment)
         given = _input_of(command)
         for redirection in command.redirections:
-            self._redirected(redirection, command)
+            self._files.redirect(redirection, command)
         if command.words:
-            self._invocation(command.words, given, road, sh_only=command.sh_only)
-
-    def _redirected(self, redirection: Redirection, command: SimpleCommand) -> None:
-        if not redirection.writes or redirection.target.text in ("/dev/null", "1", "2", "-"):
-            return
-        target = redirection.target
-        if not target.is_known:
-            self._copies_unseen |= target.is_tainted
-        self._written.setdefault(target.name, []).append(_printed_text(command))
+            self._invocation(command.words, given, road, sh_only=command.is_guess)
 
     def _value(self, assignment: Assignment, *, is_loop: bool = False) -> None:
         name, value = assignment.name, assignment.value
@@ -191,7 +153,7 @@ class _Reader:
         if _EXECUTED.fullmatch(name) and value.is_tainted:
             self._unclear(f"{name} names a program, and its value is known only when it runs")
         if name in ("BASH_ENV", "ENV"):
-            self._run.append((value, "bash"))
+            self._files.run(value, "bash")
         if value.is_known and not is_loop:
             self._handed(value.text, f"the value of {name}" if name else "a default value")
         elif value.is_known:
@@ -207,9 +169,7 @@ class _Reader:
 
     def _arithmetic(self, script: Script) -> None:
         tainted = {
-            one.name
-            for one in script.assigned()
-            if one.value.is_tainted or GLOB in one.value.text
+            one.name for one in script.assigned() if one.value.is_tainted or GLOB in one.value.text
         }
         for command in script.commands:
             words = [word.text for word in command.words]
@@ -236,19 +196,28 @@ class _Reader:
         sh_only: bool = False,
         nested: bool = False,
     ) -> None:
+        self._wrapped += 1
+        if self._wrapped > WRAPPERS_MAX:
+            self._unclear("too many programs run one another")
+        else:
+            self._run_program(words, given, road, sh_only=sh_only, nested=nested)
+        self._wrapped -= 1
+
+    def _run_program(
+        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool, nested: bool
+    ) -> None:
         first = words[0]
         if not self._names_program(first):
             self._unknown_program(words, given, road, sh_only=sh_only)
             return
         name = known.program_name(first)
-        if first.text != first.name or not first.is_known:
-            self._run.append((first, ""))
-        else:
-            self._run.append((first, "PATH"))
+        if first.text.startswith(("/proc/", "/dev/", "=")):
+            self._unclear(f"the program is known only when it runs: {first.raw}")
+        self._files.run(first, BY_NAME if first.text == first.name else BY_PATH)
         if self._special(name, words, given if not nested else replace(given, nested=True), road):
             return
         reason = None if self._is_harmless(name, first, words) else self._why_hands_on(name)
-        self.reading.programs.append(Program(tuple(words), road, reason))
+        self._add(words, road, reason)
         if reason is None:
             self._harmless(name, words, given)
         elif not nested:
@@ -262,7 +231,7 @@ class _Reader:
         if is_files and (self._loose or (sh_only and "/" not in first.text)):
             # Perhaps no command at all: a pattern for files, or arithmetic to bash.
             reason = f"`{first.raw}` may run its words as another program"
-            self.reading.programs.append(Program(tuple(words), road, reason))
+            self._add(words, road, reason)
             self._hands_on(words, given)
         elif not sh_only or first.is_tainted or is_files:
             self._unclear(f"the program is known only when it runs: {first.raw}")
@@ -273,22 +242,21 @@ class _Reader:
 
     def _special(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
         """Read programs that run something else in a way that we know; False for all others."""
-        add = Program(tuple(words), road)
-        if name in known.SHELLS:
-            self.reading.programs.append(add)
+        if name in tables.SHELLS:
+            self._add(words, road)
             self._shell(words, given)
-        elif name in known.INTERPRETERS:
-            self.reading.programs.append(add)
+        elif name in tables.INTERPRETERS:
+            self._add(words, road)
             self._interpreter(name, words, given)
         elif name in ("eval", "trap", "alias", "hash", "enable", "source", ".", "let"):
-            self.reading.programs.append(add)
+            self._add(words, road)
             self._builtin(name, words)
         elif name == "find":
-            self.reading.programs.append(add)
+            self._add(words, road)
             self._find(words, given)
         elif name in ("busybox", "toybox") and len(words) > 1:
             self._invocation(words[1:], given, f"run by `{name}`")
-        elif name in known.WRAPPERS:
+        elif name in tables.WRAPPERS:
             return self._wrapper(name, words, given, road)
         else:
             return False
@@ -296,15 +264,14 @@ class _Reader:
 
     def _wrapper(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
         if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
-            self.reading.programs.append(Program(tuple(words), road))
+            self._add(words, road)
             return True
-        inner, assigned, replaced = _unwrap(known.WRAPPERS[name], words)
+        inner, assigned, replaced = known.unwrap(tables.WRAPPERS[name], words)
         if inner is None:
             return False
-        self.reading.programs.append(Program(tuple(words[: len(words) - len(inner)]), road))
+        self._add(words[: len(words) - len(inner)], road)
         for assignment in assigned:
             self._value(assignment)
-            self._distrusted |= assignment.name in _REDIRECTS_NAMES
         if name == "xargs":
             if not inner:
                 return True
@@ -317,16 +284,18 @@ class _Reader:
     # ---- harmless programs
 
     def _is_harmless(self, name: str, first: Word, words: list[Word]) -> bool:
+        if name in tables.BUILTINS and first.text == name:
+            return True
         if self._distrusted or (first.text != first.name and not _BIN.fullmatch(first.text)):
             return False
-        if name in known.SUBCOMMANDS:
+        if name in tables.SUBCOMMANDS:
             return self._is_harmless_tool(name, words)
-        listed = name in known.HARMLESS or name in known.EXECUTING_OPTIONS
+        listed = name in tables.HARMLESS or name in tables.EXECUTING_OPTIONS
         return listed and not known.could_execute(name, words[1:])
 
     def _is_harmless_tool(self, name: str, words: list[Word]) -> bool:
         """Whether a tool with subcommands runs none of its words."""
-        at, values = 1, known.GLOBAL_VALUES.get(name, ())
+        at, values = 1, tables.GLOBAL_VALUES.get(name, frozenset())
         while at < len(words) and words[at].text.startswith("-"):
             text = words[at].text
             if name == "git" and text.startswith(("-c", "--exec-path", "--config-env")):
@@ -338,13 +307,13 @@ class _Reader:
         verb = words[at]
         if not verb.is_known:
             return False
-        if name == "git" and verb.text not in known.GIT_COMMANDS:
+        if name == "git" and verb.text not in tables.GIT_COMMANDS:
             self._unclear(f"`git {verb.text}` is no command of git, so it may be an alias")
         rest = words[at + 1 :]
         executes = known.could_execute(f"{name} {verb.text}", rest)
         executes |= known.could_execute(name, rest)
         executes |= name == "git" and any("ext::" in word.text for word in rest)
-        return verb.text in known.SUBCOMMANDS[name] and not executes
+        return verb.text in tables.SUBCOMMANDS[name] and not executes
 
     def _git_config(self, words: list[Word]) -> None:
         settings = [word.text for word in words if "alias." in word.text]
@@ -365,11 +334,9 @@ class _Reader:
             for word in words[1:]:
                 if "[" in word.text and re.search(r"\$\(|`|\$\{", word.text):
                     self._handed(word.text, f"a subscript given to `{name}`")
-        if name in known.COPYING:
-            for word in words[1:]:
-                self._copied[word.text.rpartition("=")[2].rpartition("/")[2]] = len(self._run)
-                self._copies_unseen |= word.is_tainted
-            self._copies_unseen |= name in ("tar", "unzip", "patch")
+        if name in tables.COPYING:
+            self._files.copy(words[1:])
+            self._files.makes_unseen |= name in ("tar", "unzip", "patch")
         self._printed += [word for word in words[1:] if not word.text.startswith("-")]
         if given.text is not None:
             self._printed.append(given.text)
@@ -386,20 +353,19 @@ class _Reader:
             self._unclear(f"`{name}` has more words than are looked at")
             return
         operands = [word for word in words[1:] if not word.text.startswith("-")]
-        if name in known.STDIN_RUNNERS and [word.text for word in words[1:]] != ["-l"]:
+        if name in tables.STDIN_RUNNERS and [word.text for word in words[1:]] != ["-l"]:
             self._unclear(f"`{name}` runs what it reads or is told later")
-        elif name in known.OPERANDS_BEFORE and (
-            len(operands) < known.OPERANDS_BEFORE[name] or given.is_given
-        ):
-            self._unclear(f"`{name}` may run a shell that reads its commands from elsewhere")
-        elif name in ("su", "script", "sudo", "runuser", "systemd-run") and len(words) < 3:
+        elif (
+            name in tables.OPERANDS_BEFORE
+            and (len(operands) < tables.OPERANDS_BEFORE[name] or given.is_given)
+        ) or (name in ("su", "script", "sudo", "runuser", "systemd-run") and len(words) < 3):
             self._unclear(f"`{name}` may run a shell that reads its commands from elsewhere")
         for at, word in enumerate(words[1:], 1):
-            self._run.append((word, name))
+            self._files.run(word, name)
             if not word.is_known:
                 continue
             inner = known.program_name(word)
-            if inner in known.SHELLS or inner in known.INTERPRETERS or inner in _RUNNERS:
+            if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
                 self._invocation(words[at:], given, f"run by `{name}`", nested=True)
             if _JOINED.match(word.text):
                 self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
@@ -450,8 +416,8 @@ class _Reader:
             self._script_file(name, words[at:])
 
     def _script_file(self, name: str, words: list[Word]) -> None:
-        self._run.append((words[0], name))
-        self.reading.programs.append(Program(tuple(words), f"run by `{name}`"))
+        self._files.run(words[0], name)
+        self._add(words, f"run by `{name}`")
 
     def _shell_code(self, name: str, words: list[Word], at: int) -> None:
         if at >= len(words):
@@ -501,7 +467,7 @@ class _Reader:
         if file.is_tainted or file.splits or _STDIN_FILE.fullmatch(file.text):
             self._unclear(f"the file that `{name}` reads is known only when it runs")
         else:
-            self._run.append((file, "sh"))
+            self._files.run(file, "sh")
 
     # ---- other languages
 
@@ -509,37 +475,50 @@ class _Reader:
         rest = words[1:]
         if len(rest) == 1 and rest[0].text in _ASKS_VERSION:
             return
-        letters = known.INTERPRETERS[name]
-        for_code = name in ("awk", "gawk", "mawk", "nawk", "sed", "gsed")
-        has_code, has_file = False, False
+        if name in tables.STREAM_EDITORS:
+            self._stream_editor(name, rest, given)
+            return
+        letters = tables.INTERPRETERS[name]
+        code = known.code_words(name, rest, letters)
+        for word in code:
+            self._code(name, word)
+        if code:
+            # The code may use any other word.
+            for word in rest:
+                self._code(name, word)
+            return
+        operands = [
+            at for at, word in enumerate(rest) if not word.text.startswith("-") or word.text == "-"
+        ]
+        if operands and not _STDIN_FILE.fullmatch(rest[operands[0]].text):
+            self._script_file(name, rest[operands[0] :])
+            for word in rest:
+                for text in option_values(word.text):
+                    self.reading.texts.append(HandedText(text, f"the words of `{name}`"))
+        elif not any(word.text.startswith("--test") for word in rest):
+            self._interpreter_stdin(name, given)
+
+    def _stream_editor(self, name: str, rest: list[Word], given: _Input) -> None:
+        """Awk and sed: each word may be code, a file of code, or a file."""
+        writes = False
         for at, word in enumerate(rest):
             before = rest[at - 1].text if at else ""
-            takes_code = _takes_code(before, letters) or (for_code and not has_code)
-            if word.text.startswith("-") and word.text != "-" and not _takes_code(before, letters):
-                joined = re.match(rf"-[a-zA-Z0-9]*?[{letters or 'e'}](.+)", word.text, re.DOTALL)
-                if joined and not word.text.startswith("--"):
-                    self._code(name, Word(joined[1], word.raw, splits=word.splits))
-                continue
-            if takes_code or (name in known.EDITORS and word.text.startswith("+")):
-                has_code = True
-                self._code(name, word)
-            elif word.text == "-" or _STDIN_FILE.fullmatch(word.text):
-                self._interpreter_stdin(name, given, for_code=for_code)
-            else:
-                if not has_file and not for_code:
-                    self._script_file(name, rest[at:])
-                has_file = True
-                self.reading.texts.append(HandedText(word.text, f"the words of `{name}`"))
-        flags = [word.text for word in rest if word.text.startswith("-")]
-        has_code |= any(_takes_code(flag, letters) for flag in flags) and bool(letters)
-        has_file |= any(
-            flag in ("-m", "-f", "--file") or flag.startswith("--test") for flag in flags
-        )
-        if not (has_code or has_file):
-            self._interpreter_stdin(name, given, for_code=for_code)
+            is_file = before in ("-f", "--file", "-E", "--exec", "-i", "--include")
+            is_option = word.text.startswith("-") and word.text != "-"
+            for text in option_values(word.text) if is_option else [word.text]:
+                if is_file or word.text.startswith(("-f", "--file=")):
+                    self._files.run(literal(text), name)
+                    if _STDIN_FILE.fullmatch(text):
+                        self._interpreter_stdin(name, given)
+                self._code(name, Word(text, word.raw, splits=word.splits))
+                writes |= ">" in text or re.search(r"\bw\s", text) is not None
+            writes |= re.match(r"-[A-Za-z]*i|--in-place", word.text) is not None
+        if writes:
+            for word in rest:
+                self._files.mention(word.text)
 
-    def _interpreter_stdin(self, name: str, given: _Input, *, for_code: bool) -> None:
-        if for_code or given.is_empty or (given.nested and not given.is_given):
+    def _interpreter_stdin(self, name: str, given: _Input) -> None:
+        if given.is_empty or (given.nested and not given.is_given):
             return
         if given.text is None:
             self._unclear(f"`{name}` reads its code from its standard input")
@@ -547,14 +526,13 @@ class _Reader:
             self._code(name, given.text)
 
     def _code(self, name: str, code: Word) -> None:
-        if code.is_tainted or (code.splits and not code.is_known and GLOB not in code.text):
+        if code.is_tainted or (code.splits and ENV in code.text):
             self._unclear(f"the code of `{name}` is put together when it runs")
         elif known.starts_programs(name, code.text):
             self._unclear(f"the code of `{name}` may start programs that it does not name")
         self.reading.texts.append(HandedText(code.text, f"the code of `{name}`", is_code=True))
-        if "open" in code.text:
-            names = re.findall(r"[\w.-]+", code.text)
-            self._copied.update(dict.fromkeys(names, len(self._run)))
+        if name not in tables.STREAM_EDITORS:
+            self._files.mention(code.text)
 
     def _find(self, words: list[Word], given: _Input) -> None:
         at, tainted = 1, [word for word in words if word.is_tainted]
@@ -572,6 +550,8 @@ class _Reader:
                 if inner:
                     self._invocation(inner, given, "run by `find`")
                 at = end
+            elif words[at].text.startswith(("-fprint", "-fls")) and at + 1 < len(words):
+                self._files.write(words[at + 1])
             at += 1
 
     # ---- the line as a whole
@@ -582,48 +562,18 @@ class _Reader:
             self._handed(word.text, f"text that `{self._fed[0]}` may read")
             if not word.is_known or set("\\%") & set(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
-        seen: set[tuple[str, str]] = set()
-        for at, (word, runner) in enumerate(list(self._run)):
-            name = word.name
-            if not name or (name, runner) in seen:
-                continue
-            # A program that only may run its words does so where it stands.
-            is_surely_run = runner in ("", "PATH", *known.SHELLS)
-            if not is_surely_run and at < self._copied.get(name, 0):
-                continue
-            seen.add((name, runner))
-            self._ran(word, name, runner)
-
-    def _ran(self, word: Word, name: str, runner: str) -> None:
-        is_file = "/" in word.text or runner != "PATH"
-        if name in self._copied:
-            self._unclear(f"it makes {name} and runs it")
-        elif self._copies_unseen and runner in ("", *known.SHELLS):
-            self._unclear(f"it makes files that cannot be seen, and runs {name}")
-        elif name in self._written and is_file:
-            for text in self._written[name]:
-                if text is None or not text.is_known:
-                    self._unclear(f"it writes {name} and runs it")
-                elif runner in known.INTERPRETERS:
-                    self._code(runner, text)
-                else:
-                    self.line(text.text, f"in {name}, which the line writes", self.names)
+        for own in self._files.own_files():
+            if own.text is None:
+                self._unclear(own.reason)
+            elif own.runner in tables.INTERPRETERS:
+                self._code(own.runner, literal(own.text))
+            else:
+                self.line(own.text, f"in {own.name}, which the line writes", self.names)
 
 
 _ASKS_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
 _FED = hole("what `xargs` reads")
-_RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *known.WRAPPERS})
-
-
-def _printed_text(command: SimpleCommand) -> Word | None:
-    """What a command writes to its output, where the line shows it."""
-    words = command.words
-    if len(words) == 1 and words[0].text == "cat":
-        return _input_of(command).text
-    if words and words[0].text == "echo" and all(word.is_known for word in words):
-        text = " ".join(word.text for word in words[1:])
-        return None if "\\" in text or text.startswith("-") else literal(text)
-    return None
+_RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
 
 
 def _filled(word: Word, placeholder: str) -> Word:
@@ -634,54 +584,4 @@ def _filled(word: Word, placeholder: str) -> Word:
     return Word(word.text.replace(placeholder, mark), word.raw, plain=False)
 
 
-def _takes_code(option: str, letters: str) -> bool:
-    if not option.startswith("-") or not letters:
-        return False
-    if option.startswith("--"):
-        return option in ("--eval", "--print", "--command", "--execute", "--cmd", "--expression")
-    return option[-1:] in letters or option in ("-ex", "-eval")
-
-
-def _unwrap(
-    wrapper: known.Wrapper, words: list[Word]
-) -> tuple[list[Word] | None, list[Assignment], str | None]:
-    """The command that a wrapper runs, what it assigns, and the placeholder of xargs.
-
-    None instead of the command where the options are not known.
-    """
-    at, replaced = 1, None
-    assigned: list[Assignment] = []
-    while at < len(words):
-        word = words[at]
-        if not word.is_known:
-            return None, [], None
-        text = word.text
-        name, equals, _ = text.partition("=")
-        if text == "--":
-            at += 1
-            break
-        if not text.startswith("-"):
-            break
-        if text in wrapper.flags or (equals and name in wrapper.values):
-            at += 1
-        elif text in wrapper.values:
-            at += 2
-        elif text[:2] in wrapper.values and len(text) > 2:
-            at += 1
-        elif words[0].name == "xargs" and text[:2] in ("-I", "-i"):
-            replaced = text[2:] or (words[at + 1].text if text == "-I" and at + 1 < len(words) else "{}")
-            at += 2 if text == "-I" else 1
-        elif words[0].name == "nice" and re.fullmatch(r"-[0-9]+", text):
-            at += 1
-        else:
-            return None, [], None
-    while wrapper.assigns and at < len(words) and assignment_name(words[at].text):
-        name = assignment_name(words[at].text) or ""
-        value = words[at].text.partition("=")[2]
-        assigned.append(Assignment(name, Word(value, words[at].raw, splits=words[at].splits)))
-        at += 1
-    at += wrapper.operands
-    return words[at:], assigned, replaced
-
-
-__all__ = ["DEPTH_MAX", "WORDS_MAX", "HandedText", "Program", "Reading", "read_line"]
+__all__ = ["DEPTH_MAX", "WORDS_MAX", "read_line"]

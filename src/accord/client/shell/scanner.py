@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from accord.client.shell.syntax import ANY, ENV, GLOB, Assignment, Script, Word
+from accord.client.shell.syntax import (
+    ANY,
+    ENV,
+    GLOB,
+    Assignment,
+    NotUnderstood,
+    Script,
+    SyntaxProblem,
+    Word,
+)
 
 BLANKS = " \t"
 METACHARACTERS = frozenset(" \t\n;&|<>()")
@@ -22,8 +31,7 @@ _UNMARK = str.maketrans({mark: char for char, mark in _MARKS.items()})
 RESERVED = frozenset(map(chr, range(0xE000, 0xE008)))
 """Characters that stand for holes and marks; a line must not contain them."""
 
-_SET_EXPRESSION = re.compile(f"{_BRACKET}([^{_BRACKET_END}/]+?){_BRACKET_END}")
-_BRACES = re.compile(f"{_BRACE}.*(?:{_COMMA}|\\.\\.).*{_BRACE_END}", re.DOTALL)
+_SET_EXPRESSION = re.compile(f"{_BRACKET}[^{_BRACKET}{_BRACKET_END}/]+{_BRACKET_END}")
 _ANSI = re.compile(
     r"\\(?:([abeEfnrtv\\\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})"
     r"|U([0-9A-Fa-f]{1,8})|c(.))",
@@ -32,20 +40,21 @@ _ANSI = re.compile(
 _ANSI_LETTERS = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _KEYS = re.compile(r"![A-Za-z_]\w*(?:\[[@*]\]|[@*])$")
 _SPECIAL = "?#$!-"
+_SET_BY_SHELL = frozenset(
+    (
+        "_", "REPLY", "MAPFILE", "OPTARG", "BASH_REMATCH", "BASH_COMMAND", "BASH_ARGV",
+        "BASH_ARGV0", "FUNCNAME", "DIRSTACK", "BASH_EXECUTION_STRING", "COPROC", "READLINE_LINE"
+    )
+)  # fmt: skip
 _WELL_KNOWN = frozenset(
-    """HOME PWD OLDPWD USER LOGNAME TMPDIR HOSTNAME UID EUID PPID RANDOM SECONDS LINENO BASHPID
-    EPOCHSECONDS PATH VIRTUAL_ENV CONDA_PREFIX NVM_DIR CARGO_HOME GOPATH PYENV_ROOT JAVA_HOME
-    XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR""".split()
-)
+    (
+        "HOME", "PWD", "OLDPWD", "USER", "LOGNAME", "TMPDIR", "HOSTNAME", "UID", "EUID", "PPID",
+        "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "PATH", "VIRTUAL_ENV",
+        "CONDA_PREFIX", "NVM_DIR", "CARGO_HOME", "GOPATH", "PYENV_ROOT", "JAVA_HOME",
+        "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"
+    )
+)  # fmt: skip
 _LAYOUT = re.compile(r"[\n\t]")
-
-
-class SyntaxProblem(Exception):
-    """The line is no complete shell line, so a shell would refuse it from here on."""
-
-
-class NotUnderstood(Exception):
-    """Some shell may run the line, but we cannot tell what it would run."""
 
 
 class Scanner:
@@ -73,6 +82,8 @@ class Scanner:
         self._substitution = substitution
         self._nested = nested
         self._wildcards = wildcards
+        # Where an expression was tried and none is, so that it is not tried again and again.
+        self._no_arithmetic: set[int] = set()
 
     # ---- positions
 
@@ -166,7 +177,7 @@ class Scanner:
                 return
             if char == "\\":
                 following = self.peek(2)[1:]
-                escaped = following and following in f'$`\\\n{end or ""}'
+                escaped = following and following in f"$`\\\n{end or ''}"
                 self.at += 2 if escaped else 1
                 built.quote(following.strip("\n") if escaped else "\\", plain=False)
             elif char == "$":
@@ -189,6 +200,11 @@ class Scanner:
 
     def _dollar(self, built: _Built, *, quoted: bool) -> None:
         built.plain = False
+        self.script.enter()
+        self._expansion(built, quoted=quoted)
+        self.script.leave()
+
+    def _expansion(self, built: _Built, *, quoted: bool) -> None:
         following = self.peek(2)[1:]
         if self.peek(3) == "$((" and self._arithmetic_expansion(built):
             return
@@ -225,7 +241,7 @@ class Scanner:
             built.add("$", plain=False)
 
     def _variable(self, built: _Built, name: str, *, quoted: bool) -> None:
-        if name in self.names:
+        if name in self.names or name in _SET_BY_SHELL:
             built.add(ANY, plain=False, splits=not quoted)
         elif name in _WELL_KNOWN:
             # Nobody puts a program or blanks in it, so it stays as it is written.
@@ -235,15 +251,24 @@ class Scanner:
 
     def _arithmetic_expansion(self, built: _Built) -> bool:
         """Read `$((...))`; False where it turns out to be `$( (...) ...)`."""
-        start, before = self.at, len(self.script.commands)
-        self.at += 3
+        if not self.try_arithmetic(3):
+            return False
+        built.add("0", plain=False)
+        return True
+
+    def try_arithmetic(self, opening: int) -> bool:
+        """Read an expression up to `))` behind its opening; False where it is none."""
+        start, before, nesting = self.at, len(self.script.commands), self.script.nesting
+        if start in self._no_arithmetic:
+            return False
+        self.at += opening
         try:
             self.arithmetic("))")
         except SyntaxProblem:
-            self.at = start
+            self._no_arithmetic.add(start)
+            self.at, self.script.nesting = start, nesting
             del self.script.commands[before:]
             return False
-        built.add("0", plain=False)
         return True
 
     def arithmetic(self, end: str) -> None:
@@ -402,17 +427,19 @@ class _Built:
     def word(self, raw: str) -> Word:
         """The word, with sets and braces turned into holes."""
         text, splits = self.text, self.splits
-        if _BRACES.search(text):
-            text, splits = _BRACES.sub(_files, text), True
+        first, last = text.find(_BRACE), text.rfind(_BRACE_END)
+        inside = text[first : last + 1] if 0 <= first < last else ""
+        if _COMMA in inside or ".." in inside:
+            text, splits = text[:first] + _hole(inside) + text[last + 1 :], True
         if raw not in ("[", "[["):
-            text = _SET_EXPRESSION.sub(_files, text)
+            text = _SET_EXPRESSION.sub(lambda found: _hole(found[0]), text)
         text = text.translate(_UNMARK)
         return Word(text, raw, self.plain, splits or GLOB in text, self.quoted)
 
 
-def _files(found: re.Match[str]) -> str:
+def _hole(text: str) -> str:
     """A hole for a set or for braces: what may stand there is written in the line."""
-    return ANY if {ANY, ENV} & set(found[0]) or "/" in found[0] else GLOB
+    return ANY if {ANY, ENV, "/"} & set(text) else GLOB
 
 
 __all__ = [
@@ -420,7 +447,5 @@ __all__ = [
     "METACHARACTERS",
     "NAME",
     "RESERVED",
-    "NotUnderstood",
     "Scanner",
-    "SyntaxProblem",
 ]

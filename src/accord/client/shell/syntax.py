@@ -1,4 +1,4 @@
-"""The values that a shell line is read into: words, redirections and simple commands.
+"""The values that a shell line is read into: words, commands, and the programs that they run.
 
 A word is its text after quote removal.  Parts that are known only when the line runs are holes,
 each one character of the private use area that `grammar` refuses in its input.
@@ -19,7 +19,20 @@ ENV = "\ue002"
 HOLES = ANY + GLOB + ENV
 HOLE = re.compile(f"[{HOLES}]")
 
+NESTING_MAX = 60
+"""Levels of substitutions, groups and loops that are read."""
+STEPS_MAX = 10_000
+"""Commands and expansions of one line that are read, counting those that are read twice."""
+
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]]*\])?\+?=")
+
+
+class SyntaxProblem(Exception):
+    """The line is no complete shell line, so a shell would refuse it from here on."""
+
+
+class NotUnderstood(Exception):
+    """Some shell may run the line, but we cannot tell what it would run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +99,7 @@ def overlap(text: str, pattern: str) -> bool:
             reached = set(range(min(reached), len(pattern) + 1))
         else:
             after = {at for at in reached if at < len(pattern) and pattern[at] == "*"}
-            after |= {
-                at + 1 for at in reached if at < len(pattern) and pattern[at] in ("?", char)
-            }
+            after |= {at + 1 for at in reached if at < len(pattern) and pattern[at] in ("?", char)}
             reached = _spread(after, pattern)
         if not reached:
             return False
@@ -156,7 +167,8 @@ class SimpleCommand:
     """A command with its words, as it stands in the line.
 
     `piped` means that it may read the output of another command.  `sh_only` means that bash reads
-    it differently, and only a plain `sh` runs it.
+    it differently, and only a plain `sh` runs it; `is_guess`, that it most likely is arithmetic or
+    a condition and no command.
     """
 
     words: list[Word] = field(default_factory=list)
@@ -164,11 +176,7 @@ class SimpleCommand:
     redirections: list[Redirection] = field(default_factory=list)
     piped: bool = False
     sh_only: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing in it at all."""
-        return not (self.words or self.assignments or self.redirections)
+    is_guess: bool = False
 
 
 @dataclass(slots=True)
@@ -187,6 +195,26 @@ class Script:
     # Variables that are evaluated as arithmetic, where a value may hold a command substitution.
     arithmetic: set[str] = field(default_factory=set)
     is_simple: bool = True
+    # Guard the bounds: how deep the reader is, and how many commands and expansions it has read.
+    nesting: int = 0
+    steps: int = 0
+
+    def enter(self) -> None:
+        """Go one level deeper.
+
+        Raises:
+            NotUnderstood: it is too deep, or there was too much already.
+        """
+        self.nesting += 1
+        self.steps += 1
+        if self.nesting > NESTING_MAX:
+            raise NotUnderstood("it is nested too deeply")
+        if self.steps > STEPS_MAX:
+            raise NotUnderstood("it has more parts than are looked at")
+
+    def leave(self) -> None:
+        """Come back from a level."""
+        self.nesting -= 1
 
     @property
     def is_complete(self) -> bool:
@@ -200,16 +228,62 @@ class Script:
         yield from self.values
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program and its words.
+
+    `road` says how the line comes to run it, where it does not stand there as a command.
+    `hands_on` says why its words may be run as another program.  Without `is_certain` it stands in
+    text that perhaps nobody runs.
+    """
+
+    words: tuple[Word, ...]
+    road: str | None = None
+    hands_on: str | None = None
+    is_certain: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the program."""
+        return self.words[0].name
+
+
+@dataclass(frozen=True, slots=True)
+class HandedText:
+    """Text that something may run: code in another language, the value of a variable."""
+
+    text: str
+    where: str
+    is_code: bool = False
+
+
+@dataclass(slots=True)
+class Reading:
+    """A line, read."""
+
+    programs: list[Program] = field(default_factory=list)
+    texts: list[HandedText] = field(default_factory=list)
+    unclear: list[str] = field(default_factory=list)
+    changes_folder: bool = False
+
+
 __all__ = [
     "ANY",
     "ENV",
     "GLOB",
     "HOLE",
     "HOLES",
+    "NESTING_MAX",
+    "STEPS_MAX",
     "Assignment",
+    "HandedText",
+    "NotUnderstood",
+    "Program",
+    "Reading",
     "Redirection",
     "Script",
     "SimpleCommand",
+    "SyntaxProblem",
     "Word",
     "assignment_name",
     "hole",
