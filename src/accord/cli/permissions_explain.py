@@ -157,7 +157,7 @@ def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
     if found.why is not None:
         lines.append(f"why: {found.why}")
     if found.others:
-        lines.append(f"left out: {found.others} answers for one agent; --agent NAME asks them too")
+        lines.append(f"left out: {found.others} remembered for one agent; --agent NAME counts them")
     lines.append("programs:" if reading.programs else "programs: none")
     for program in reading.programs:
         notes = "; ".join(filter(None, (program.road, program.hands_on)))

@@ -67,7 +67,8 @@ class Generator:
             ),
             lambda: f"for ((i=0; i<3; i++)); do {self._list(inner)}; done",
             lambda: (
-                f"case {self._word(inner)} in a|b*) {self._list(inner)};; (c) {self._list(inner)};; esac"
+                f"case {self._word(inner)} in a|b*) {self._list(inner)};;"
+                f" (c) {self._list(inner)};; esac"
             ),
             lambda: f"f() {{ {self._list(inner)}; }}",
             lambda: f"function g {{ {self._list(inner)}; }}",

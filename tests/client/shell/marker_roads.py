@@ -50,6 +50,10 @@ def _double(line: str) -> str:
     return f'"{escaped}"'
 
 
+def _perl(line: str) -> str:
+    return _double(line).replace("$", "\\$").replace("@", "\\@")
+
+
 # Roads of the shell language itself.
 SYNTAX: tuple[Road, ...] = (
     lambda c: f"{c}; true",
@@ -252,7 +256,7 @@ PROGRAMS: tuple[tuple[str, Road], ...] = (
     ("find", lambda c: "find bin -name 'accord*' -exec sh {} +"),
     ("find", lambda c: "find . -maxdepth 0 -ok accordmarker ';' <<< y"),
     ("find", lambda c: "X=-exec; find . -maxdepth 0 $X accordmarker ';'"),
-    ("awk", lambda c: f"awk 'BEGIN {{ system({_double(c)}) }}'" if "'" not in c else "awk 'BEGIN{system(\"accordmarker\")}'"),
+    ("awk", lambda c: f"awk {_quoted(f'BEGIN {{ system({_double(c)}) }}')}"),
     ("awk", lambda c: "awk 'BEGIN { print \"x\" | \"accord\" \"marker\" }'"),
     ("awk", lambda c: "awk 'BEGIN { \"accordmarker\" | getline }'"),
     ("awk", lambda c: "echo accordmarker | awk '{ system($0) }'"),
@@ -261,7 +265,7 @@ PROGRAMS: tuple[tuple[str, Road], ...] = (
     ("sed", lambda c: "echo accordmarker | sed 's/x/y/;e'"),
     ("sed", lambda c: "echo x | sed 's/x/accordmarker/e'"),
     ("sed", lambda c: "echo x | sed -n 's,x,accordmarker,e;p'"),
-    ("perl", lambda c: f"perl -e {_quoted(f'system({_double(c)})')}" if "$" not in c and "@" not in c else "perl -e 'exec q(accordmarker)'"),
+    ("perl", lambda c: f"perl -e {_quoted(f'system({_perl(c)})')}"),
     ("perl", lambda c: "perl -e 'exec \"accord\".\"marker\"'"),
     ("perl", lambda c: "perl -e'print `accordmarker`'"),
     ("perl", lambda c: "perl -ne 'system $_' <<< accordmarker"),
@@ -270,11 +274,11 @@ PROGRAMS: tuple[tuple[str, Road], ...] = (
     ("python3", lambda c: f"python3 -c {_quoted(f'import os; os.system({_double(c)})')}"),
     ("python3", lambda c: "python3 -c 'import os; os.system(\"accord\" \"marker\")'"),
     ("python3", lambda c: "python3 -c 'import subprocess as s; s.run([\"accord\"+\"marker\"])'"),
-    ("python3", lambda c: "python3 -c 'getattr(__import__(\"o\"+\"s\"),\"sys\"+\"tem\")(\"accordmarker\")'"),
+    ("python3", lambda c: "python3 -c 'getattr(__import__(\"os\"),\"system\")(\"accordmarker\")'"),
     ("python3", lambda c: "python3 <<< 'import os; os.system(\"accordmarker\")'"),
     ("python3", lambda c: "echo 'import os; os.system(\"accord\"+\"marker\")' | python3"),
     ("python3", lambda c: "echo 'import os; os.system(\"accord\"+\"marker\")' | python3 -"),
-    ("python3", lambda c: "echo 'import os; os.system(\"accord\"+\"marker\")' > p.py; python3 p.py"),
+    ("python3", lambda c: "echo 'import os; os.system(\"accord\"+\"marker\")' > p; python3 p"),
     ("node", lambda c: "node -e 'require(\"child_process\").execSync(\"accord\"+\"marker\")'"),
     ("make", lambda c: "printf 'a:\\n\\taccordmarker\\n' | make -f -"),
     ("make", lambda c: "printf 'a:\\n\\t$(C)\\n' > mk; make -f mk C=accordmarker"),
@@ -284,7 +288,7 @@ PROGRAMS: tuple[tuple[str, Road], ...] = (
     ("git", lambda c: "git -c alias.z=!accordmarker z"),
     ("git", lambda c: "git init -q g; cd g; git config alias.z '!accordmarker'; git z"),
     ("git", lambda c: "git init -q g; git -C g -c core.fsmonitor=accordmarker status"),
-    ("git", lambda c: "git init -q g; cd g; GIT_EXTERNAL_DIFF=accordmarker git diff --no-index /dev/null ../bin/accordmarker"),
+    ("git", lambda c: "GIT_EXTERNAL_DIFF=accordmarker git diff --no-index /dev bin"),
     ("git", lambda c: f"{_REPOSITORY}; X=accord; GIT_EDITOR=${{X}}marker git commit --amend"),
     ("git", lambda c: f"{_REPOSITORY}; git rebase -q --root -x accordmarker"),
     ("git", lambda c: f"{_REPOSITORY}; git ls-remote --upload-pack=accordmarker ."),
