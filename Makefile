@@ -6,7 +6,7 @@
 #   make unit      all other tests but those of interop
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
-#   make soak      many simulated worlds, and every broken peer against every rule
+#   make soak      many simulated worlds, every broken peer against every rule, many shell lines
 #   make fuzz      the fuzz targets with atheris
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
@@ -107,7 +107,7 @@ SEED ?= 1
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --planted
-	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects
+	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell
 
 # Seconds for each target: `make fuzz SECONDS=600`.
 SECONDS ?= 30

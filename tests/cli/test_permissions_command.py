@@ -61,3 +61,84 @@ def test_a_damaged_file_is_named(home: Home) -> None:
         done = home.accord("permissions", *words)
         assert done.code == 2
         assert "grants.toml" in done.error
+
+
+def _rules(home: Home) -> None:
+    (home.config / "permissions.toml").write_text(
+        '[[rule]]\neffect = "reject"\ncommand = "rm"\n\n'
+        '[[rule]]\neffect = "ask"\ncommand = "git push"\n\n'
+        '[[rule]]\neffect = "allow"\ncommand = "ls"\n'
+    )
+
+
+def test_a_refusal_is_explained(home: Home) -> None:
+    """Issue 12: what would be decided, by which rule, and how the command was read."""
+    _rules(home)
+    said = home.accord("permissions", "explain", "env A=1 rm x")
+    assert said.code == 4
+    assert "reject: the command would be refused" in said.out
+    assert f"rule: reject command=rm  ({home.config / 'permissions.toml'})" in said.out
+    assert "why: it runs `rm x`, run by `env`" in said.out
+    assert "  rm x  (run by `env`)" in said.out
+
+
+def test_what_is_not_understood_is_explained(home: Home) -> None:
+    """Issue 12: the answer says which rule applies and why."""
+    _rules(home)
+    said = home.accord("permissions", "explain", "$X y")
+    assert said.code == 4
+    assert "not understood:\n  the program is known only when it runs: $X" in said.out
+
+
+def test_what_is_allowed_or_asked_is_explained(home: Home) -> None:
+    """Issue 12: a policy can be questioned."""
+    _rules(home)
+    allowed = home.accord("permissions", "explain", "ls -la")
+    assert allowed.code == 0
+    assert "rule: allow command=ls" in allowed.out
+    asked = home.accord("permissions", "explain", "git -C . push")
+    assert asked.code == 3
+    assert "rule: ask command=git push" in asked.out
+    assert "why: it runs `git -C . push`" in asked.out
+    nothing = home.accord("permissions", "explain", "make")
+    assert nothing.code == 3
+    assert "rule: none; no rule of " in nothing.out
+
+
+def test_a_policy_file_is_explained_alone(home: Home) -> None:
+    """Issue 12: `--policy FILE`; it decides as it does for `accord run`, without answers."""
+    _rules(home)
+    policy = home.project / "ci.toml"
+    policy.write_text('otherwise = "reject"\n[[rule]]\neffect = "allow"\ncommand = "rm"\n')
+    shown = home.accord("permissions", "explain", "rm x", "--policy", str(policy), "--json")
+    assert shown.code == 0
+    found = json.loads(shown.out)
+    assert found["decision"] == "allow"
+    assert found["source"] == str(policy)
+    assert found["programs"] == [{"words": ["rm", "x"], "how": None, "handsOn": None}]
+    other = home.accord("permissions", "explain", "ls", "--policy", str(policy))
+    assert other.code == 4
+    assert home.accord("permissions", "explain", "ls", "--policy", "nowhere.toml").code == 2
+    assert home.accord("permissions", "explain", " ").code == 2
+    assert home.accord("permissions", "explain", "ls", "--cwd", "nowhere").code == 2
+
+
+def test_remembered_answers_are_asked_for_the_agent_that_is_named(home: Home) -> None:
+    """Issue 12: the same answers as `accord run` uses; they are given for one agent."""
+    grants = GrantsFile(home.state / "grants.toml").open()
+    place = Place(session_id="s", workspace=str(home.project), agent="tester")
+    rule = Rule(effect="allow", command="make all", exact=True)
+    grant = grants.add(rule, "workspace", place)
+    assert grant is not None
+    without = home.accord("permissions", "explain", "make all")
+    assert without.code == 3
+    assert "left out: 1 remembered for one agent" in without.out
+    named = home.accord("permissions", "explain", "make all", "--agent", "tester")
+    assert named.code == 0
+    assert f"remembered answer {grant.grant_id}" in named.out
+
+
+def test_an_explanation_is_fit_for_a_terminal(home: Home) -> None:
+    """Ours: a command is an agent's text."""
+    said = home.accord("permissions", "explain", "echo \x1b[31m")
+    assert "\x1b" not in said.out

@@ -212,6 +212,19 @@ def test_a_policy_file_decides(home: Home) -> None:
     assert done.out == "wrote=True\n\nexit=0 denied=False\n\nwrote=False\n"
 
 
+def test_a_refused_command_is_reported_with_the_rule_and_the_reason(home: Home) -> None:
+    """Issue 12: the answer says which rule applies and why."""
+    policy = home.project.parent / "ci.toml"
+    policy.write_text('otherwise = "allow"\n[[rule]]\neffect = "reject"\ncommand = "rm"\n')
+    done = home.run("run env rm x", "--policy", str(policy))
+    assert done.code == 4
+    assert "    by the rule reject command=rm: it runs `rm x`, run by `env`" in done.error
+    events = home.run("run env rm x", "--policy", str(policy), "--output", "json").events
+    (refused,) = [one for one in events if one["type"] == "permission"]
+    assert refused["rule"] == "reject command=rm"
+    assert refused["why"] == "it runs `rm x`, run by `env`"
+
+
 def test_the_policy_of_the_user_counts_without_a_flag(home: Home) -> None:
     """Issue 3: user scope, and rules for one workspace."""
     (home.config / "permissions.toml").write_text(

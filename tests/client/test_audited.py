@@ -153,3 +153,18 @@ def test_a_decision_is_one_line(tmp_path: Path) -> None:
     wanted = {"event": "decision", "outcome": "denied", "by": "rule", "agent": "tester"}
     assert wanted.items() <= line.items()
     assert line["rule"] == shown_rule(rule) == "reject command=rm cwd=/w exactly"
+
+
+async def test_why_a_command_was_refused_is_told_and_written(tmp_path: Path) -> None:
+    """Issue 12: the answer says which rule applies and why, to the log and to the agent."""
+    told = Told(Permissions([Rule(effect="allow"), Rule(effect="reject", command="rm")]))
+    assert not await told.permissions.may_run("s", "env", ["rm", "x"], "/")
+    (decided,) = told.decided
+    assert decided.why == "it runs `rm x`, run by `env`"
+    log = AuditLog(tmp_path / "audit.jsonl")
+    record_decision(log, decided, "tester")
+    (line,) = (tmp_path / "audit.jsonl").read_text().splitlines()
+    assert json.loads(line)["why"] == decided.why
+    refused = told.permissions.why_refused("s", "env", ["rm", "x"], "/")
+    assert refused == "a rule rejects `rm`: it runs `rm x`, run by `env`"
+    assert told.permissions.why_refused("s", "ls", [], "/") is None

@@ -1,14 +1,15 @@
-"""`accord permissions`: the user's rules and remembered answers, shown and taken back."""
+"""`accord permissions`: the user's rules and remembered answers, shown, explained, taken back."""
 
 from __future__ import annotations
 
 import json
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from accord.cli import permissions_explain
 from accord.cli.console import complain, say, say_json
 from accord.client.audited import shown_rule
 from accord.client.grants import Grant
@@ -21,23 +22,25 @@ from accord.errors import ConfigError
 from accord.machine.visible_text import visible_line
 
 DESCRIPTION = """\
-Shows the rules of permissions.toml and the answers that were remembered, and takes answers back.
-Remembered answers are in your state folder, not in the projects that they are about.
+Shows the rules of permissions.toml and the answers that were remembered, explains what they say
+about a command, and takes answers back. Remembered answers are in your state folder, not in the
+projects that they are about.
 
-exit codes: 0 done, 1 nothing to revoke, 2 wrong usage
+exit codes: 0 done, 1 nothing to revoke, 2 wrong usage; `explain` has its own, see its --help
 """
 EPILOG = """\
 examples:
   accord permissions list
   accord permissions revoke grant_0011223344556677
   accord permissions revoke --here
+  accord permissions explain "git push --force"
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """What `accord permissions` takes."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    what = parser.add_subparsers(dest="what", required=True, metavar="list|revoke")
+    what = parser.add_subparsers(dest="what", required=True, metavar="list|revoke|explain")
     shown = what.add_parser("list", help="show rules and remembered answers")
     shown.add_argument("--json", action="store_true", help="as one JSON object")
     shown.add_argument("--here", action="store_true", help="only what holds in this folder")
@@ -45,12 +48,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     revoke.add_argument("ids", nargs="*", metavar="ID", help="which, by its id in the list")
     revoke.add_argument("--here", action="store_true", help="all that were given for this folder")
     revoke.add_argument("--all", action="store_true", help="all there are")
+    permissions_explain.add_arguments(
+        what.add_parser(
+            "explain",
+            help="say what would be decided about a command, and why",
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+    )
 
 
 def run(arguments: Namespace) -> int:
-    """List or revoke."""
+    """List, revoke or explain."""
+    work = {"list": _list, "revoke": _revoke, "explain": permissions_explain.explain}
     try:
-        return _list(arguments) if arguments.what == "list" else _revoke(arguments)
+        return work[arguments.what](arguments)
     except ConfigError as error:
         complain(f"accord permissions: {error}")
         return 2

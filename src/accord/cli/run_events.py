@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord import Update
-from accord.client.audited import Decided
+from accord.client.audited import Decided, shown_rule
 from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
 
 _DUMPED = ("mode", "session_info", "usage")
@@ -65,6 +65,8 @@ def permission_event(decided: Decided) -> dict[str, Any]:
         "type": "permission",
         "outcome": "allowed" if decided.allowed else "denied",
         "by": decided.by,
+        "rule": None if decided.rule is None else shown_rule(decided.rule),
+        "why": decided.why,
         "kind": request.kind,
         "title": request.title,
         "reason": request.reason,

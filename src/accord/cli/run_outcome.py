@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from accord import PermissionRequest
-from accord.client.audited import Decided
+from accord.client.audited import Decided, shown_rule
 from accord.machine.secrets import without_secrets, without_values
 from accord.machine.visible_text import visible_line
 
@@ -82,10 +82,10 @@ class Outcome:
 
     def _denied(self) -> str:
         lines = ["permission was denied for:"]
-        lines += [
-            f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}"
-            for one in self.denied[:DENIED_SHOWN_MAX]
-        ]
+        for one in self.denied[:DENIED_SHOWN_MAX]:
+            lines.append(f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}")
+            if one.rule is not None and one.why is not None:
+                lines.append(f"    by the rule {shown_rule(one.rule)}: {_shown(one.why)}")
         if len(self.denied) > DENIED_SHOWN_MAX:
             lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
         undecided = [one for one in self.denied if one.by == "default"]
@@ -112,8 +112,11 @@ def _subject(request: PermissionRequest) -> str:
 
     Logs of CI are read by many, so what looks like a secret is left out.
     """
-    said = without_secrets(without_values(request.command or request.title))
-    return visible_line(" ".join(said.split()))
+    return _shown(request.command or request.title)
+
+
+def _shown(text: str) -> str:
+    return visible_line(" ".join(without_secrets(without_values(text)).split()))
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

@@ -20,7 +20,7 @@ from accord.client.asking import CANCELLED, Decision, PermissionRequest
 from accord.client.audit import AuditLog
 from accord.client.files import FileService
 from accord.client.permissions import Permissions
-from accord.client.policy import Facts, ReadRule, Rule
+from accord.client.policy import Facts, Rule
 from accord.client.terminals import TerminalService
 from accord.machine.terminal import OutputListener
 from accord.transcript import ToolCall
@@ -34,7 +34,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """One decision: what was asked, whether it was allowed, and who said so."""
+    """One decision: what was asked, whether it was allowed, and who said so.
+
+    `why` says how a rule about commands concerns the command that was refused.
+    """
 
     request: PermissionRequest
     allowed: bool
@@ -44,6 +47,8 @@ class Decided:
     scope: str = "once"
     # Why a rule for its kind would not cover it: the file, if one is to blame, and a reason.
     beyond: tuple[str | None, str] | None = None
+    # Why a rule refuses the command.
+    why: str | None = None
 
 
 class AuditedPermissions(Permissions):
@@ -51,7 +56,7 @@ class AuditedPermissions(Permissions):
 
     _tell: Callable[[Decided, str | None], None]
     _refresh: Callable[[], None] | None
-    _grounds: dict[int, tuple[str, Rule | None]]
+    _grounds: dict[int, tuple[str, Rule | None, str | None]]
 
     @classmethod
     def of(
@@ -84,13 +89,18 @@ class AuditedPermissions(Permissions):
         try:
             decision = await super().decide(request)
         finally:
-            by, rule = self._grounds.pop(id(request), ("user", None))
+            by, rule, why = self._grounds.pop(id(request), ("user", None, None))
             # Also where nobody waits for it any more.
-            self._decided(request, decision, by, rule)
+            self._decided(request, decision, by, rule, why)
         return decision
 
     def _decided(
-        self, request: PermissionRequest, decision: Decision, by: str, rule: Rule | None
+        self,
+        request: PermissionRequest,
+        decision: Decision,
+        by: str,
+        rule: Rule | None,
+        why: str | None,
     ) -> None:
         option = request.option(decision.option_id or "")
         scope: str = decision.scope
@@ -106,6 +116,7 @@ class AuditedPermissions(Permissions):
                 rule=rule,
                 scope=scope,
                 beyond=self._facts(request).beyond_its_kind(),
+                why=why,
             )
         )
 
@@ -115,14 +126,17 @@ class AuditedPermissions(Permissions):
             self._grounds[id(request)] = self._ground(request, facts)
         return settled
 
-    def _ground(self, request: PermissionRequest, facts: Facts) -> tuple[str, Rule | None]:
-        """Who it was that settled a request without the user."""
-        rules: Sequence[ReadRule] = self._judge(request, facts)[1]
+    def _ground(
+        self, request: PermissionRequest, facts: Facts
+    ) -> tuple[str, Rule | None, str | None]:
+        """Who it was that settled a request without the user, and why a command was refused."""
+        effect, rules = self._judge(request, facts)
         if not rules:
-            return "default", None
+            return "default", None, None
         read = rules[0]
         written = any(read is one for one in self._shared.rules)
-        return "rule" if written else "remembered", read.rule
+        why = read.why(facts) if effect == "reject" else None
+        return "rule" if written else "remembered", read.rule, why
 
     def _covers(self, request: PermissionRequest, act: Act) -> bool:
         found = super()._covers(request, act)
@@ -239,6 +253,7 @@ def record_decision(log: AuditLog, decided: Decided, agent: str | None) -> None:
         outcome="allowed" if decided.allowed else "cancelled" if decided.cancelled else "denied",
         by=decided.by,
         rule=None if decided.rule is None else shown_rule(decided.rule),
+        why=decided.why,
         scope=decided.scope,
         origin=request.origin,
         kind=request.kind,

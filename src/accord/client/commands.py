@@ -5,8 +5,8 @@ It must not know rules, requests or processes; nothing is run here.
 Always holds
     * `words` is there only when every shell splits the line into just these words and does
       nothing else: no operators, expansions, globs, assignments or redirections.
-    * `pieces` are a best effort for rules that refuse.  Where the line may run something that they
-      do not show, `opaque` says so.
+    * `concern` answers for rules that reject, and fails closed: where the line cannot be read
+      whole, every pattern concerns it.
 
 This is reading text, not a sandbox: `make test` runs whatever the Makefile says.
 """
@@ -14,12 +14,15 @@ This is reading text, not a sandbox: `make test` runs whatever the Makefile says
 from __future__ import annotations
 
 import os.path
-import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from accord.client.patterns import wildcard
+from accord.client.shell.grammar import read_script
+from accord.client.shell.matching import concern
+from accord.client.shell.reading import read_line
+from accord.client.shell.syntax import Reading, Script
 from accord.machine import command_line
 
 COMMAND_CHARACTERS_MAX = 64 * 1024
@@ -28,23 +31,7 @@ COMMAND_CHARACTERS_MAX = 64 * 1024
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 _SHELL_PLACES = ("", "/bin/", "/usr/bin/")
 _SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-euc"})
-
-# Commands that run other commands, so that the first word does not tell what happens.
-_WRAPPERS = (
-    frozenset({"!", ".", "[[", "builtin", "case", "command", "coproc", "do", "else", "eval"})
-    | frozenset({"exec", "for", "function", "if", "select", "source", "then", "time", "until"})
-    | frozenset({"while", "{", "}", "chroot", "doas", "env", "find", "flock", "ionice", "nice"})
-    | frozenset({"nohup", "parallel", "setsid", "ssh", "stdbuf", "strace", "su", "sudo"})
-    | frozenset({"timeout", "watch", "xargs", "ash", "busybox", "csh", "fish", "ksh", "tcsh"})
-    | _SHELLS
-)
-
 _BLANKS = " \t\n"
-_BREAKS = frozenset("\n|&;()")
-_EXPANDS = frozenset("$`\\")
-_GLOBS = frozenset("*?[]{}~#!^")
-_QUOTABLE = re.compile(r"[\n\t]")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=")
 
 # Variables that only change how output looks.  Any other may change what a command does, as
 # PATH and LD_PRELOAD do, so a command with one of those is another command.
@@ -62,8 +49,7 @@ class CommandLine:
 
     line: str
     words: tuple[str, ...] | None
-    pieces: tuple[tuple[str, ...], ...]
-    opaque: bool
+    reading: Reading = field(compare=False)
 
     def same(self, other: CommandLine) -> bool:
         """Whether both run the same: by their words, or letter by letter where there are none."""
@@ -73,28 +59,54 @@ class CommandLine:
 
     def begins(self, pattern: Sequence[str]) -> bool:
         """Whether it is one plain command whose first words fit the pattern, word by word."""
-        return self.words is not None and _begins(self.words, pattern)
+        if self.words is None or not pattern or len(self.words) < len(pattern):
+            return False
+        return all(wildcard(want, word) for want, word in zip(pattern, self.words, strict=False))
 
-    def contains(self, pattern: Sequence[str]) -> bool:
-        """Whether any command in the line begins like the pattern, wherever its program lies."""
-        return any(
-            _begins(piece, pattern) or _begins((os.path.basename(piece[0]), *piece[1:]), pattern)
-            for piece in self.pieces
-            if piece
-        )
+    def concern(self, pattern: Sequence[str]) -> str | None:
+        """Why a rule that rejects commands of this pattern applies; None if it does not."""
+        return concern(self.reading, pattern)
 
+    def includes(self, other: CommandLine) -> bool:
+        """Whether every command of the other line is run here with the very same words."""
+        if self.same(other):
+            return True
+        wanted = [[word.text for word in one.words] for one in other.reading.programs]
+        return bool(wanted) and all(self._runs(words) for words in wanted)
 
-def _begins(words: Sequence[str], pattern: Sequence[str]) -> bool:
-    if not pattern or len(words) < len(pattern):
+    def _runs(self, words: Sequence[str]) -> bool:
+        for program in self.reading.programs:
+            texts = [word.text for word in program.words]
+            tail = len(texts) - len(words)
+            # A program that hands its words on may run those at its end.
+            if texts == words or (program.hands_on and tail > 0 and texts[tail:] == words):
+                return True
         return False
-    return all(wildcard(want, word) for want, word in zip(pattern, words, strict=False))
 
 
 def read_command(text: str) -> CommandLine:
     """Read a line; a shell that is only there to run a line is looked through."""
-    found = _Reader().read(text.strip(_BLANKS))
+    line = text.strip(_BLANKS)
+    if len(line) > COMMAND_CHARACTERS_MAX:
+        reason = f"it is longer than {COMMAND_CHARACTERS_MAX} characters"
+        return CommandLine(line, None, Reading(unclear=[reason]))
+    reading, script = read_line(line)
+    found = CommandLine(line, _plain_words(script), reading)
     inner = shell_line(found.words) if found.words else None
-    return found if inner is None else _Reader().read(inner.strip(_BLANKS))
+    if inner is None:
+        return found
+    inner = inner.strip(_BLANKS)
+    return replace(found, line=inner, words=_plain_words(read_script(inner)))
+
+
+def _plain_words(script: Script) -> tuple[str, ...] | None:
+    """The words of a line that is one command and nothing else."""
+    if not script.is_complete or not script.is_simple or len(script.commands) != 1:
+        return None
+    command = script.commands[0]
+    if command.assignments or command.redirections or not all(w.plain for w in command.words):
+        return None
+    return tuple(word.text for word in command.words)
 
 
 def shell_line(words: Sequence[str]) -> str | None:
@@ -108,7 +120,7 @@ def shell_line(words: Sequence[str]) -> str | None:
 
 def pattern_words(text: str) -> tuple[str, ...] | None:
     """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell."""
-    return _Reader(wildcards=True).read(text.strip(_BLANKS)).words
+    return _plain_words(read_script(text.strip(_BLANKS), wildcards=True))
 
 
 def terminal_line(
@@ -127,88 +139,6 @@ def _plain(name: str, value: str) -> bool:
     return (
         name in _PLAIN_ENV or name.startswith("LC_") or (name in _CAT_ENV and value in ("", "cat"))
     )
-
-
-class _Reader:
-    """Splits one line.  Guards: `plain` and `opaque` only ever get stricter."""
-
-    def __init__(self, *, wildcards: bool = False) -> None:
-        self._globs = _GLOBS - set("*?") if wildcards else _GLOBS
-        self._plain = True
-        self._opaque = False
-        self._word: list[str] | None = None
-        self._piece: list[str] = []
-        self._pieces: list[tuple[str, ...]] = []
-
-    def read(self, text: str) -> CommandLine:
-        """The line, read."""
-        if len(text) > COMMAND_CHARACTERS_MAX:
-            return CommandLine(text, None, (), opaque=True)
-        at = 0
-        while at < len(text):
-            at = self._take(text, at)
-        self._end_piece()
-        words = tuple(word for piece in self._pieces for word in piece) if self._plain else None
-        return CommandLine(text, words, tuple(self._pieces), self._opaque)
-
-    def _take(self, text: str, at: int) -> int:
-        char = text[at]
-        if char == "'":
-            return self._quoted(text, at, frozenset())
-        if char == '"':
-            return self._quoted(text, at, _EXPANDS | {"!"})
-        if char in " \t":
-            self._end_word()
-        elif char in _BREAKS:
-            self._plain = False
-            self._opaque |= char in "()"
-            self._end_piece()
-        elif char in "<>":
-            self._plain = False
-            self._end_word()
-        else:
-            self._letter(char)
-        return at + 1
-
-    def _letter(self, char: str) -> None:
-        if char in _EXPANDS or not char.isprintable():
-            self._plain, self._opaque = False, True
-        elif char in self._globs:
-            self._plain = False
-            self._opaque |= not self._piece
-        if self._word is None:
-            self._word = []
-        # `r\m` is rm.
-        if char != "\\":
-            self._word.append(char)
-
-    def _quoted(self, text: str, at: int, expands: frozenset[str]) -> int:
-        end = text.find(text[at], at + 1)
-        inside = text[at + 1 :] if end < 0 else text[at + 1 : end]
-        if end < 0 or expands & set(inside) or not _QUOTABLE.sub("", inside).isprintable():
-            self._plain, self._opaque = False, True
-        if self._word is None:
-            self._word = []
-        self._word.append(inside)
-        return len(text) if end < 0 else end + 1
-
-    def _end_word(self) -> None:
-        if self._word is None:
-            return
-        word = "".join(self._word)
-        self._word = None
-        if not self._piece:
-            if _ASSIGNMENT.match(word):
-                self._plain, self._opaque = False, True
-            if os.path.basename(word) in _WRAPPERS:
-                self._opaque = True
-        self._piece.append(word)
-
-    def _end_piece(self) -> None:
-        self._end_word()
-        if self._piece:
-            self._pieces.append(tuple(self._piece))
-            self._piece = []
 
 
 __all__ = [

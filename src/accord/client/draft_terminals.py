@@ -52,11 +52,13 @@ class TerminalRequests:
         cwd = os.path.normpath(os.path.join(session.cwd, wanted.cwd or "."))
 
         async def work() -> bytes:
-            may_run = self._services.permissions.may_run
-            if not await may_run(session.id, wanted.command, args, cwd, env):
+            permissions, asked = self._services.permissions, (wanted.command, args, cwd, env)
+            if not await permissions.may_run(session.id, *asked):
                 line = terminal_line(wanted.command, args)
                 shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
-                raise RequestError.permission_denied(f"running {shown} is not allowed")
+                why = permissions.why_refused(session.id, *asked)
+                because = "" if why is None else f"; {why}"
+                raise RequestError.permission_denied(f"running {shown} is not allowed{because}")
             sent = SentOutput(session, " ".join((wanted.command, *args)), cwd)
             # The agent learns the id by the answer; what is printed meanwhile waits for that.
             request.on_answered = sent.open

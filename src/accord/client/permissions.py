@@ -230,12 +230,23 @@ class Permissions:
         env: Mapping[str, str] | None = None,
     ) -> bool:
         """Whether a terminal may run this."""
-        line = terminal_line(command, args, env)
-        request = own_request(
-            session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd
-        )
+        request = _run_request(session_id, command, args, cwd, env)
         facts = self._facts(request)
         return await self._unasked(request, facts, Act.of(facts))
+
+    def why_refused(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str] = (),
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """Which rule refuses a command and why; None where it is no rule about commands."""
+        request = _run_request(session_id, command, args, cwd, env)
+        facts = self._facts(request)
+        effect, grounds = self._judge(request, facts)
+        return grounds[0].refusal(facts) if effect == "reject" and grounds else None
 
     def reads_freely(self, session_id: str) -> bool:
         """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
@@ -405,6 +416,17 @@ class Permissions:
         if request.origin == "agent":
             approval = approve(request, facts, grounds, seen=seen)
             self._session(request.session_id).approvals.add(approval)
+
+
+def _run_request(
+    session_id: str,
+    command: str,
+    args: Sequence[str],
+    cwd: str | None,
+    env: Mapping[str, str] | None,
+) -> PermissionRequest:
+    line = terminal_line(command, args, env)
+    return own_request(session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd)
 
 
 __all__ = ["WAITING_MAX", "Callback", "Permissions"]

@@ -6,11 +6,13 @@ Always holds
     * A request is judged by its points: its command, its MCP tool, each path, each host.  It is
       allowed only when every point that matters is, and rejected when any of them is.
     * Rejecting beats a remembered approval, that beats asking, that beats allowing.
-    * A rule that may be meant, but cannot be compared for certain, asks.
+    * A rule that may be meant, but cannot be compared for certain, asks.  About commands,
+      rejecting fails closed: a rule applies where the command cannot be read whole, or hands its
+      words to another program.
 
 Rules that allow look at real paths and plain argument vectors only; rules that reject also look
-at the spelling, and into the commands of a shell line.  A rule that allows a kind of change means
-files in the session's folders that nothing executes (`changed_files.py`).
+at the spelling, and at every program that a shell line may run.  A rule that allows a kind of
+change means files in the session's folders that nothing executes (`changed_files.py`).
 """
 
 from __future__ import annotations
@@ -73,7 +75,8 @@ class Rule:
         path      a pattern; relative ones are beneath the session's directory; `src/**`.  To allow
                   a change of an executed file, it has to spell it out: `.git/**`, not `**`
         command   the first words of a command, `*` within a word: `git status`, `npm run test:*`;
-                  a line with shell operators is that very line
+                  a line with shell operators is that very line; a rule that rejects applies
+                  wherever the line may run such a command, with other words in between
         mcp_tool  `server/tool` or `server/*`
         host      `example.org`, or `*.example.org` for what is below it
         title     the very title of a request that has none of these
@@ -297,6 +300,9 @@ class ReadRule:
         fit = self._touches_part(facts)
         if fit == "no" or self.rule.kind in (None, facts.kind):
             return fit
+        if self.rule.kind == "execute" and facts.command is not None:
+            # A command runs, whatever the agent calls the call.
+            return fit
         # A call of no particular kind may well be of this one.
         return "unsure" if facts.kind == DEFAULT_KIND or facts.kind not in KINDS_OF_TOOL else "no"
 
@@ -331,18 +337,36 @@ class ReadRule:
         return "yes" if host_matches(self._host, host) else "no"
 
     def _touches_command(self, facts: Facts) -> Fit:
+        command = facts.command
+        if command is None:
+            return "unsure" if facts.lacks("command", _COMMAND_KINDS) else "no"
+        outside = (
+            self._cwd is not None and facts.cwd is not None and not beneath(facts.cwd, self._cwd)
+        )
+        if outside and not command.reading.changes_folder:
+            return "no"
+        if self.why(facts) is None:
+            # An exact rule means one spelling; it does not refuse what is perhaps another.
+            return "unsure" if self.rule.exact and command.reading.unclear else "no"
+        return "unsure" if self._cwd is not None and facts.cwd is None else "yes"
+
+    def why(self, facts: Facts) -> str | None:
+        """Why a rule about a command concerns that of a request; None where it does not."""
         command, wanted = facts.command, self._command
         if command is None or wanted is None:
-            return "unsure" if facts.lacks("command", _COMMAND_KINDS) else "no"
-        if self._cwd is not None and facts.cwd is not None and not beneath(facts.cwd, self._cwd):
-            return "no"
+            return None
         if self._words is not None:
-            found = command.contains(self._words)
-        else:
-            found = command.same(wanted) or (wanted.words in command.pieces)
-        if found:
-            return "unsure" if self._cwd is not None and facts.cwd is None else "yes"
-        return "unsure" if command.opaque else "no"
+            return command.concern(self._words)
+        if command.includes(wanted):
+            return f"it runs `{wanted.line}`"
+        if command.reading.unclear and not self.rule.exact:
+            return f"it cannot be read whole: {command.reading.unclear[0]}"
+        return None
+
+    def refusal(self, facts: Facts) -> str | None:
+        """Which rule refuses a command, and why; None for rules about something else."""
+        why = self.why(facts)
+        return None if why is None else f"a rule rejects `{self.rule.command}`: {why}"
 
 
 def read_rules(rules: object) -> list[ReadRule]:

@@ -46,11 +46,16 @@ class TerminalRequests:
         cwd = given(wanted.cwd)
 
         async def work() -> bytes:
-            may_run = self._services.permissions.may_run
-            if not await may_run(session.id, wanted.command, args, cwd or session.cwd, env):
+            permissions, asked = (
+                self._services.permissions,
+                (wanted.command, args, cwd or session.cwd, env),
+            )
+            if not await permissions.may_run(session.id, *asked):
                 line = terminal_line(wanted.command, args)
                 shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
-                raise RequestError.permission_denied(f"running {shown} is not allowed")
+                why = permissions.why_refused(session.id, *asked)
+                because = "" if why is None else f"; {why}"
+                raise RequestError.permission_denied(f"running {shown} is not allowed{because}")
             watched = _Watched(session)
             terminal_id = await result_of(
                 self._services.terminals.create(

@@ -78,6 +78,12 @@ class Watched:
         effect, self.grounds = judge(self.rules, (), facts, otherwise)
         return effect, facts
 
+    def why(self, facts: Facts) -> str:
+        """Which rule refuses a command, to be put behind a sentence about it."""
+        effect, grounds = judge(self.rules, (), facts, "ask")
+        refusal = grounds[0].refusal(facts) if effect == "reject" and grounds else None
+        return "" if refusal is None else f"; {refusal}"
+
 
 class Guard:
     """Watches one conversation."""
@@ -203,7 +209,9 @@ class Guard:
         if effect == "ask" and not session.calls.covers(facts, params.get("content")):
             effect = await self._ask(message, session, request, facts)
         if effect == "reject":
-            raise RequestError.permission_denied(f"guard: {request.title} is not permitted")
+            raise RequestError.permission_denied(
+                f"guard: {request.title} is not permitted{session.why(facts)}"
+            )
         return await forward(message)
 
     def _refuse_marks(self, session: Watched, message: Message) -> None:
@@ -264,13 +272,14 @@ class Guard:
     ) -> None:
         session_id = message.session_id or ""
         request = of_call(session_id, call)
-        effect, _ = session.judge(request, "allow")
+        effect, facts = session.judge(request, "allow")
         if effect == "reject" and what_id not in session.stopped:
             session.stopped.add(what_id)
             self.asks(message)
             message.agent.notify("session/cancel", {"sessionId": session_id})
             what = request.title or request.kind
             said = f"guard: the turn is cancelled, because this is not permitted: {what}"
+            said += session.why(facts)
             self.agreed.say(message, session_id, said)
 
     def turn_over(self, response: Response) -> None:

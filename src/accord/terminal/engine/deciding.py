@@ -45,7 +45,10 @@ def why_denied(decided: Decided) -> str:
         "remembered": "you said no before, and that is remembered",
         "default": "nothing allows it",
     }.get(decided.by, "it was not allowed")
-    return by if decided.rule is None else f"{by}: {shown_rule(decided.rule)}"
+    if decided.rule is None:
+        return by
+    said = f"{by}: {shown_rule(decided.rule)}"
+    return said if decided.why is None else f"{said}; {decided.why}"
 
 
 __all__ = ["ChatPermissions", "why_denied"]

@@ -1,0 +1,199 @@
+"""`accord permissions explain`: what would be decided about a command, by which rule, and why.
+
+It asks the same rules and remembered answers as `accord run`, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from accord.cli.console import say, say_json
+from accord.cli.run_permissions import Wishes, deciding
+from accord.client.asking import own_request
+from accord.client.audited import shown_rule
+from accord.client.grants import Grant, Place
+from accord.client.policy import Effect, Facts, ReadRule, judge, read_rules
+from accord.client.shell.syntax import Program, Reading
+from accord.discovery.config import Config, load_config
+from accord.discovery.grants_file import GrantsFile
+from accord.discovery.places import grants_file, policy_file
+from accord.errors import ConfigError
+
+DESCRIPTION = """\
+Says what would be decided about a command, by which rule, and how the command was read. It asks the
+rules and remembered answers that `accord run` asks, and runs nothing.
+
+exit codes: 0 it would be allowed, 2 wrong usage, 3 a person would be asked, 4 it would be refused
+"""
+EPILOG = """\
+examples:
+  accord permissions explain "git push --force"
+  accord permissions explain "env FOO=1 rm x" --policy ci.toml --json
+"""
+
+
+class ExitCode(IntEnum):
+    """What the shell is told; a refusal has the code that `accord run` gives it."""
+
+    ALLOWED = 0
+    USAGE = 2
+    ASKED = 3
+    REFUSED = 4
+
+
+_CODES: dict[Effect, ExitCode] = {
+    "allow": ExitCode.ALLOWED,
+    "ask": ExitCode.ASKED,
+    "reject": ExitCode.REFUSED,
+}
+_VERDICTS: dict[Effect, str] = {
+    "allow": "allow: the command would run without a question",
+    "ask": "ask: a person would be asked, and where nobody can be asked it is refused",
+    "reject": "reject: the command would be refused",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord permissions explain` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.add_argument("line", metavar="COMMAND", help="the command line, as one argument")
+    parser.add_argument("--policy", type=Path, metavar="FILE", help="ask this policy alone")
+    parser.add_argument("--cwd", metavar="DIR", default=".", help="the folder it would run in")
+    parser.add_argument("--agent", metavar="NAME", help="with the answers given for this agent")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """A decision, the rule that it rests on, and where that rule is written."""
+
+    effect: Effect
+    rule: str | None
+    source: str
+    why: str | None
+    others: int
+
+
+def explain(arguments: Namespace) -> int:
+    """Explain one command.
+
+    Raises:
+        ConfigError: the policy, the remembered answers or the folder cannot be read.
+    """
+    folder = os.path.realpath(arguments.cwd)
+    if not os.path.isdir(folder):
+        raise ConfigError(f"there is no folder {arguments.cwd}")
+    if not arguments.line.strip():
+        raise ConfigError("the command is empty")
+    request = own_request("", "Run", "execute", "terminal", command=arguments.line, cwd=folder)
+    facts = Facts.of(request, folder)
+    assert facts.command is not None, "the request has a command"
+    found = _explained(arguments, load_config(), facts, folder)
+    reading = facts.command.reading
+    if arguments.json:
+        say_json(json.dumps(_as_json(arguments.line, folder, found, reading), indent=2))
+    else:
+        say("\n".join(_as_text(arguments.line, found, reading)))
+    return _CODES[found.effect]
+
+
+def _explained(arguments: Namespace, config: Config, facts: Facts, folder: str) -> _Explained:
+    wishes = Wishes(policy=arguments.policy)
+    decides = deciding(wishes, config, [folder], attended=True)
+    path = str(arguments.policy or config.permissions.policy or policy_file())
+    rules = read_rules(decides.rules)
+    grants: Sequence[Grant] = () if decides.grants is None else GrantsFile(grants_file()).read()
+    here = Place(session_id="", workspace=folder, agent=arguments.agent)
+    held = [(grant, ReadRule(grant.rule)) for grant in grants if here.has(grant)]
+    others = sum(1 for grant in grants if _is_of_another_agent(grant, here))
+    effect, grounds = judge(rules, [read for _, read in held], facts, decides.otherwise)
+    read = grounds[0] if grounds else None
+    if read is None and effect == "ask":
+        doubtful = (one for one in (*rules, *(read for _, read in held)) if _asks(one, facts))
+        read = next(doubtful, None)
+    if read is None:
+        answers = "" if decides.grants is None else " and no remembered answer"
+        where = f"no rule of {path}" if os.path.exists(path) else f"no rule, as {path} is missing,"
+        return _Explained(effect, None, f"{where}{answers} speaks of it", None, others)
+    source = path
+    for grant, one in held:
+        if one is read:
+            source = f"remembered answer {grant.grant_id} in {grants_file()}"
+    return _Explained(effect, shown_rule(read.rule), source, _why(read, facts, effect), others)
+
+
+def _is_of_another_agent(grant: Grant, here: Place) -> bool:
+    there = Place(session_id="", workspace=here.workspace, agent=grant.agent)
+    return not here.has(grant) and there.has(grant)
+
+
+def _asks(read: ReadRule, facts: Facts) -> bool:
+    return read.rule.effect != "allow" and read.touches(facts) != "no"
+
+
+def _why(read: ReadRule, facts: Facts, effect: Effect) -> str | None:
+    if effect == "allow":
+        return None
+    why = read.why(facts)
+    command = facts.command
+    if why is None and command is not None and command.reading.unclear and read.rule.command:
+        return f"it may be meant: {command.reading.unclear[0]}"
+    return why
+
+
+def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
+    lines = [f"command: {' '.join(command.split())}", _VERDICTS[found.effect]]
+    if found.rule is None:
+        lines.append(f"rule: none; {found.source}")
+    else:
+        lines.append(f"rule: {found.rule}  ({found.source})")
+    if found.why is not None:
+        lines.append(f"why: {found.why}")
+    if found.others:
+        lines.append(f"left out: {found.others} remembered for one agent; --agent NAME counts them")
+    lines.append("programs:" if reading.programs else "programs: none")
+    for program in reading.programs:
+        notes = "; ".join(filter(None, (program.road, program.hands_on)))
+        lines.append(f"  {_shown(program)}" + (f"  ({notes})" if notes else ""))
+    if reading.texts:
+        lines.append("text that something may run:")
+        lines += [f"  {text.where}: {' '.join(text.text.split())}" for text in reading.texts]
+    if reading.unclear:
+        lines.append("not understood:")
+        lines += [f"  {reason}" for reason in reading.unclear]
+    return lines
+
+
+def _shown(program: Program) -> str:
+    return " ".join(" ".join(word.raw.split()) for word in program.words)
+
+
+def _as_json(command: str, folder: str, found: _Explained, reading: Reading) -> dict[str, Any]:
+    return {
+        "command": command,
+        "cwd": folder,
+        "decision": found.effect,
+        "rule": found.rule,
+        "source": found.source,
+        "why": found.why,
+        "programs": [
+            {
+                "words": [word.text if word.is_known else word.raw for word in program.words],
+                "how": program.road,
+                "handsOn": program.hands_on,
+            }
+            for program in reading.programs
+        ],
+        "texts": [{"where": text.where, "text": text.text} for text in reading.texts],
+        "notUnderstood": list(reading.unclear),
+    }
+
+
+__all__ = ["ExitCode", "add_arguments", "explain"]

@@ -1,0 +1,175 @@
+"""Whether a rule that rejects a command concerns a line, and why.
+
+A rule is a program and words that follow it.  Other words may stand between them, so `git push`
+concerns `git -C . push` as well.  Rejecting fails closed: a line that cannot be read whole is
+concerned by every rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from accord.client.shell.programs import program_name, verb_of
+from accord.client.shell.reading import WORDS_MAX
+from accord.client.shell.syntax import (
+    GLOB,
+    HOLES,
+    HandedText,
+    Program,
+    Reading,
+    Word,
+    option_values,
+    overlap,
+)
+
+SHOWN_MAX = 60
+"""Characters of a command that are shown in a reason."""
+
+_TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
+_SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
+
+
+def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
+    """Why a rule with these words applies to the line; None if it does not."""
+    if not pattern:
+        return None
+    first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
+    for program in reading.programs:
+        if _fits(program.words, first, rest):
+            return _runs(program)
+    for program in reading.programs:
+        named = _handed_on(program, first, rest)
+        if named is not None:
+            return f"{program.hands_on}, and {named}"
+    for text in reading.texts:
+        if _names(text, first, rest):
+            return f"{text.where} names `{first}`"
+    if reading.unclear:
+        return f"it cannot be read whole: {reading.unclear[0]}"
+    return None
+
+
+def _runs(program: Program) -> str:
+    shown = " ".join(word.raw for word in program.words)
+    if len(shown) > SHOWN_MAX:
+        shown = f"{shown[:SHOWN_MAX]}…"
+    runs = "runs" if program.is_certain else "may run"
+    return f"it {runs} `{shown}`" + ("" if program.road is None else f", {program.road}")
+
+
+def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
+    """Whether a program and its words are what a rule means."""
+    if _is_program(words[0], first):
+        verb = verb_of(words) if rest and not rest[0].startswith("-") else None
+        # `git stash push` is no `git push`.
+        return (verb is None or overlap(verb.text, rest[0])) and _follow(words[1:], rest)
+    # `git-push` is the program behind `git push`.
+    joined = f"{first}-{rest[0]}" if rest else ""
+    return bool(joined) and _is_program(words[0], joined) and _follow(words[1:], rest[1:])
+
+
+def _is_program(word: Word, wanted: str) -> bool:
+    return word.could_be(wanted) or overlap(program_name(word).casefold(), wanted.casefold())
+
+
+def _follow(words: Sequence[Word], wanted: Sequence[str]) -> bool:
+    """Whether the wanted words come in this order, with any others between them.
+
+    Options may stand anywhere.  A word that is known only when the line runs counts where nothing
+    but options stands before it, since it would be the next word of the command.
+    """
+    at = 0
+    for want in wanted:
+        if want.startswith("-"):
+            if not _has_option(words, want):
+                return False
+            continue
+        is_next, after_option = True, False
+        while at < len(words):
+            word = words[at]
+            at += 1
+            if word.is_known and overlap(word.text, want):
+                break
+            if not word.is_known and is_next and word.could_be(want):
+                break
+            is_option = word.text.startswith("-")
+            is_next &= is_option or after_option or not word.is_known
+            after_option = is_option
+        else:
+            return False
+    return True
+
+
+def _has_option(words: Sequence[Word], want: str) -> bool:
+    if _SHORT_OPTIONS.fullmatch(want):
+        letters = {
+            letter for word in words if _SHORT_OPTIONS.match(word.text) for letter in word.text[1:]
+        }
+        if set(want[1:]) <= letters:
+            return True
+    return any(
+        overlap(word.text, want)
+        or word.text.startswith(f"{want}=")
+        or (len(word.text) > 3 and want.startswith(word.text))
+        or (word.splits and not word.is_known)
+        for word in words
+    )
+
+
+def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
+    """The word of a program that hands its words on with which the rule begins."""
+    if program.hands_on is None or len(program.words) > WORDS_MAX:
+        return None
+    for at, word in enumerate(program.words[1:], 1):
+        may_begin = not word.is_known and word.could_be(first)
+        if may_begin and (word.splits or _follow(program.words[at + 1 :], rest)):
+            return f"{word.raw} is known only when it runs"
+        # Names of files are whole words.
+        values = [] if GLOB in word.text else option_values(word.text)
+        if any(_begins_in(_tokens(one), program.words[at + 1 :], first, rest) for one in values):
+            return f"`{first}` is one of them"
+        if _ends_cluster(word.text, first) and _follow(program.words[at + 1 :], rest):
+            return f"`{first}` is one of them"
+    return None
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _begins_in(
+    tokens: Sequence[str], following: Sequence[Word], first: str, rest: Sequence[str]
+) -> bool:
+    """Whether one of the tokens is the program, and the rest follows it there or behind."""
+    for at, token in enumerate(tokens):
+        if any(overlap(one.casefold(), first.casefold()) for one in _names_in(token)):
+            words = [*(Word(one, one) for one in tokens[at + 1 :]), *following]
+            if _follow(words, rest):
+                return True
+    return False
+
+
+def _names_in(token: str) -> list[str]:
+    """A token without the signs that some languages put before a command, as make does."""
+    bare = token.lstrip("@+%")
+    return [token, bare, *([bare[1:]] if re.match(r"-[^-]", bare) else [])]
+
+
+def _ends_cluster(text: str, first: str) -> bool:
+    """Whether options with a value joined to them, as in `-qcrm x`, end in the program."""
+    head = re.match(r"-[A-Za-z]{1,3}?" + re.escape(first) + r"(?![\w.+@%-])", text)
+    return head is not None
+
+
+def _names(text: HandedText, first: str, rest: Sequence[str]) -> bool:
+    tokens = _tokens(text.text)
+    if _begins_in(tokens, (), first, rest):
+        return True
+    if not text.is_code:
+        return False
+    tokens = re.findall(r"\w+", text.text)
+    return _begins_in(tokens, (), first, rest)
+
+
+__all__ = ["SHOWN_MAX", "concern"]
