@@ -10,6 +10,7 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -82,7 +83,7 @@ def test_the_agent_works_in_the_year_9926(tmp_path: Path) -> None:
     ) as agent:
         assert agent.stdin is not None
         assert agent.stdout is not None
-        answers = []
+        answers: list[dict[str, Any]] = []
         for message in SAID:
             agent.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
             agent.stdin.flush()
