@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
 from accord.machine import clock
-from accord.machine.visible_text import visible
 from accord.schema import draft
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET
@@ -133,6 +132,8 @@ def _said_time(when: datetime) -> str:
 
 def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
     """What the client may know; what nobody foresaw is for whoever wrote the function."""
+    from accord.machine.visible_text import visible
+
     if isinstance(error, RequestError):
         return error.message
     if isinstance(error, AccordError | ValueError | PermissionError) and str(error):

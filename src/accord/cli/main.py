@@ -34,6 +34,9 @@ COMMANDS = {
 # load as a tenth of an agent.
 QUICK = frozenset({"agent"})
 
+# Commands that stand before an agent that somebody waits for, and log nothing.
+LIGHT = frozenset({"record"})
+
 # What is asked of the program itself; every other option without a command is for `chat`.
 OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 
@@ -141,9 +144,6 @@ def _run(given: list[str]) -> int:
     if len(given) == 1 and given[0] in QUICK:
         quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
         return quick
-    from accord.cli.console import clean_traces
-
-    clean_traces()
     given, after = _split(given)
     alone = not given and after is None
     # Without a command it is `chat`, with whatever options: `accord --continue`.
@@ -162,6 +162,10 @@ def _run(given: list[str]) -> int:
     if parsed.command is None:
         parser.print_help()
         return 2
+    if parsed.command not in LIGHT:
+        from accord.cli.console import clean_traces
+
+        clean_traces()
     code: int = import_module(f"accord.cli.{parsed.command}").run(parsed)
     return code
 

@@ -11,7 +11,6 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
-from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, encode
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 def report(error: BaseException, heading: str) -> None:
     """Show an exception with its traceback on stderr, for whoever wrote the handler."""
+    from accord.machine.visible_text import visible
+
     text = visible("".join(traceback.format_exception(error)))
     # A stderr that is gone must not cost the peer its answer.
     with contextlib.suppress(OSError, ValueError, AttributeError):

@@ -23,7 +23,6 @@ import anyio
 
 from accord.errors import AccordError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.machine.visible_text import visible
 from accord.proxy.handlers import ANY, Handlers
 from accord.proxy.link import Link
 from accord.proxy.message import Sender
@@ -162,6 +161,8 @@ class Proxy:
 
         The process ends with 1, and with a sentence, when the agent went first.
         """
+        from accord.machine.visible_text import visible
+
         try:
             who, why = anyio.run(self.serve_stdio, command)
         except KeyboardInterrupt:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from accord.errors import RequestFailed
-from accord.machine.visible_text import visible
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
@@ -69,6 +68,8 @@ def context(
 
 
 def _to_stderr(sentence: str) -> None:
+    from accord.machine.visible_text import visible
+
     sys.stderr.write(f"accord proxy context: {visible(sentence)}\n")
 
 
