@@ -10,11 +10,11 @@ from enum import IntEnum
 
 from accord import PermissionRequest
 from accord.client.audited import Decided
-from accord.machine.secrets import without_secrets, without_values
+from accord.machine.redaction import Redactor
 from accord.terminal.model.text.cleaning import harmless
 
 DENIED_SHOWN_MAX = 5
-TITLE_SHOWN_MAX = 200
+SUBJECT_CHARACTERS_MAX = 200
 
 
 class ExitCode(IntEnum):
@@ -82,7 +82,7 @@ class Outcome:
     def _denied(self) -> str:
         lines = ["permission was denied for:"]
         lines += [
-            f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}"
+            f"  {one.request.kind}: {_subject(one.request)}"
             for one in self.denied[:DENIED_SHOWN_MAX]
         ]
         if len(self.denied) > DENIED_SHOWN_MAX:
@@ -95,12 +95,17 @@ class Outcome:
 
 
 def _subject(request: PermissionRequest) -> str:
-    """What it was about on one line: some agents ask just "Run command?".
+    """What it was about, on one line: some agents ask just "Run command?".
 
-    Logs of CI are read by many, so what looks like a secret is left out.
+    CI logs are read by many, so secrets are left out, and nothing else.  Of a long command both
+    ends are shown: it begins with its variables and ends with what they are for.
     """
-    said = without_secrets(without_values(request.command or request.title))
-    return " ".join(harmless(said).split())
+    said = Redactor.of_environment().line(request.command or request.title)
+    shown = " ".join(harmless(said).split())
+    if len(shown) <= SUBJECT_CHARACTERS_MAX:
+        return shown
+    half = SUBJECT_CHARACTERS_MAX // 2
+    return f"{shown[:half]} … {shown[-half:]}"
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

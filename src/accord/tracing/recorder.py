@@ -332,8 +332,7 @@ class Recorder:
         # Loaded here: the process that passes bytes has no use for it.
         from datetime import UTC, datetime
 
-        from accord.machine.secrets import secret_values
-        from accord.tracing.redaction import FrameRedactor
+        from accord.machine.redaction import Redactor
         from accord.tracing.scribe import write_recording
 
         passed = time.monotonic() - self._began
@@ -344,7 +343,7 @@ class Recorder:
             started=started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             command=list(self._settings.command),
             program=self._settings.program,
-            redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,
+            redactor=Redactor.of_environment() if self._settings.redact else None,
         )
 
     def _line_ended(self) -> None:

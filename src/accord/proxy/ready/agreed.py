@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INTERNAL_ERROR
+from accord.machine.redaction import Redactor
 from accord.protocol.negotiation import Chosen, judge_answer
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
@@ -31,6 +32,8 @@ class Agreed:
     version: int = 1
     takes_resources: bool = False
     folders: dict[str, str] = field(default_factory=dict)
+    # What is said to the user may quote the agent.
+    redactor: Redactor | None = None
 
     def watch(self, proxy: Proxy) -> None:
         """Learn from the messages of this proxy."""
@@ -68,6 +71,8 @@ class Agreed:
 
     def say(self, message: Message, session_id: str, text: str) -> None:
         """Say something to the user in a session, as its agent does."""
+        if self.redactor is not None:
+            text = self.redactor.text(text)
         block = {"type": "text", "text": text}
         update: dict[str, Any]
         if self.version == 1:

@@ -6,8 +6,8 @@
       in its stead.
     * A tool call that a rule forbids and that runs all the same, without having been permitted,
       has its turn cancelled, and the user is told.
-    * Keys and values of secret variables are taken out of what the agent says and of what it
-      reads: prompts, files, output of terminals.
+    * Keys and values of secret variables are taken out of all that the agent says (`screens.py`)
+      and of what it reads: prompts, files, output of terminals.
 
 What always holds: what is not understood is never approval.  A file that was read with something
 taken out is not written over.
@@ -23,13 +23,13 @@ from typing import Any, Final
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
-from accord.machine.secrets import MARK
+from accord.machine.redaction import MARK, Redactor
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
 from accord.proxy.ready.facts import Json, merged, of_call, of_service
 from accord.proxy.ready.holding import Pieces
-from accord.proxy.ready.redacting import Redactor
+from accord.proxy.ready.screens import ToAgent, ToClient
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
@@ -73,10 +73,11 @@ class Guard:
     """Watches one conversation."""
 
     def __init__(self, rules_in: RulesIn, otherwise: Effect, redactor: Redactor | None) -> None:
-        self.agreed = Agreed()
+        self.agreed = Agreed(redactor=redactor)
         self._rules_in = rules_in
         self._otherwise: Effect = otherwise
-        self._redactor = redactor
+        # What it reads may be source code, where names say little.
+        self._reading = None if redactor is None else redactor.by_form
         self._pieces = None if redactor is None else Pieces(redactor)
         self._sessions: dict[str, Watched] = {}
 
@@ -108,8 +109,6 @@ class Guard:
         if effect == "reject":
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
-        if self._redactor is not None:
-            message.params = self._redactor.value(params)
         answer = await forward(message)
         chosen = request.option(_chosen(answer) or "")
         if chosen is not None and chosen.allows:
@@ -216,8 +215,8 @@ class Guard:
 
     async def prompted(self, message: Message, forward: Any) -> Any:
         """What the user says to the agent; the answer comes behind all that the agent told."""
-        if self._redactor is not None and "prompt" in message.params:
-            message.params["prompt"] = self._redactor.value(message.params["prompt"])
+        if self._reading is not None and "prompt" in message.params:
+            message.params["prompt"] = self._reading.value(message.params["prompt"])
         try:
             answer = await forward(message)
         except BaseException:
@@ -247,11 +246,11 @@ class Guard:
     def read(self, response: Response) -> None:
         """What the agent gets to read."""
         result = response.result
-        if self._redactor is None or not isinstance(result, dict):
+        if self._reading is None or not isinstance(result, dict):
             return
         # A command that runs on may be in the middle of a secret; the next look shows the rest.
         goes_on = response.request.method == OUTPUT and result.get("exitStatus") is None
-        without = self._redactor.so_far if goes_on else self._redactor.text
+        without = self._reading.so_far if goes_on else self._reading.text
         for key in ("content", "output"):
             text = result.get(key)
             if isinstance(text, str) and (kept := without(text)) != text:
@@ -274,8 +273,9 @@ def guard(
     to be taken out besides what is a secret by its form.
     """
     rules_in = rules if callable(rules) else _everywhere(rules)
-    proxy = Proxy("guard")
-    watched = Guard(rules_in, otherwise, Redactor(secrets) if redact else None)
+    redactor = Redactor(secrets) if redact else None
+    proxy = _Screened(redactor)
+    watched = Guard(rules_in, otherwise, redactor)
     watched.agreed.watch(proxy)
     proxy.on_request("session/request_permission", of="agent")(watched.permission)
     for method in SERVICES:
@@ -292,6 +292,15 @@ def guard(
             proxy.on_response(method, of="agent")(watched.read)
         proxy.on_end()(watched.agent_gone)
     return proxy
+
+
+class _Screened(Proxy):
+    """A proxy that takes secrets out of all that goes to its client."""
+
+    def __init__(self, redactor: Redactor | None) -> None:
+        super().__init__("guard")
+        if redactor is not None:
+            self._handlers.screens = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
 
 
 def _everywhere(rules: Iterable[Rule]) -> RulesIn:
