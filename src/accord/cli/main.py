@@ -75,10 +75,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code of the process."""
     try:
         _fill_closed_streams()
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
-    except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
-        return _explain(_first(error))
+        from accord.cli.redacted_stderr import redacted_stderr
+
+        with redacted_stderr():
+            try:
+                code = _run(list(sys.argv[1:] if arguments is None else arguments))
+                sys.stdout.flush()
+            except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
+                return _explain(_first(error))
+    except KeyboardInterrupt as error:
+        return _explain(error)
     return code
 
 
@@ -162,7 +168,11 @@ def _explain(error: BaseException) -> int:
         # It may quote an agent, which must not command the terminal.
         print(f"accord: {harmless(str(error))}", file=sys.stderr)
         return 1
-    raise error
+    import traceback
+
+    # As Python would, but without secrets.
+    traceback.print_exception(error)
+    return 1
 
 
 def _abandon_output() -> None:

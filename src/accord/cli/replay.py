@@ -15,6 +15,7 @@ from pathlib import Path
 
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.machine.groups import track
+from accord.machine.redaction import Redactor
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
 from accord.tracing.text import visible
@@ -190,8 +191,10 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
 
 def _report(outcome: Outcome, place: Path | None, write: Callable[[str], object]) -> int:
     if outcome.broken_off is not None:
-        write(f"accord replay: {visible(outcome.broken_off)}\n")
-    diff = "".join(f"{visible(line)}\n" for line in outcome.diff)
+        write(f"accord replay: {visible(Redactor.of_environment().line(outcome.broken_off))}\n")
+    # What the other side says now was not recorded, and nobody took secrets out of it yet.
+    redactor = Redactor.of_environment()
+    diff = "".join(f"{visible(redactor.line(line))}\n" for line in outcome.diff)
     if place is None:
         write(diff)
     else:

@@ -11,6 +11,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
+from accord.machine.logs import log_redactor
 from accord.schema.codec import Invalid, encode
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 def report(error: BaseException, heading: str) -> None:
     """Show an exception with its traceback on stderr, for whoever wrote the handler."""
-    text = "".join(traceback.format_exception(error))
+    text = log_redactor().line("".join(traceback.format_exception(error)))
     # A stderr that is gone must not cost the peer its answer.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{heading}\n{text}")

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ import anyio.abc
 from anyio.lowlevel import checkpoint
 
 from accord.machine.failures import MachineError, TerminalUnknown, TooManyTerminals
+from accord.machine.logs import logger
 from accord.machine.output import OutputBuffer
 from accord.machine.process import (
     KILL_SECONDS,
@@ -54,7 +54,7 @@ SHELL_CHARACTERS = frozenset(" \t\r\n|&;<>()$`\\\"'*?~")
 
 OutputListener = Callable[[bytes], Awaitable[None]]
 
-_log = logging.getLogger("accord.machine")
+_log = logger("accord.machine")
 
 
 @dataclass(frozen=True)
