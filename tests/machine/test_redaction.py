@@ -38,6 +38,13 @@ SECRET = "abcdef123456"
         {"text": f"glpat-{SECRET}{SECRET} hf_{SECRET}{SECRET} sk_live_{SECRET}"},
         {"text": "known-by-value-1"},
         [{"token": SECRET}],
+        {"mcpServers": [{"name": "m", "command": "m", "args": ["--token", SECRET, "-v"]}]},
+        {"mcpServers": [{"name": "m", "command": "m", "args": ["--header", f"X-Key: {SECRET}"]}]},
+        {"rawInput": {"command": f"API_TOKEN={SECRET[:6]} DB_PASSWORD={SECRET} run"}},
+        {"rawInput": {"command": ["run", "--api-key", SECRET]}},
+        {"anything": [{"name": "API_KEY", "value": SECRET}]},
+        {f"sk-{SECRET}": 1},
+        {"text": f"sk-\u200b{SECRET}"},
     ],
 )
 def test_a_secret_is_not_written(frame: object) -> None:
@@ -67,6 +74,36 @@ def test_a_secret_is_not_written(frame: object) -> None:
 def test_what_is_no_secret_stays_to_the_byte(frame: bytes) -> None:
     """Ours: a recording that changes what was said is of no use."""
     assert Redactor().frame(frame) == frame
+
+
+def test_a_frame_with_a_key_twice_is_looked_at_whole() -> None:
+    """Issue 12: most readers of JSON see only the second."""
+    frame = b'{"text":"sk-abcdef123456abcdef","text":"x"}'
+    assert Redactor().frame(frame) == b'{"text":"x"}'
+
+
+def test_a_value_that_was_recognised_by_its_place_is_known_from_then_on() -> None:
+    """Issue 12: a server's last words quote the token that it was started with."""
+    redactor = Redactor()
+    server = {"args": ["--token", "of-args-1234"], "env": [{"name": "A", "value": "of-env-12345"}]}
+    redactor.learn({"mcpServers": [server], "headers": {"Authorization": "Bearer of-header-123"}})
+    told = redactor.text("of-args-1234, of-env-12345 and of-header-123")
+    assert told == f"{MARK}, {MARK} and {MARK}"
+    assert redactor.frame(b'{"text":"of-env-12345"}') == b'{"text":"[secret]"}'
+
+
+def test_words_are_not_learnt_from_a_conversation() -> None:
+    """Ours: an agent whose mode is `production` may still speak of it."""
+    redactor = Redactor()
+    redactor.learn({"env": {"MODE": "production", "JAVA_HOME": "/opt/jdk-21-full"}})
+    assert redactor.text("production in /opt/jdk-21-full") == "production in /opt/jdk-21-full"
+
+
+def test_identifiers_may_be_kept() -> None:
+    """Ours: the other side has to send them back."""
+    value = {"sessionId": f"sk-{SECRET}{SECRET}", "title": f"sk-{SECRET}{SECRET}"}
+    assert Redactor().value(value, keep_ids=True) == {**value, "title": MARK}
+    assert Redactor().value(value) == {"sessionId": MARK, "title": MARK}
 
 
 def test_a_short_password_is_one_too() -> None:

@@ -73,8 +73,8 @@ def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 def report(error: BaseException, heading: str) -> None:
     """Show an exception with its traceback on stderr, for whoever wrote the handler."""
-    text = log_redactor().line("".join(traceback.format_exception(error)))
+    text = "".join(traceback.format_exception(error))
     # A stderr that is gone must not cost the peer its answer.
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{heading}\n{text}")
+        sys.stderr.write(log_redactor().line(f"{heading}\n{text}"))
         sys.stderr.flush()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from accord.machine.secret_stream import (
@@ -51,6 +51,8 @@ from accord.machine.secrets import (
 LEARNT_MAX: Final = 256
 """Values that are remembered from a conversation; the oldest are forgotten first."""
 LEARNT_CHARACTERS_MAX: Final = 4096
+KEY_CHARACTERS_MIN: Final = 12
+"""A key of a JSON object that is shorter is a name, and no secret."""
 
 _HEAD_CHARACTERS_MAX: Final = max(map(len, KEY_HEADS))
 _HEADS_BEGUN: Final = re.compile(
@@ -67,32 +69,44 @@ _OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)")
 
 
 class _Known:
-    """The values that are secrets wherever they stand, the longest first."""
+    """The values that are secrets wherever they stand."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        # Texts are looked at without the characters that nobody sees.
-        self._given = frozenset(filter(None, (IGNORED.sub("", one) for one in values)))
+        # Each with its forms in JSON, where some characters are escaped.
+        self._values: dict[str, tuple[bytes, ...]] = {}
+        # Those that were learnt, the oldest first.
         self._learnt: dict[str, None] = {}
-        self._sort()
+        self.longest = 0
+        for value in values:
+            self._add(value)
 
-    def _sort(self) -> None:
-        self.values = sorted(self._given | set(self._learnt), key=lambda one: (-len(one), one))
-        self.longest = len(self.values[0]) if self.values else 0
-        # As they stand in JSON, where some characters are escaped.
-        forms = {json.dumps(one, ensure_ascii=way)[1:-1] for one in self.values for way in (0, 1)}
-        self.in_bytes = [one.encode("utf-8", "surrogatepass") for one in forms]
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def is_in(self, frame: bytes) -> bool:
+        """Whether a frame has one of them."""
+        return any(form in frame for forms in self._values.values() for form in forms)
 
     def learn(self, value: str) -> None:
-        value = IGNORED.sub("", value)
-        if value in self._given or not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
+        """Add a value of a conversation."""
+        if not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
             return
-        is_new = value not in self._learnt
+        if value in self._values and value not in self._learnt:
+            return
         self._learnt.pop(value, None)
         self._learnt[value] = None
-        if is_new:
-            if len(self._learnt) > LEARNT_MAX:
-                del self._learnt[next(iter(self._learnt))]
-            self._sort()
+        self._add(value)
+        if len(self._learnt) > LEARNT_MAX:
+            oldest = next(iter(self._learnt))
+            del self._learnt[oldest], self._values[oldest]
+
+    def _add(self, value: str) -> None:
+        # Texts are looked at without the characters that nobody sees.
+        value = IGNORED.sub("", value)
+        if value and value not in self._values:
+            forms = {json.dumps(value, ensure_ascii=way)[1:-1] for way in (False, True)}
+            self._values[value] = tuple(one.encode("utf-8", "surrogatepass") for one in forms)
+            self.longest = max(self.longest, len(value))
 
 
 class Redactor:
@@ -187,8 +201,11 @@ class Redactor:
             if is_pair and names_secret(named):
                 # {"name": "API_KEY", "value": "..."}, wherever it stands.
                 value = {**value, "value": self._hidden(named, given)}
-            return {self.text(key): self._member(key, one, keep_ids) for key, one in value.items()}
+            return {self._key(key): self._member(key, one, keep_ids) for key, one in value.items()}
         return value
+
+    def _key(self, key: str) -> str:
+        return key if len(key) < KEY_CHARACTERS_MIN else self.text(key)
 
     def learn(self, value: Any) -> None:
         """Remember the secrets that a JSON value has in known places."""
@@ -215,9 +232,7 @@ class Redactor:
             return self._is_suspicious(frame.decode("utf-8", "replace"), *_PAIRS, "\\u")
         # One by one, which takes a tenth of the time that one expression for all of them takes.
         small = frame.lower()
-        return any(word in small for word in _WORDS_IN_BYTES) or any(
-            value in frame for value in self._known.in_bytes
-        )
+        return any(word in small for word in _WORDS_IN_BYTES) or self._known.is_in(frame)
 
     def _is_suspicious(self, text: str, *words: str) -> bool:
         if not text.isascii() or "\x1b" in text:
@@ -225,19 +240,18 @@ class Redactor:
             text = f"{IGNORED.sub('', text)}\0{IGNORED.sub(' ', text)}"
         small = text.casefold()
         return any(word in small for word in (*WORDS, *words)) or any(
-            value in text for value in self._known.values
+            value in text for value in self._known
         )
 
     def _member(self, key: str, member: Any, keep_ids: bool) -> Any:
         if keep_ids and is_identifier(key):
             return member if isinstance(member, str) else self.value(member, keep_ids=True)
-        small = re.sub(r"[\W_]", "", key).lower()
         if self._by_name:
-            if small in _PAIRS:
+            if key.lower() in _PAIRS:
                 return self._hidden_pairs(member)
             if names_secret(key):
                 return self._hidden(key, member)
-            if small in _COMMANDS:
+            if key.lower() in _COMMANDS:
                 if isinstance(member, str):
                     return self.line(member)
                 if _is_texts(member):
@@ -273,7 +287,7 @@ class Redactor:
 
     def _learn(self, name: str, value: str) -> None:
         # `Authorization: Bearer x` gives the token, without the word in front of it.
-        value = value.rpartition(" ")[2]
+        value = IGNORED.sub("", value.rpartition(" ")[2])
         if name in KNOWN_NAMES or looks_secret(value) or is_secret_under(name, value):
             self._known.learn(value)
 
@@ -295,7 +309,7 @@ class Redactor:
             is_whole = match.start() > 0 or not is_cut
             if start >= since and is_whole and is_secret_under(name, text[start:stop]):
                 found.append((start, stop))
-        for value in self._known.values:
+        for value in self._known:
             at = -1
             while (at := text.find(value, at + 1)) >= 0:
                 found.append((at, at + len(value)))
@@ -309,7 +323,7 @@ class Redactor:
             _, (start, stop) = _named(match)
             if stop == end and start >= since and (match.start() > 0 or not is_cut):
                 first = min(first, start)
-        for value in self._known.values:
+        for value in self._known:
             at = max(0, end - len(value) + 1) - 1
             while 0 <= (at := text.find(value[0], at + 1)) < first:
                 if value.startswith(text[at:]):

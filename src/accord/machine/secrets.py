@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from typing import Final
 
 MARK: Final = "[secret]"
@@ -137,11 +138,15 @@ WORDS: Final = (
 """Without one of these in lower case, a text has no secret but a known value."""
 
 
+_VARIABLE = re.compile("|".join(map(translate, SECRET_PATTERNS)))
+
+
 def is_secret_name(name: str) -> bool:
     """Whether a variable of this name is kept from commands."""
-    return name in KNOWN_NAMES or any(fnmatchcase(name, pattern) for pattern in SECRET_PATTERNS)
+    return name in KNOWN_NAMES or _VARIABLE.match(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def names_secret(name: str) -> bool:
     """Whether what has this name is a secret: a variable, an option, a header, a key in JSON."""
     small = re.sub(r"[\W_]", "", name).lower()
