@@ -102,11 +102,11 @@ def _struct(wanted: type[Struct], above: tuple[Any, ...]) -> list[Sample]:
     fresh: list[Path] = []
     variants: list[tuple[str, Sample]] = []
     for info in msgspec.structs.fields(wanted):
-        first, *others = [*samples(hints[info.name], above), None]
-        if first is not None:
-            base[info.encode_name] = first.value
-            fresh += _under(info.encode_name, first.fresh)
-            variants += [(info.encode_name, one) for one in others if one is not None]
+        found = samples(hints[info.name], above)
+        for one in found[:1]:
+            base[info.encode_name] = one.value
+            fresh += _under(info.encode_name, one.fresh)
+        variants += [(info.encode_name, one) for one in found[1:]]
     made = [Sample(base, tuple(fresh))]
     for name, one in variants:
         made.append(Sample({**base, name: one.value}, tuple(_under(name, one.fresh))))
@@ -151,6 +151,10 @@ def _with_updates(version: str, method: Method, part: str, wanted: Any) -> Itera
     yield from samples(wanted)
 
 
+SIDES: tuple[Literal["agent", "client"], ...] = ("agent", "client")
+KINDS: tuple[Literal["request", "notification"], ...] = ("request", "notification")
+
+
 def _methods() -> Iterator[tuple[str, Method, str]]:
     for version in VERSIONS:
         module = import_module(f"accord.schema.{version}.methods")
@@ -158,11 +162,10 @@ def _methods() -> Iterator[tuple[str, Method, str]]:
         for handler, table in tables:
             for method in table.values():
                 yield version, method, handler
-        for handler in ("agent", "client"):
-            for kind in ("request", "notification"):
+        for side in SIDES:
+            for kind in KINDS:
                 result = Raw if kind == "request" else None
-                name = f"_vendor/{kind}"
-                yield version, Method(name, handler, kind, Raw, result), handler
+                yield version, Method(f"_vendor/{kind}", side, kind, Raw, result), side
 
 
 def secret(number: int) -> str:
@@ -182,7 +185,7 @@ def replaced(value: Any, path: Path, text: str) -> Any:
     if not path:
         return text
     key, *rest = path
-    copy = list(value) if isinstance(value, list) else dict(value)
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
     copy[key] = replaced(copy[key], tuple(rest), text)
     return copy
 

@@ -38,6 +38,7 @@ from accord.proxy.ready.screens import ACTS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode
 from accord.store.interface import SessionRecord
+from accord.tracing.frames import Speaker
 from accord.tracing.recording import frame_line, header_line, read_recording, stderr_line
 from accord.tracing.scribe import Scribe
 from tests.cli.canaries import FORMS, KNOWN, Planted, numbers_in, planted, secret
@@ -45,6 +46,7 @@ from tests.proxy.wires import Wire, around
 
 PLANTED = list(planted())
 BY_NUMBER = {one.number: one for one in PLANTED}
+UPDATE: Any = v2.SessionUpdate
 SOURCE = Path(__file__).parents[2] / "src" / "accord"
 
 
@@ -72,11 +74,15 @@ def recorded(messages: Sequence[Planted]) -> bytes:
     command = ["agent", "--token", secret(0), f"--key={secret(3)}", KNOWN]
     scribe.head(started="2026-01-01T00:00:00Z", command=command, program="accord")
     for one in messages:
-        scribe.frame(0.0, "agent" if one.sender == "agent" else "client", encoded(one.message))
+        scribe.frame(0.0, speaker(one), encoded(one.message))
         scribe.take("stderr", 0.0, f"{secret(one.number)}\n".encode())
     scribe.take("end", 1.0, b"0")
     scribe.close()
     return b"".join(lines)
+
+
+def speaker(one: Planted) -> Speaker:
+    return "agent" if one.sender == "agent" else "client"
 
 
 def encoded(message: Any) -> bytes:
@@ -109,8 +115,7 @@ def test_no_secret_is_shown_of_a_recording_that_has_one(
     lines = [header_line(started="", command=["a", secret(0)], redacted=True, program="accord")]
     for one in PLANTED:
         if one.version == version:
-            sender = "agent" if one.sender == "agent" else "client"
-            lines.append(frame_line(0.0, sender, encoded(one.message)))
+            lines.append(frame_line(0.0, speaker(one), encoded(one.message)))
             lines.append(stderr_line(0.0, secret(one.number).encode()))
     path.write_bytes(b"".join(lines))
     for way in (["--text"], ["--html", str(page)], ["--stats"], ["--validate", "--json"]):
@@ -232,7 +237,7 @@ def cleaned_run() -> CheckRun:
 def test_no_secret_is_in_a_report_of_check() -> None:
     """Issue 12: `accord check` printed a key from an agent's error."""
     run = cleaned_run()
-    rule = Rule("R-1", "agent", "MUST", "core", "wire", False, "a rule", "source")
+    rule = Rule("R-1", "agent", "MUST", "mandatory", "wire", False, "a rule", "source")
     found = tuple(("c", one) for one in run.findings)
     results = tuple(Result(rule, "fail", 0.1, found[at : at + 3]) for at in range(0, len(found), 3))
     made = Report(("agent",), "agent", "1", results, (run,), 1.0)
@@ -296,9 +301,8 @@ def stored() -> list[Any]:
     for one in PLANTED:
         if (one.version, one.method, one.part) == ("v2", "session/update", "params"):
             try:
-                found.append(
-                    decode(v2.SessionUpdate, json.dumps(one.message["params"]["update"]).encode())
-                )  # type: ignore[arg-type]
+                raw = json.dumps(one.message["params"]["update"]).encode()
+                found.append(decode(UPDATE, raw))
             except Invalid:
                 continue
     return found

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.tracing.packets import Ahead, pack, packets
 from accord.machine.redaction import Redactor
+from accord.tracing.packets import Ahead, pack, packets
 from accord.tracing.scribe import FrameStream, Scribe, write_recording
 
 

@@ -149,11 +149,10 @@ class ConversationRedactor(Generic[T]):
             if update.get("sessionUpdate") == "state_update" and update.get("state") == "idle":
                 self._end_session(params.get("sessionId"))
             return None
-        path = (*path, *piece.path)
-        made = self._redactor.value(with_text(message, path, ""))
-        held = _Held(what, frame, made, piece._replace(path=path))
-        if made != with_text(message, path, ""):
-            held.raw = b""
+        whole = piece._replace(path=(*path, *piece.path))
+        bare = with_text(message, whole.path, "")
+        made = self._redactor.value(bare)
+        held = _Held(what, frame if made == bare else b"", made, whole)
         self._feed((speaker, session, piece.key), held, text)
         return held
 

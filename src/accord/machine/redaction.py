@@ -197,12 +197,14 @@ class Redactor:
             return [self.value(one, keep_ids=keep_ids) for one in value]
         if isinstance(value, dict):
             named, given = value.get("name"), value.get("value")
-            is_pair = self._by_name and isinstance(named, str) and isinstance(given, str)
-            if is_pair and names_secret(named):
-                # {"name": "API_KEY", "value": "..."}, wherever it stands.
+            # {"name": "API_KEY", "value": "..."}, wherever it stands.
+            if isinstance(named, str) and isinstance(given, str) and self._names(named):
                 value = {**value, "value": self._hidden(named, given)}
             return {self._key(key): self._member(key, one, keep_ids) for key, one in value.items()}
         return value
+
+    def _names(self, name: str) -> bool:
+        return self._by_name and names_secret(name)
 
     def _key(self, key: str) -> str:
         return key if len(key) < KEY_CHARACTERS_MIN else self.text(key)

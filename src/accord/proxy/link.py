@@ -295,8 +295,8 @@ class Link:
         self._pass(to, message.method, encoded, frame if encoded is params else None)
 
     def _pass(self, to: End, method: str, params: Raw | bytes, frame: bytes | None) -> None:
-        is_plain = frame is not None and to.wrapper is None and to.hop.is_listening
-        if is_plain and to.lets_pass(method, params):
+        is_plain = to.wrapper is None and to.hop.is_listening
+        if frame is not None and is_plain and to.lets_pass(method, params):
             to.hop.post(frame)
         else:
             to.notify(method, params)
