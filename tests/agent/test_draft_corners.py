@@ -197,7 +197,7 @@ async def test_a_secret_in_a_list_is_hidden_too() -> None:
         credentials = {"codes": ["alpha-1", "beta-22"], "pin": 1}
         params = {"method": "custom", "credentials": credentials}
         result = await client.result("authenticate", params)
-    assert result == {"success": False, "error": "none of ['[hidden]', '[hidden]'] but 1"}
+    assert result == {"success": False, "error": "none of ['[secret]', '[secret]'] but 1"}
 
 
 async def test_what_was_kept_of_servers_and_cannot_be_read_is_nothing() -> None:

@@ -69,7 +69,7 @@ async def test_all_three_methods_are_served(method: str) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (RequestError.permission_denied(f"{KEY} is wrong"), "[hidden] is wrong"),
+        (RequestError.permission_denied(f"{KEY} is wrong"), "[secret] is wrong"),
         (ValueError("no such key"), "no such key"),
         (PermissionError("expired"), "expired"),
         (KeyError(KEY), "the login failed for a reason of the agent's own"),

@@ -38,18 +38,18 @@ def test_values_are_bounded_and_without_secrets(tmp_path: Path) -> None:
         "e",
         text=long,
         many=["a"] * 1000,
-        inner={"command": "KEY=abcdef", "none": None},
+        inner={"command": "API_KEY=abcdef", "none": None},
         path=Path("/p"),
         lone="\udcff",
-        command="env FOO=plain make",
+        command="env FOO=plain MY_TOKEN=plain make",
         yes=True,
     )
     (line,) = _lines(tmp_path / "audit.jsonl")
     assert len(line["text"]) == TEXT_CHARACTERS_MAX + 1
     assert len(line["many"]) == LIST_ITEMS_MAX
-    assert line["inner"] == {"command": "KEY=[secret]"}
+    assert line["inner"] == {"command": "API_KEY=[secret]"}
     assert (line["path"], line["yes"]) == ("/p", True)
-    assert line["command"] == "env FOO=[secret] make"
+    assert line["command"] == "env FOO=plain MY_TOKEN=[secret] make"
 
 
 def test_it_is_rotated_and_the_oldest_is_dropped(tmp_path: Path) -> None:

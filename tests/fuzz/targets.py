@@ -14,6 +14,7 @@ from accord.jsonrpc.events import Event, NotificationReceived
 from accord.jsonrpc.framing import HEADER_BYTES_MAX, Framing
 from accord.jsonrpc.peer import Peer
 from accord.jsonrpc.shortcut import notification_reader, notifications_reader
+from accord.machine.redaction import Redactor
 from accord.schema import draft, v1, v2
 from accord.schema.codec import Invalid, decode, encode, reading
 from accord.schema.draft import methods as draft_methods
@@ -24,7 +25,6 @@ from accord.schema.v2 import methods as v2_methods
 from accord.schema.v2 import next_edit_methods as v2_next_edits
 from accord.tracing.page import page_of
 from accord.tracing.recording import NotARecording, Recording, read_recording
-from accord.tracing.redaction import FrameRedactor
 from accord.tracing.rows import timeline_of
 from accord.tracing.scribe import FrameStream, Scribe
 from accord.tracing.statistics import figures_of
@@ -248,7 +248,7 @@ def recorded(data: bytes) -> None:
     """Whatever passes the recorder, its file can be read, and has the frames as they were."""
     source = Source(data)
     lines: list[bytes] = []
-    scribe = Scribe(lines.append, FrameRedactor(["sesame"]) if source.chance(2) else None)
+    scribe = Scribe(lines.append, Redactor(["sesame"]) if source.chance(2) else None)
     scribe.head(started="now", command=["agent", "--token", "sesame"], program="accord")
     passed: dict[str, bytes] = {"client": b"", "agent": b""}
     for time in range(1 + source.byte() % 6):

@@ -1,16 +1,20 @@
-"""What looks like a secret is not written down."""
+"""What looks like a secret is recognised, and what is none stays readable."""
 
 from __future__ import annotations
 
 import pytest
 
-from accord.machine.secrets import MARK, without_known_forms, without_secrets, without_values
+from accord.machine.redaction import MARK, Redactor
+from accord.machine.secrets import names_secret
 
 SECRETS = [
     "curl -H 'Authorization: Bearer abcdef123456' https://example.org",
+    'curl -H "X-Api-Key: abcdef" https://example.org',
     "export OPENAI_API_KEY=abcdef123456",
     "OPENAI_API_KEY='abcdef 123456' run",
+    "DB_PASSWORD=abcdef run",
     "deploy --password abcdef123456",
+    "deploy --password abcdef",
     "deploy --api-key=abcdef123456",
     'echo {"token": "abcdef123456"}',
     "git clone https://me:abcdef123456@example.org/x.git",
@@ -27,7 +31,7 @@ SECRETS = [
 @pytest.mark.parametrize("text", SECRETS)
 def test_a_secret_is_replaced_and_the_rest_stays(text: str) -> None:
     """Issue 3: no secrets in the audit log."""
-    shown = without_secrets(text)
+    shown = Redactor().line(text)
     assert "abcdef" not in shown
     assert MARK in shown
     assert shown.split()[0].split("=")[0].split("'")[0] in text
@@ -35,36 +39,22 @@ def test_a_secret_is_replaced_and_the_rest_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["git status", "python -m pytest tests/test_tokens.py", "ls -la /etc", "Edit src/keys.py", ""],
-)
-def test_what_is_none_stays_as_it_is(text: str) -> None:
-    """Ours: a log that hides everything is none."""
-    assert without_secrets(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
     [
-        ("env FOO=bar make", f"env FOO={MARK} make"),
-        ("Run env A=1 'B=two words' \"C=x\" make D=2", f'Run env A={MARK} B={MARK} "C=x" make D=2'),
-        ("env 'A=it'\"'\"'s' make", f"env A={MARK} make"),
-        ("allow command=env A=b make", f"allow command=env A={MARK} make"),
-        ("printenv A=1; environment", "printenv A=1; environment"),
+        "git status",
+        "python -m pytest tests/test_tokens.py",
+        "ls -la /etc",
+        "Edit src/keys.py",
+        "",
+        "env GRADLE_OPTS=-Xmx2g JAVA_HOME=/opt/jdk-21 ./gradlew build",
+        "env LD_PRELOAD=./evil.so make",
+        "deploy --token-file /run/secrets/token --key-count 12",
+        "TOKEN=$TOKEN deploy",
+        "SSH_AUTH_SOCK=/run/user/1000/ssh-agent ssh host",
     ],
 )
-def test_variables_that_a_command_is_given_are_known_by_their_names(text: str, shown: str) -> None:
-    """docs/reference/configuration.md: no values of variables in the audit log."""
-    assert without_values(text) == shown
-
-
-@pytest.mark.parametrize(
-    "part",
-    ["key-", "a-", "-", "--key ", "key=", 'a="', "'", "eyJaaaaaaaa-", "a.a://", "x: ", "env A='"],
-)
-@pytest.mark.timeout(10)
-def test_no_text_takes_long(part: str) -> None:
-    """Found in review: a title of 4,000 characters kept `accord run` busy for two minutes."""
-    without_secrets(without_values(part * 20_000))
+def test_what_is_none_stays_as_it_is(text: str) -> None:
+    """Issue 12: harmless variables were masked, and the command was hidden instead."""
+    assert Redactor().line(text) == text
 
 
 @pytest.mark.parametrize(
@@ -75,8 +65,23 @@ def test_no_text_takes_long(part: str) -> None:
         ("Bearer abcdef123456", f"Bearer {MARK}"),
         ("-----BEGIN PRIVATE KEY-----\nMII", f"-----BEGIN PRIVATE KEY-----{MARK}"),
         ("token = read(password=name)", "token = read(password=name)"),
+        ("api_key = abcdef123456", "api_key = abcdef123456"),
     ],
 )
 def test_by_form_alone_a_name_makes_nothing_secret(text: str, told: str) -> None:
     """Ours: for text that must stay what it is otherwise, such as source code."""
-    assert without_known_forms(text) == told
+    assert Redactor().by_form.text(text) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "is_secret"),
+    [
+        *((one, True) for one in ("OPENAI_API_KEY", "accessToken", "X-Api-Key", "password")),
+        *((one, True) for one in ("Authorization", "client_secret", "GITHUB_PAT", "cookie")),
+        *((one, False) for one in ("GRADLE_OPTS", "progressToken", "inputTokens", "tokenType")),
+        *((one, False) for one in ("PASSWORD_FILE", "SSH_AUTH_SOCK", "keys", "author")),
+    ],
+)
+def test_a_name_says_whether_its_value_is_secret(name: str, is_secret: bool) -> None:
+    """Ours: variables, options, headers and keys of JSON have one rule."""
+    assert names_secret(name) is is_secret

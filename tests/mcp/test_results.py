@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, ReadResourceResult, TextContent
 
+from accord.machine.redaction import Redactor
 from accord.mcp import results
 from accord.mcp.faults import McpFault
-from accord.mcp.redaction import Redactor
 from accord.mcp.results import McpTool, block_of, contents_of, result_of, text_of
 from accord.mcp.specs import ServerSpec
 from accord.schema import v2
@@ -100,10 +100,10 @@ def test_a_key_that_the_server_quotes_is_hidden_wherever_it_stands() -> None:
         content=[TextContent(text="in /srv/notes with 0123456789")],
         structured_content={"keys": [{"is": "abcdefgh"}], "count": 2},
     )
-    result = result_of(answer, Redactor(spec.credentials).clean)
-    assert result.text == "in /srv/notes with ***"
+    result = result_of(answer, Redactor(spec.credentials).by_value.text)
+    assert result.text == "in /srv/notes with [secret]"
     assert result.blocks == [v2.TextContent(text=result.text)]
-    assert result.structured == {"keys": [{"is": "***"}], "count": 2}
+    assert result.structured == {"keys": [{"is": "[secret]"}], "count": 2}
 
 
 def test_a_block_that_nobody_knows_is_named_by_its_tag() -> None:

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from accord.mcp.redaction import Redactor, redacting, watch_sdk_logs
+from accord.machine.redaction import Redactor
+from accord.mcp.redaction import redacting, watch_sdk_logs
 from accord.mcp.specs import ServerSpec, named_apart, spec_of
 from accord.schema import v2
 from accord.schema.codec import decode
@@ -30,8 +31,8 @@ def test_secrets_are_every_value_of_variables_headers_and_addresses() -> None:
     }
     shown = repr(spec)
     assert not any(one in shown for one in spec.secrets)
-    assert Redactor(spec.secrets).clean("Bearer of-the-header failed, of-the-env") == (
-        "*** failed, ***"
+    assert Redactor(spec.secrets).line("Bearer of-the-header failed, of-the-env") == (
+        "[secret] failed, [secret]"
     )
     assert ServerSpec(name="x", transport="http", url="http://[half").secrets == {"http://[half"}
 
@@ -76,5 +77,5 @@ def test_logs_of_the_package_are_cleaned_in_our_conversations_only(
         logger.warning("somebody else's hunter22")
     ours, others = caplog.records
     assert (ours.name, ours.levelno) == ("accord.mcp", logging.DEBUG)
-    assert "posting ***: ValueError('no: ***')" in ours.getMessage()
+    assert "posting [secret]: ValueError('no: [secret]')" in ours.getMessage()
     assert others.getMessage() == "somebody else's hunter22"

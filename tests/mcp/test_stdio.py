@@ -95,7 +95,7 @@ async def it_returns_what_the_tool_says(servers: McpServers) -> None:
 async def it_gives_only_the_named_variables(servers: McpServers, folder: Path) -> None:
     named = await servers.call("shop", "environment", {"name": "TOKEN"})
     # It has it, and quotes it in vain.
-    assert named.text == "***"
+    assert named.text == "[secret]"
     other = await servers.call("shop", "environment", {"name": "OPENAI_API_KEY"})
     assert other.text == "unset"
     assert (await servers.call("shop", "where")).text == str(folder.resolve())

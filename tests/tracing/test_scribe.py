@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accord.machine.redaction import Redactor
 from accord.tracing.packets import Ahead, pack, packets
-from accord.tracing.redaction import FrameRedactor
 from accord.tracing.scribe import FrameStream, Scribe, write_recording
 
 
@@ -57,7 +57,7 @@ def test_after_a_gap_the_next_line_is_a_frame_again() -> None:
 class Written:
     """A scribe whose lines are kept."""
 
-    def __init__(self, redactor: FrameRedactor | None = None) -> None:
+    def __init__(self, redactor: Redactor | None = None) -> None:
         self.lines: list[dict[str, Any]] = []
         self.scribe = Scribe(lambda line: self.lines.append(json.loads(line)), redactor)
 
@@ -100,7 +100,7 @@ def test_a_line_on_stderr_that_never_ends_is_written_in_parts() -> None:
 
 def test_the_command_is_written_without_its_secrets() -> None:
     """Issue 4."""
-    written = Written(FrameRedactor())
+    written = Written(Redactor())
     written.scribe.head(started="now", command=["a", "--token", "abc"], program="p")
     assert written.lines[0]["command"] == ["a", "--token", "[secret]"]
     assert written.lines[0]["redacted"] is True

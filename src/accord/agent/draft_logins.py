@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
 from accord.machine import clock
+from accord.machine.redaction import Redactor
 from accord.schema import draft
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 METHODS = frozenset({"api_key", "oauth2", "custom"})
 # A shorter text could be part of any sentence.
 SECRET_CHARACTERS_MIN = 4
-HIDDEN = "[hidden]"
 
 
 class DraftLogins:
@@ -147,9 +147,7 @@ def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
 
 def _hidden(text: str, credentials: Mapping[str, Any]) -> str:
     """The text without any of the secrets."""
-    for secret in sorted(set(_texts(credentials)), key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
-    return text
+    return Redactor(_texts(credentials)).line(text)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -102,10 +102,16 @@ def _main(arguments: Sequence[str] | None) -> int:
 
             ignore_working_directory()
         _fill_closed_streams()
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
-    except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
-        return _explain(_first(error))
+        from accord.cli.redacted_stderr import redacted_stderr
+
+        with redacted_stderr():
+            try:
+                code = _run(list(sys.argv[1:] if arguments is None else arguments))
+                sys.stdout.flush()
+            except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
+                return _explain(_first(error))
+    except KeyboardInterrupt as error:
+        return _explain(error)
     return code
 
 
@@ -206,7 +212,11 @@ def _explain(error: BaseException) -> int:
 
         complain(f"accord: {error}")
         return 1
-    raise error
+    import traceback
+
+    # As Python would, but without secrets.
+    traceback.print_exception(error)
+    return 1
 
 
 def _abandon_output() -> None:

@@ -20,6 +20,7 @@ from accord.machine.descendants import end_marked, marked, new_mark
 from accord.machine.groups import track, watch
 from accord.machine.passed_output import STDERR, PassedOutput
 from accord.machine.programs import with_program
+from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
@@ -216,8 +217,12 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
 
 def _report(outcome: Outcome, place: Path | None, write: Callable[[str], object]) -> int:
     if outcome.broken_off is not None:
-        write(f"accord replay: {visible_line(outcome.broken_off)}\n")
-    diff = "".join(f"{visible_line(line)}\n" for line in outcome.diff)
+        write(
+            f"accord replay: {visible_line(Redactor.of_environment().line(outcome.broken_off))}\n"
+        )
+    # What the other side says now was not recorded, and nobody took secrets out of it yet.
+    redactor = Redactor.of_environment()
+    diff = "".join(f"{visible_line(redactor.line(line))}\n" for line in outcome.diff)
     if place is None:
         write(diff)
     else:

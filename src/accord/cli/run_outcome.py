@@ -11,11 +11,11 @@ from enum import IntEnum
 
 from accord import PermissionRequest
 from accord.client.audited import Decided, shown_rule
-from accord.machine.secrets import without_secrets, without_values
+from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
 
 DENIED_SHOWN_MAX = 5
-TITLE_SHOWN_MAX = 200
+SUBJECT_CHARACTERS_MAX = 200
 
 
 class ExitCode(IntEnum):
@@ -83,7 +83,7 @@ class Outcome:
     def _denied(self) -> str:
         lines = ["permission was denied for:"]
         for one in self.denied[:DENIED_SHOWN_MAX]:
-            lines.append(f"  {one.request.kind}: {_subject(one.request)[:TITLE_SHOWN_MAX]}")
+            lines.append(f"  {one.request.kind}: {_subject(one.request)}")
             if one.rule is not None and one.why is not None:
                 lines.append(f"    by the rule {shown_rule(one.rule)}: {_shown(one.why)}")
         if len(self.denied) > DENIED_SHOWN_MAX:
@@ -108,15 +108,20 @@ def _beyond(decided: Decided) -> str:
 
 
 def _subject(request: PermissionRequest) -> str:
-    """What it was about on one line: some agents ask just "Run command?".
+    """What it was about, on one line: some agents ask just "Run command?".
 
-    Logs of CI are read by many, so what looks like a secret is left out.
+    CI logs are read by many, so secrets are left out, and nothing else.  Of a long command both
+    ends are shown: it begins with its variables and ends with what they are for.
     """
-    return _shown(request.command or request.title)
+    shown = _shown(request.command or request.title)
+    if len(shown) <= SUBJECT_CHARACTERS_MAX:
+        return shown
+    half = SUBJECT_CHARACTERS_MAX // 2
+    return f"{shown[:half]} … {shown[-half:]}"
 
 
 def _shown(text: str) -> str:
-    return visible_line(" ".join(without_secrets(without_values(text)).split()))
+    return visible_line(" ".join(Redactor.of_environment().line(text).split()))
 
 
 __all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

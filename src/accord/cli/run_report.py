@@ -3,6 +3,8 @@
 Must not know the connection.  docs/reference/run.md has the forms.
 
 What always holds
+    * The answer goes to whoever asked as it is.  What is told on standard error, where that is no
+      terminal, is without secrets: it is a log.
     * On a pipe, standard output has the agent's messages (or the events) and nothing else.
     * Events are one JSON object per line, and the last one is `end`.
 """
@@ -11,13 +13,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from accord import Update
 from accord.cli.run_events import event_of, permission_event
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
+from accord.machine.logs import log_redactor
 from accord.machine.visible_text import visible, visible_json
 from accord.schema.codec import encode
 from accord.terminal.plain.output import Output
@@ -57,11 +60,24 @@ class Report(Protocol):
         ...
 
 
+class _Log(Output):
+    """What is done, for a log that others may read; it comes line by line."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._redactor = log_redactor()
+
+    def write(self, text: str) -> None:
+        """Take text, without its secrets."""
+        super().write(self._redactor.line(text))
+
+
 class TextReport:
     """For people; on a pipe the messages alone, with what is done on standard error."""
 
     def __init__(self) -> None:
-        self._out, self._error = Output(sys.stdout), Output(sys.stderr)
+        self._out = Output(sys.stdout)
+        self._error = Output(sys.stderr) if sys.stderr.isatty() else _Log(sys.stderr)
         self._together = self._out.isatty()
         activity = self._out if self._together else self._error
         self._printer = Printer(

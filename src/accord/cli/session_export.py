@@ -1,7 +1,7 @@
 """A stored session as Markdown for people, and as JSON for programs.
 
-What always holds: the JSON has every update as it was stored; the Markdown says what was said and
-done, and nothing in it can end its own code blocks.
+What always holds: the JSON has every update as it was stored, but for secrets; the Markdown says
+what was said and done, and nothing in it can end its own code blocks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from accord.machine.conversation_redaction import ConversationRedactor
+from accord.machine.redaction import Redactor
 from accord.schema.codec import encode, to_python
 from accord.store.interface import SessionRecord
 from accord.transcript import Transcript
@@ -37,10 +39,26 @@ def described(record: SessionRecord) -> dict[str, Any]:
     }
 
 
-def as_json(record: SessionRecord, updates: Sequence[Any]) -> dict[str, Any]:
+def as_json(
+    record: SessionRecord, updates: Sequence[Any], redactor: Redactor | None = None
+) -> dict[str, Any]:
     """Everything: the record, and the updates in the form of v2, oldest first."""
     plain: list[Any] = to_python(encode(list(updates)))
-    return {**described(record), "updates": plain}
+    if redactor is None:
+        return {**described(record), "updates": plain}
+    about: dict[str, Any] = redactor.value(described(record), keep_ids=True)
+    return {**about, "updates": list(_without_secrets(plain, redactor))}
+
+
+def _without_secrets(updates: list[Any], redactor: Redactor) -> Iterator[Any]:
+    """A text may be in several updates, and a secret in it too."""
+    redacting: ConversationRedactor[None] = ConversationRedactor(redactor)
+    ready: list[tuple[None, bytes]] = []
+    for update in updates:
+        message = {"method": "session/update", "params": {"update": update}}
+        ready += redacting.frame(None, "agent", encode(message))
+    for _, raw in ready + redacting.finish():
+        yield to_python(raw)["params"]["update"]
 
 
 def as_markdown(record: SessionRecord, updates: Sequence[Any]) -> Iterator[str]:

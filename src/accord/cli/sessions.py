@@ -25,6 +25,7 @@ from accord.cli.session_export import as_json, as_markdown, described
 from accord.discovery.places import store_file
 from accord.errors import AccordError, StoreError
 from accord.machine import clock
+from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible, visible_line
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
@@ -65,10 +66,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = what.add_parser("show", help="what was said and done in a session")
     shown.add_argument("id", metavar="ID")
     shown.add_argument("--json", action="store_true", help="the same as export --format json")
+    shown.add_argument("--keep-secrets", action="store_true", help="with --json: take nothing out")
     export = what.add_parser("export", help="a session as a page or for a program")
     export.add_argument("id", metavar="ID")
     export.add_argument("--format", choices=("markdown", "json"), default="markdown")
     export.add_argument("--output", metavar="FILE", help="where to; default: standard output")
+    export.add_argument("--keep-secrets", action="store_true", help="take no keys and tokens out")
     resume = what.add_parser("resume", help="go on with a session in its folder")
     resume.add_argument("id", metavar="ID")
     resume.add_argument("prompt", nargs="*", metavar="PROMPT", help="say this and end")
@@ -247,7 +250,7 @@ async def _read(store: SqliteStore, wanted: str) -> tuple[SessionRecord, list[An
 async def _show(store: SqliteStore, arguments: Namespace) -> int:
     record, updates = await _read(store, arguments.id)
     if arguments.json:
-        say_json(json.dumps(as_json(record, updates)))
+        say_json(json.dumps(as_json(record, updates, _redactor(arguments))))
     else:
         say("\n".join(as_markdown(record, updates)))
     return 0
@@ -256,9 +259,12 @@ async def _show(store: SqliteStore, arguments: Namespace) -> int:
 async def _export(store: SqliteStore, arguments: Namespace) -> int:
     record, updates = await _read(store, arguments.id)
     if arguments.format == "json":
-        text = json.dumps(as_json(record, updates), indent=2, ensure_ascii=False)
+        made = as_json(record, updates, _redactor(arguments))
+        text = json.dumps(made, indent=2, ensure_ascii=False)
     else:
         text = "\n".join(as_markdown(record, updates))
+        redactor = _redactor(arguments)
+        text = text if redactor is None else redactor.text(text)
     if arguments.output is None:
         if not sys.stdout.isatty():
             # A file or a program gets it as it is.
@@ -270,6 +276,11 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
         return 0
     _write(Path(arguments.output), f"{text}\n")
     return 0
+
+
+def _redactor(arguments: Namespace) -> Redactor | None:
+    """What is exported may be handed on."""
+    return None if arguments.keep_secrets else Redactor.of_environment()
 
 
 def _write(target: Path, text: str) -> None:

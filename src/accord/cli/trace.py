@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from accord.cli.console import complain, say, say_json, show
+from accord.tracing.entry_redaction import without_secrets
 from accord.tracing.recording import NotARecording, Recording, read_header, read_recording
 
 DESCRIPTION = """\
@@ -76,9 +77,9 @@ def _refuse(sentence: str) -> int:
 
 def _read(path: Path) -> Recording:
     if str(path) == "-":
-        return read_recording(sys.stdin.buffer)
+        return without_secrets(read_recording(sys.stdin.buffer))
     with path.open("rb") as file:
-        return read_recording(file)
+        return without_secrets(read_recording(file))
 
 
 def _has_unicode() -> bool:
@@ -167,11 +168,11 @@ def _write_private(path: Path, page: bytes) -> None:
 def _follow(path: Path) -> int:
     from accord.tracing.following import Following
 
-    following = Following(width=_width(), unicode=_has_unicode())
     with path.open("rb") as file:
         lines = _growing(file.fileno())
         first = next((line for line in lines if line is not None), b"")
-        read_header(first)
+        redacted = read_header(first).redacted
+        following = Following(redacted=redacted, width=_width(), unicode=_has_unicode())
         for line in lines:
             # What goes on is shown when nothing more comes for a moment.
             shown = following.settle() if line is None else following.take(line)

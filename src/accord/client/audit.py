@@ -6,7 +6,8 @@ What always holds
     * A line is written whole, by one write, so that several processes may share the file.
     * The file is the user's alone (0600); with the older ones beside it, it never takes more than
       `FILES_MAX` times its bound.
-    * No file's content, no variable's value and nothing that looks like a secret is in it.
+    * No file's content and nothing that looks like a secret is in it.  A variable that a command
+      is given (`env LD_PRELOAD=x make`) is part of what was decided, and stays.
     * A log that cannot be written stops nobody; it is said once.
 """
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.machine import clock
-from accord.machine.secrets import without_secrets, without_values
+from accord.machine.redaction import Redactor
 from accord.schema.codec import encode
 
 BYTES_MAX = 8 << 20
@@ -50,6 +51,7 @@ class AuditLog:
         self._facts = {"pid": os.getpid(), **(facts or {})}
         self._descriptor: int | None = None
         self._failed = False
+        self._redactor = Redactor.of_environment()
 
     @property
     def path(self) -> Path:
@@ -60,7 +62,7 @@ class AuditLog:
         """Write one line; values that are None are left out."""
         now = clock.now().isoformat(timespec="milliseconds")
         line: dict[str, Any] = {"time": now, "event": event, **self._facts, **facts}
-        told = {name: _plain(value) for name, value in line.items() if value is not None}
+        told = {name: self._plain(value) for name, value in line.items() if value is not None}
         try:
             self._append(encode(told) + b"\n")
         except OSError as error:
@@ -124,18 +126,17 @@ class AuditLog:
         finally:
             os.close(descriptor)
 
-
-def _plain(value: Any) -> Any:
-    """A value as it may be written: bounded, and without secrets."""
-    if isinstance(value, str):
-        text = without_secrets(without_values(value[: TEXT_CHARACTERS_MAX * 2]))
-        text = text.encode("utf-8", "replace").decode()
-        return text if len(text) <= TEXT_CHARACTERS_MAX else text[:TEXT_CHARACTERS_MAX] + "…"
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items() if one is not None}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value[:LIST_ITEMS_MAX]]
-    return value if isinstance(value, bool | int | float) else _plain(str(value))
+    def _plain(self, value: Any) -> Any:
+        """A value as it may be written: bounded, and without secrets."""
+        if isinstance(value, str):
+            text = self._redactor.line(value[: TEXT_CHARACTERS_MAX * 2])
+            text = text.encode("utf-8", "replace").decode()
+            return text if len(text) <= TEXT_CHARACTERS_MAX else text[:TEXT_CHARACTERS_MAX] + "…"
+        if isinstance(value, Mapping):
+            return {str(name): self._plain(one) for name, one in value.items() if one is not None}
+        if isinstance(value, list | tuple):
+            return [self._plain(one) for one in value[:LIST_ITEMS_MAX]]
+        return value if isinstance(value, bool | int | float) else self._plain(str(value))
 
 
 __all__ = ["BYTES_MAX", "FILES_MAX", "AuditLog"]

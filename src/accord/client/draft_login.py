@@ -22,6 +22,7 @@ from accord.client.callbacks import call
 from accord.client.encoding import encode
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
 from accord.machine import clock
+from accord.machine.redaction import Redactor
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode
 from accord.schema.struct import Raw
@@ -111,7 +112,9 @@ class DraftLogin:
         params = encode({"method": credential.method, "credentials": dict(credential.secrets)})
         answer = _read(await self._link.call("authenticate", params))
         if not answer.success:
-            said = _without_secrets(answer.error or "it said no more", credential)
+            # Some programs quote what they refuse.
+            known = (one for one in credential.secrets.values() if isinstance(one, str))
+            said = Redactor(known).line(answer.error or "it said no more")
             raise LoginRefused(f"the agent refused the login: {said}")
         self._renew_before(answer.expires_at or None)
         return True
@@ -165,14 +168,6 @@ def seconds_to_renewal(expires_at: str, now: datetime) -> float | None:
         end = end.replace(tzinfo=UTC)
     left = (end - now).total_seconds()
     return max(left - RENEWAL_SECONDS, left / 2, 0.0)
-
-
-def _without_secrets(text: str, credential: Credential) -> str:
-    """Some programs quote what they refuse."""
-    for secret in credential.secrets.values():
-        if isinstance(secret, str) and secret:
-            text = text.replace(secret, "***")
-    return text
 
 
 def _read(result: Raw) -> draft.AuthenticateResponse:

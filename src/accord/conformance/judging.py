@@ -14,10 +14,12 @@ from typing import Any
 from accord.conformance import rules
 from accord.conformance.check import Check, Finding, Role
 from accord.conformance.checks import gather
+from accord.conformance.report_redaction import without_secrets
 from accord.conformance.rule import Version
 from accord.conformance.running import AT_ONCE, CHECK_SECONDS_MAX, CheckRun, OpenStage, run_checks
 from accord.conformance.scenario import Scenario
 from accord.conformance.verdicts import Report, covered, results
+from accord.machine.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ async def judge(
     *,
     done: Callable[[CheckRun], None] = lambda run: None,
 ) -> Report:
-    """Judge one program in one version.
+    """Judge one program in one version; what is reported of it is without secrets.
 
     Raises:
         NotStarted: the program cannot be started.
@@ -104,16 +106,18 @@ async def judge(
         done=done,
     )
     runs += [unable(one) for one in checks if one not in able]
+    redactor = Redactor.of_environment()
+    runs = without_secrets(runs, redactor)
     found = results(rules.load_for(role), judged, runs, baseline=wishes.baseline)
     return Report(
-        tuple(command),
+        tuple(redactor.words(command)),
         role,
         version,
         found,
         tuple(runs),
         time.monotonic() - began,
         wishes.require_all,
-        wishes.options,
+        tuple(redactor.words(wishes.options)),
     )
 
 

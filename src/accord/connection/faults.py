@@ -11,6 +11,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
+from accord.machine.logs import log_redactor
 from accord.schema.codec import Invalid, encode
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def report(error: BaseException, heading: str) -> None:
     """Show an exception with its traceback on stderr, for whoever wrote the handler."""
     from accord.machine.visible_text import visible
 
-    text = visible("".join(traceback.format_exception(error)))
+    text = "".join(traceback.format_exception(error))
     # A stderr that is gone must not cost the peer its answer.
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{visible(heading)}\n{text}")
+        sys.stderr.write(visible(log_redactor().line(f"{heading}\n{text}")))
         sys.stderr.flush()

@@ -11,7 +11,6 @@ What always holds
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -19,13 +18,14 @@ from typing import Any
 
 from accord.discovery.places import replace_file
 from accord.errors import ConfigError
+from accord.machine.logs import logger
 
 AGENTS_MAX = 500
 """Agents that are remembered; the one that was learned first is forgotten first."""
 
 FILE_BYTES_MAX = 1 << 20
 
-_log = logging.getLogger("accord.discovery")
+_log = logger("accord.discovery")
 
 
 class DialectsFile:

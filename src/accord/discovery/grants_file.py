@@ -15,7 +15,6 @@ What always holds
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import fields
@@ -27,12 +26,13 @@ from accord.discovery.places import locked, make_private, replace_file
 from accord.discovery.policy_file import read_rule
 from accord.discovery.tables import Table, read_toml
 from accord.errors import ConfigError
+from accord.machine.logs import logger
 
 _HEAD = """\
 # Answers that were given to permission requests and are remembered; written by accord.
 # `accord permissions list` shows them, `accord permissions revoke` removes them.
 """
-_log = logging.getLogger("accord.discovery")
+_log = logger("accord.discovery")
 _SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
 
 

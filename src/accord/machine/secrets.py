@@ -1,21 +1,23 @@
-"""What looks like a secret: in a text, in the name of a variable, in an environment.
+"""What a secret looks like: the forms of keys, the names of variables, the look of a value.
 
-For whoever writes down or shows what may hold one: logs, recordings, the output of commands.
-Must not know where a text comes from.  No I/O.
+This is the only definition of it; `redaction.py` applies it.  No I/O.
 
-What always holds: what is replaced is replaced by the same mark, whatever its length was.  It is a
-net with holes: who must not tell a secret must not hand it here.
+A secret is known by its form (`sk-...`, a token, a login in an address), by the name in front of
+it (`API_KEY=...`, `--token ...`, a key of a JSON object), or because its value is known.  This is
+a net with holes: a secret in another form, under a harmless name, is not seen.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
+from typing import Final
 
-MARK = "[secret]"
+MARK: Final = "[secret]"
 
-SECRET_PATTERNS = (
+SECRET_PATTERNS: Final = (
     "*API_KEY*",
     "*APIKEY*",
     "*_KEY",
@@ -38,7 +40,7 @@ SECRET_PATTERNS = (
 )
 """Names of variables that hold secrets, as shell patterns; commands do not inherit them."""
 
-KNOWN_NAMES = frozenset(
+KNOWN_NAMES: Final = frozenset(
     {
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",
@@ -59,96 +61,133 @@ KNOWN_NAMES = frozenset(
 )
 """Variables whose values are secrets whatever they look like."""
 
-KNOWN_CHARACTERS_MIN = 8
+KNOWN_CHARACTERS_MIN: Final = 8
 """Shorter values are words that stand in every text."""
 
-GUESSED_CHARACTERS_MIN = 12
-"""The same for values that only their variable's name makes suspicious."""
+GUESSED_CHARACTERS_MIN: Final = 12
+"""The same for values that only their name makes suspicious."""
 
-# Every expression below takes a time that grows with the text and not faster: an agent chooses the
-# text.  So each begins where no other could, and gives back nothing it has taken (`*+`, `++`).
-_NAME = (
-    r"(?=[\w-]*?(?:key|token|secret|passwo?r?d|passphrase|credential|auth|cookie|signature))[\w-]++"
-)
-KEYS = re.compile(
-    r"\b(?:sk|pk|rk)-[\w-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
-    r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}+"
+PASSWORD_CHARACTERS_MIN: Final = 6
+"""The same for a value that the word `password` stands in front of."""
+
+# ---- forms
+
+# An agent chooses the text, so every expression takes linear time: each begins where no other could
+# and gives back nothing that it has taken (`*+`, `++`).
+KEYS: Final = re.compile(
+    r"\b(?:sk|pk|rk)-[\w*-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
+    r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{12,}+"
     r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
     r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
     r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
 )
-"""Known forms of keys: they say what they are, wherever they stand."""
-
-KEY_BEGINS = r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----"
-KEY_ENDS = r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----"
-
-_FORMS = (
-    (KEYS, MARK),
-    # A private key, also one whose end is not there.
-    (re.compile(rf"({KEY_BEGINS}).*?(?:{KEY_ENDS}|\Z)", re.DOTALL), rf"\1{MARK}"),
-    # https://user:password@host
-    (
-        re.compile(r"(?<![a-z0-9+.-])([a-z0-9+.-]++://)[^\s/@'\"]++@", re.IGNORECASE),
-        rf"\1{MARK}@",
-    ),
-    # Authorization: Bearer x, and without the name before it
-    (re.compile(r"\b(bearer|basic)\s++[\w+/=.~-]{6,}+", re.IGNORECASE), rf"\1 {MARK}"),
+"""Keys that are recognised wherever they stand; some programs show a key with stars in it."""
+KEYS_BEGUN: Final = re.compile(
+    r"\b[spr]k-[\w*-]*+|\b(?:xox[abprs]-|AIza|glpat-|pypi-)[\w-]*+"
+    r"|\b(?:gh[pousr]_|github_pat_|[sr]k_(?:live|test)_)\w*+|\b(?:hf_|npm_)[A-Za-z0-9]*+"
+    r"|\bAKIA[0-9A-Z]{0,16}+|(?<![\w-])eyJ[\w-]*+(?:\.[\w-]*+(?:\.[\w-]*+)?)?"
 )
-_VALUE = r"(?:\"[^\"]*+\"|'[^']*+'|[^\s'\",;&]++)"
-_NAMED = (
-    # API_KEY=x, "password": "x", X-Api-Key: x
-    (
-        re.compile(rf"(?<![\w-])({_NAME}['\"]?\s*+[=:]\s*+){_VALUE}", re.IGNORECASE),
-        rf"\1{MARK}",
-    ),
-    # --password x
-    (
-        re.compile(rf"(?<![\w-])(-{_NAME})\s++(?!-)(?:\"[^\"]*+\"|'[^']*+'|\S++)", re.IGNORECASE),
-        rf"\1 {MARK}",
-    ),
+"""The same, as far as they have come at the end of a text."""
+KEY_HEADS: Final = (
+    *("sk-", "pk-", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza"),
+    *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "eyJ", "sk_live_", "sk_test_", "rk_live_"),
+    *("rk_test_", "glpat-", "hf_", "npm_", "pypi-"),
 )
 
+PEM_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----")
+PEM_ENDS: Final = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
 
-def without_known_forms(text: str) -> str:
-    """The text without what is a secret by its form alone: a key, a login in an address, a token.
+# Of these only the group is secret: the login, the token.
+ADDRESS: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]++)@", re.IGNORECASE)
+ADDRESS_BEGUN: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]*+)\Z", re.IGNORECASE)
+BEARER: Final = re.compile(r"\b(?:bearer|basic)(?=\s++([\w+/=.~-]{6,}+))", re.IGNORECASE)
+BEARER_BEGUN: Final = re.compile(r"\b(?:bearer|basic)(\s++[\w+/=.~-]*+)\Z", re.IGNORECASE)
 
-    For text that must stay what it is otherwise, such as source code.
-    """
-    for pattern, replacement in _FORMS:
-        text = pattern.sub(replacement, text)
-    return text
+# ---- names
 
-
-def without_secrets(text: str) -> str:
-    """The text with what looks like a key, a token or a password replaced, by form or by name."""
-    text = without_known_forms(text)
-    for pattern, replacement in _NAMED:
-        text = pattern.sub(replacement, text)
-    return text
-
-
-# `env A=1 'B=two words' make`: how a command is shown that is given variables.
-_ASSIGNMENT = (
-    r"(?:'[A-Za-z_]\w*=[^']*'(?:\"'\"'[^']*')*"
-    r"|[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*)"
+_SECRET_NAME = re.compile(
+    r"apikey|secret|passw(?:or)?d|passphrase|credential|authorization|accesskey|privatekey|cookie"
+    r"|token$|^auth$|^bearer$"
 )
-_GIVEN = re.compile(_ASSIGNMENT)
-_ENVIRONMENT = re.compile(rf"(?<![^\s=])env((?:\s+{_ASSIGNMENT})+)")
+# A path or a number is named after a secret, but is none.  MCP's progress token says which request
+# a notification belongs to.
+_NO_SECRET_NAME = re.compile(r"(?:file|path|dir|type|count|limit)$|^progresstoken$")
+_SUSPICIOUS_NAME = re.compile(r"(?:key|sig|signature)$")
+
+# A name in a text, what separates it from its value, and the value.  Quotes may be escaped: JSON
+# is often told as a string.  An option may stand apart from its value, as may a password.
+_NAME = (
+    r"(?=[\w-]{0,63}?(?:key|token|secret|passw|passphrase|credential|auth|cookie|bearer|sig))"
+    r"[\w-]{1,64}+"
+)
+_BEFORE_VALUE = (
+    rf"(?<![\w-])(?:(?P<name>{_NAME})\\{{0,2}}+['\"]?[^\S\n]{{0,4}}+[=:][^\S\n]{{0,4}}+\\{{0,2}}+"
+    rf"|(?P<option>-{_NAME}|password|passwd)[^\S\n]{{1,4}}+(?!-))"
+)
+_VALUE = r"(?:\"(?P<double>[^\"\n\\]*+)|'(?P<single>[^'\n\\]*+)|(?P<bare>[^\s'\",;&\\]*+))"
+NAMED: Final = re.compile(_BEFORE_VALUE + _VALUE, re.IGNORECASE)
+"""A name and its value, which may be empty."""
+NAME_CHARACTERS_MAX: Final = 96
+"""No name, with what separates it from its value, is longer."""
+
+WORDS: Final = (
+    *("key", "token", "secret", "passw", "passphrase", "credential", "auth", "cookie", "sig"),
+    *("bearer", "basic", "private", "://"),
+    *(head.lower() for head in KEY_HEADS),
+)
+"""Without one of these in lower case, a text has no secret but a known value."""
 
 
-def without_values(text: str) -> str:
-    """The text without the values of the variables that a command in it is given by `env`."""
-
-    def names(found: re.Match[str]) -> str:
-        given = (one.strip("'").partition("=")[0] for one in _GIVEN.findall(found[1]))
-        return " ".join(("env", *(f"{name}={MARK}" for name in given)))
-
-    return _ENVIRONMENT.sub(names, text)
+_VARIABLE = re.compile("|".join(map(translate, SECRET_PATTERNS)))
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable of this name is kept from commands."""
-    return name in KNOWN_NAMES or any(fnmatchcase(name, pattern) for pattern in SECRET_PATTERNS)
+    return name in KNOWN_NAMES or _VARIABLE.match(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def names_secret(name: str) -> bool:
+    """Whether what has this name is a secret: a variable, an option, a header, a key in JSON."""
+    small = re.sub(r"[\W_]", "", name).lower()
+    if _NO_SECRET_NAME.search(small):
+        return False
+    return _SECRET_NAME.search(small) is not None or is_secret_name(name.lstrip("-"))
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a value is no word, name or path, but may be a key."""
+    return (
+        len(value) >= GUESSED_CHARACTERS_MIN
+        and not value.startswith(("/", "./", "~"))
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+    )
+
+
+def is_secret_under(name: str, value: str) -> bool:
+    """Whether a value in a text is a secret, given the name in front of it.
+
+    Source code has many such names.  So what stands behind one must look like a key, or, behind
+    the word `password`, mix letters and digits.
+    """
+    if " " in value or "\t" in value:
+        return False
+    if looks_secret(value):
+        return names_secret(name) or _SUSPICIOUS_NAME.search(name.lower()) is not None
+    is_password = "passw" in name.lower() and len(value) >= PASSWORD_CHARACTERS_MIN
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and value.isalnum()
+    return is_password and mixed
+
+
+def is_secret_in_command(name: str, value: str) -> bool:
+    """The same in a command or in a line of a log, where a name is reason enough.
+
+    A reference to a variable and the word in front of a token (`Bearer`) are no secrets.
+    """
+    if value in (MARK, "") or value.startswith("$") or value.lower() in ("bearer", "basic"):
+        return False
+    return names_secret(name) or is_secret_under(name, value)
 
 
 def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
@@ -167,27 +206,29 @@ def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def looks_secret(value: str) -> bool:
-    """Whether a value is no word, name or path, but may be a key."""
-    return (
-        len(value) >= GUESSED_CHARACTERS_MIN
-        and not value.startswith(("/", "./", "~"))
-        and any(map(str.isdigit, value))
-        and any(map(str.isalpha, value))
-    )
+# ---- characters that nobody sees
+
+IGNORED: Final = re.compile(
+    "(?:[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+    r"|\x1b\[[0-?]{0,32}+[ -/]{0,4}+[@-~])++"
+)
+"""Characters that no terminal or page shows, and changes of colour; they may cut a key in two."""
+IGNORED_BEGUN: Final = re.compile(r"\x1b(?:\[[0-?]{0,32}+[ -/]{0,4}+)?\Z")
+IGNORED_CHARACTERS_MAX: Final = 40
+"""No sequence that is ignored is longer."""
 
 
 __all__ = [
-    "KEYS",
-    "KEY_BEGINS",
-    "KEY_ENDS",
+    "GUESSED_CHARACTERS_MIN",
+    "KNOWN_CHARACTERS_MIN",
     "KNOWN_NAMES",
     "MARK",
     "SECRET_PATTERNS",
+    "is_secret_in_command",
     "is_secret_name",
+    "is_secret_under",
     "looks_secret",
+    "names_secret",
     "secret_values",
-    "without_known_forms",
-    "without_secrets",
-    "without_values",
 ]

@@ -15,7 +15,6 @@ Always holds
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,6 +26,7 @@ from anyio.lowlevel import checkpoint
 
 from accord.machine.descendants import new_mark
 from accord.machine.failures import MachineError, TerminalUnknown, TooManyTerminals
+from accord.machine.logs import logger
 from accord.machine.output import OutputBuffer
 from accord.machine.process import (
     KILL_SECONDS,
@@ -58,7 +58,7 @@ SHELL_CHARACTERS = frozenset(" \t\r\n|&;<>()$`\\\"'*?~")
 
 OutputListener = Callable[[bytes], Awaitable[None]]
 
-_log = logging.getLogger("accord.machine")
+_log = logger("accord.machine")
 
 
 @dataclass(frozen=True)

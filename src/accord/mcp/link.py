@@ -22,11 +22,12 @@ from anyio import to_thread
 
 from accord.agent.guard import sole
 from accord.errors import AccordError
+from accord.machine.redaction import Redactor
 from accord.mcp.channels import Channel, open_channel
 from accord.mcp.faults import McpFault, explain, was_unreachable
 from accord.mcp.patience import Patience
 from accord.mcp.questions import Done, Elicit, Questions
-from accord.mcp.redaction import Redactor, redacting, watch_sdk_logs
+from accord.mcp.redaction import redacting, watch_sdk_logs
 from accord.mcp.results import McpTool, tool_of
 from accord.mcp.specs import ServerSpec
 from accord.mcp.validation import session_class
@@ -91,8 +92,10 @@ class Link:
         self.tools: list[McpTool] = []
         self._around = around
         self._redactor = Redactor(spec.secrets)
+        # An option may have a token behind it, which is a known value from here on.
+        self._redactor.words(spec.args)
         # For results, in which a variable's value may be what was asked for.
-        self.clean = Redactor(spec.credentials).clean if spec.credentials else None
+        self.clean = Redactor(spec.credentials).by_value.text if spec.credentials else None
         self._questions = Questions(spec.name)
         # Who asks the user for a call that is open; the last one is the likeliest.
         self._askers: list[tuple[Elicit | None, Patience]] = []
@@ -130,7 +133,7 @@ class Link:
         self._unreachable = was_unreachable(error)
         self.state = "lost" if self.state == "connected" else "failed"
         self._failures += 1
-        self.error = self._redactor.clean(explain(error))
+        self.error = self._redactor.line(explain(error))
         _log.info("MCP server %s is %s: %s", self.spec.name, self.state, self.error)
 
     async def _tell(self) -> None:
@@ -242,7 +245,7 @@ class Link:
             raise
         except Exception as error:
             # Shapes that are wrong, and results that do not fit the tool's own schema.
-            raise McpFault(self._redactor.clean(explain(error))) from error
+            raise McpFault(self._redactor.line(explain(error))) from error
         finally:
             self._askers.remove(asker)
         raise McpFault(f"it did not answer within {seconds:g} seconds")
@@ -257,7 +260,7 @@ class Link:
             self.state, self.error = "lost", "it does not know this session any more"
             return McpFault(self.error, unsent=True)
         if error.error.code != CONNECTION_CLOSED:
-            return McpFault(self._redactor.clean(explain(error)))
+            return McpFault(self._redactor.line(explain(error)))
         with anyio.move_on_after(CLOSED_SECONDS_MAX):
             await self._over.wait()
         why = self.error or "it closed the connection"

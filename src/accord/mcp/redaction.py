@@ -1,4 +1,4 @@
-"""Secrets kept out of what people read: errors, the last words of a server, logs of the SDK.
+"""Secrets kept out of the logs of the MCP SDK.
 
 Must not know servers or protocols; it works on texts.
 
@@ -10,29 +10,15 @@ What always holds
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-STAND_IN = "***"
+from accord.machine.redaction import Redactor
 
 _SDK_LOGGERS = ("client", "httpcore2", "httpx2", "mcp", "mcp_types")
 
 _log = logging.getLogger("accord.mcp")
-
-
-class Redactor:
-    """Hides some texts in others."""
-
-    def __init__(self, secrets: Iterable[str]) -> None:
-        # The longest first, or a part of one would be all that is hidden.
-        self._secrets = sorted(secrets, key=len, reverse=True)
-
-    def clean(self, text: str) -> str:
-        """The text with every secret replaced."""
-        for secret in self._secrets:
-            text = text.replace(secret, STAND_IN)
-        return text
 
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
@@ -48,7 +34,7 @@ class _OurRecords(logging.Filter):
         text = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             text = f"{text}: {record.exc_info[1]!r}"
-        _log.debug("%s: %s", record.name, redactor.clean(text))
+        _log.debug("%s: %s", record.name, redactor.line(text))
         return False
 
 
@@ -73,4 +59,4 @@ def redacting(redactor: Redactor) -> Generator[None]:
         _current.reset(token)
 
 
-__all__ = ["STAND_IN", "Redactor", "redacting", "watch_sdk_logs"]
+__all__ = ["redacting", "watch_sdk_logs"]

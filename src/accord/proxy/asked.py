@@ -72,23 +72,51 @@ class Owner(Protocol):
         ...
 
 
+class Screen(Protocol):
+    """Sees all that goes to one end, last of all, and may change it.
+
+    What it does not change it gives back as the same object.
+    """
+
+    def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
+        """The params of a request or a notification."""
+        ...
+
+    def result(self, method: str, result: bytes | Raw) -> bytes | Raw:
+        """The result of a request of this method."""
+        ...
+
+    def error(self, message: str, data: bytes | Raw | None) -> tuple[str, bytes | Raw | None]:
+        """The message and the data of an error."""
+        ...
+
+
 class End:
     """One component as seen through a hop: plainly, or wrapped."""
 
-    __slots__ = ("hop", "wrapper")
+    __slots__ = ("hop", "screen", "wrapper")
 
     def __init__(self, hop: Hop, wrapper: str | None = None) -> None:
         self.hop = hop
         self.wrapper = wrapper
+        self.screen: Screen | None = None
+
+    def lets_pass(self, method: str, params: bytes | Raw) -> bool:
+        """Whether a message may go to it as it came."""
+        return self.screen is None or self.screen.params(method, params) is params
 
     def call(self, method: str, params: bytes | Raw, then: Then) -> int:
         """Ask it; returns the id on its wire, 0 where the answer was given at once."""
+        if self.screen is not None:
+            params = self.screen.params(method, params)
         if self.wrapper is None:
             return self.hop.call(method, None if params is NO_PARAMS else params, then)
         return self.hop.call(self.wrapper, wrapped(method, params), then)
 
     def notify(self, method: str, params: bytes | Raw) -> None:
         """Tell it."""
+        if self.screen is not None:
+            params = self.screen.params(method, params)
         if self.wrapper is None:
             self.hop.notify(method, None if params is NO_PARAMS else params)
         else:
@@ -126,11 +154,15 @@ class Asked:
     def answer(self, result: bytes | Raw) -> None:
         """Give the result; harmless when it is answered already, or the asker is gone."""
         if self.is_open:
+            if self.end.screen is not None:
+                result = self.end.screen.result(self.method, result)
             self.end.hop.settle(self, result)
 
     def refuse(self, code: int, message: str, data: bytes | Raw | None = None) -> None:
         """Answer with an error; as `answer`."""
         if self.is_open:
+            if self.end.screen is not None:
+                message, data = self.end.screen.error(message, data)
             self.end.hop.settle_with_error(self, code, message, data)
 
 
@@ -140,6 +172,7 @@ __all__ = [
     "Asked",
     "End",
     "Owner",
+    "Screen",
     "Then",
     "Wrapped",
     "wrapped",

@@ -10,6 +10,7 @@ from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any, Final
 
 from accord.errors import LocalProtocolError
+from accord.proxy.asked import Screen
 from accord.proxy.message import Sender
 
 ANY: Final = "*"
@@ -54,6 +55,8 @@ class Handlers:
         self._notifications: dict[tuple[Sender, str], list[Handler]] = {}
         self._updates: dict[str, list[Handler]] = {}
         self.ends: list[Handler] = []
+        # Who sees all that goes to a side, last of all.
+        self.screens: dict[Sender, Screen] = {}
 
     def add_request(self, method: str, function: Callable[..., Any], of: Sender | None) -> None:
         """A function for requests of a method.

@@ -106,6 +106,8 @@ class Link:
             "client": Lane(self._front.near, self._lane_changed),
             "agent": Lane(self._agent, self._lane_changed),
         }
+        for who, lane in self._lanes.items():
+            lane.end.screen = handlers.screens.get(who)
         self._watched = {who: handlers.watched(who) for who in self._lanes}
         self._is_member = agent is None
         self._doings: set[Doing] = set()
@@ -293,7 +295,8 @@ class Link:
         self._pass(to, message.method, encoded, frame if encoded is params else None)
 
     def _pass(self, to: End, method: str, params: Raw | bytes, frame: bytes | None) -> None:
-        if frame is not None and to.wrapper is None and to.hop.is_listening:
+        is_plain = to.wrapper is None and to.hop.is_listening
+        if frame is not None and is_plain and to.lets_pass(method, params):
             to.hop.post(frame)
         else:
             to.notify(method, params)

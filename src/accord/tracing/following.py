@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accord.tracing.recording import read_entry
+from accord.tracing.entry_redaction import EntryRedactor
+from accord.tracing.recording import Entry, read_entry
 from accord.tracing.row import Row
 from accord.tracing.rows import Timeline
 from accord.tracing.text import row_lines
@@ -19,8 +20,11 @@ from accord.tracing.text import row_lines
 class Following:
     """Says what is new."""
 
-    def __init__(self, *, width: int | None = None, unicode: bool = True) -> None:
+    def __init__(
+        self, *, redacted: bool = True, width: int | None = None, unicode: bool = True
+    ) -> None:
         self.ended = False
+        self._redactor = EntryRedactor() if redacted else None
         self._timeline = Timeline()
         self._width, self._unicode = width, unicode
         self._number = 0
@@ -33,6 +37,10 @@ class Following:
             return
         self._number += 1
         entry = read_entry(line, self._number)
+        for ready in [entry] if self._redactor is None else self._redactor.feed(entry):
+            yield from self._add(ready)
+
+    def _add(self, entry: Entry) -> Iterator[str]:
         row = self._timeline.feed(entry)
         others = [other for index, other in self._waiting.items() if index != row.index]
         self._waiting = {row.index: row}

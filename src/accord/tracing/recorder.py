@@ -389,8 +389,7 @@ class Recorder:
     def _write_recording(self, pipe: int, file: int) -> None:
         # Loaded here: the process that passes bytes has no use for it.
         from accord.machine import clock
-        from accord.machine.secrets import secret_values
-        from accord.tracing.redaction import FrameRedactor
+        from accord.machine.redaction import Redactor
         from accord.tracing.scribe import write_recording
 
         passed = time.monotonic() - self._began
@@ -400,7 +399,7 @@ class Recorder:
             started=clock.timestamp("microseconds", seconds_ago=passed),
             command=list(self._settings.command),
             program=self._settings.program,
-            redactor=FrameRedactor(secret_values(os.environ)) if self._settings.redact else None,
+            redactor=Redactor.of_environment() if self._settings.redact else None,
         )
 
     def _line_ended(self) -> None:

@@ -4,7 +4,9 @@ Runs in a process of its own, so that nothing it does (reading JSON, taking secr
 a disk) is felt by those who talk.  It is told what passed through a pipe.
 
 What always holds
-    * What is written is without secrets, unless it was told to keep them.
+    * What is written is without secrets, also without those told in pieces over many frames,
+      unless it was told to keep them.  For that the file may lag behind by a bounded number of
+      lines; see `machine/conversation_redaction.py`.
     * A line is written whole or, on a full disk, is the last one.
     * Whatever passed, there is a line for it: a frame, a text, or a gap that says what is missing.
 """
@@ -13,13 +15,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeAlias, cast
 
 from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
+from accord.machine.conversation_redaction import ConversationRedactor
+from accord.machine.redaction import Redactor
 from accord.tracing.frames import Pairing, Speaker, read_frame
 from accord.tracing.packets import Ahead, packets
 from accord.tracing.recording import end_line, frame_line, gap_line, header_line, stderr_line
-from accord.tracing.redaction import FrameRedactor
 
 STDERR_LINE_BYTES_MAX = 1 << 16
 """A line on stderr that is longer is written in parts."""
@@ -66,12 +70,19 @@ class FrameStream:
             yield from self._splitter.finish()
 
 
-class Scribe:
-    """Turns packets into lines."""
+_Line: TypeAlias = Callable[[bytes], bytes]
+"""Makes a line of what a frame or a text became without its secrets."""
 
-    def __init__(self, write: Callable[[bytes], None], redactor: FrameRedactor | None) -> None:
+
+class Scribe:
+    """Turns packets into lines.  Whoever has no more of them calls `close`."""
+
+    def __init__(self, write: Callable[[bytes], None], redactor: Redactor | None) -> None:
         self._write = write
         self._redactor = redactor
+        self._conversation: ConversationRedactor[_Line] | None = None
+        if redactor is not None:
+            self._conversation = ConversationRedactor(redactor)
         self._streams: dict[Speaker, FrameStream] = {
             "client": FrameStream(),
             "agent": FrameStream(),
@@ -83,7 +94,7 @@ class Scribe:
     def head(self, *, started: str, command: list[str], program: str) -> None:
         """Write the first line."""
         if self._redactor is not None:
-            command = self._redactor.command(command)
+            command = self._redactor.words(command)
         self._write(
             header_line(
                 started=started,
@@ -118,18 +129,25 @@ class Scribe:
         read = read_frame(frame)
         facts: dict[str, Any] = {"kind": read.kind}
         if read.method is not None:
-            facts["method"] = read.method
+            facts["method"] = self._clean(read.method)
         asked = self._pairing.pair(self._number + 1, time, speaker, read)
         if asked is not None:
             facts["pair"] = asked.number
             if asked.number <= self._number:
-                facts["method"] = asked.method
-        raw = frame if self._redactor is None else self._redactor.frame(frame)
-        self._line(frame_line(time, speaker, raw, facts=facts))
+                facts["method"] = self._clean(asked.method)
+        self._number += 1
+
+        def line(raw: bytes) -> bytes:
+            return frame_line(time, speaker, raw, facts=facts)
+
+        if self._conversation is None:
+            self._write(line(frame))
+        else:
+            self._put(self._conversation.frame(line, speaker, frame))
 
     def gap(self, time: float, source: str, lost_bytes: int, why: str) -> None:
         """Write that something is missing."""
-        self._line(gap_line(time, source, lost_bytes, why))
+        self._other(gap_line(time, source, lost_bytes, why))
 
     def _take_stderr(self, time: float, data: bytes) -> None:
         *lines, self._stderr = (self._stderr + data).split(b"\n")
@@ -140,10 +158,11 @@ class Scribe:
             self._stderr_line(time, line)
 
     def _stderr_line(self, time: float, line: bytes) -> None:
-        if self._redactor is not None:
-            text = self._redactor.text(line.decode("utf-8", "surrogateescape"))
-            line = text.encode("utf-8", "surrogateescape")
-        self._line(stderr_line(time, line))
+        self._number += 1
+        if self._conversation is None:
+            self._write(stderr_line(time, line))
+        else:
+            self._put(self._conversation.stderr(partial(stderr_line, time), line))
 
     def _finish(self, time: float, how: str) -> None:
         for speaker, stream in self._streams.items():
@@ -153,11 +172,26 @@ class Scribe:
             self._stderr_line(time, self._stderr)
             self._stderr = b""
         is_code = how.lstrip("-").isdigit()
-        self._line(end_line(time, int(how) if is_code else None, None if is_code else how))
+        self._other(end_line(time, int(how) if is_code else None, None if is_code else how))
 
-    def _line(self, line: bytes) -> None:
+    def close(self) -> None:
+        """Write what still waits for something that may come behind it."""
+        if self._conversation is not None:
+            self._put(self._conversation.finish())
+
+    def _clean(self, text: str) -> str:
+        return text if self._redactor is None else self._redactor.text(text)
+
+    def _other(self, line: bytes) -> None:
         self._number += 1
-        self._write(line)
+        if self._conversation is None:
+            self._write(line)
+        else:
+            self._put(self._conversation.other(lambda raw: raw, line))
+
+    def _put(self, ready: list[tuple[_Line, bytes]]) -> None:
+        for line, raw in ready:
+            self._write(line(raw))
 
 
 def write_recording(
@@ -167,7 +201,7 @@ def write_recording(
     started: str,
     command: list[str],
     program: str,
-    redactor: FrameRedactor | None,
+    redactor: Redactor | None,
 ) -> None:
     """Write packets to a file until the pipe ends.
 
@@ -183,6 +217,7 @@ def write_recording(
             scribe.take(*packet)
         if packet is None or len(waiting) >= LINES_AT_ONCE:
             _write_all(file, waiting)
+    scribe.close()
     _write_all(file, waiting)
 
 

@@ -192,7 +192,7 @@ def test_no_sentence_has_a_key_in_it(body: Any) -> None:
 
     choice = ModelChoice("openai", "gpt-5", key=Secret(KEY))
     sentence = failure_of(ModelHTTPError(400, "gpt-5", body), choice).sentence
-    assert "[hidden]" in sentence
+    assert "[secret]" in sentence
     for piece in ("sk-", "AIza", "abcdefghijklmnop"):
         assert piece not in sentence
 

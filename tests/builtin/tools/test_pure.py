@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from accord.builtin.tools.matching import Mismatch, Replaced, replace
 from accord.builtin.tools.page_text import page_text
 from accord.builtin.tools.patterns import path_pattern
-from accord.builtin.tools.redaction import MASK, Redactor
 from accord.builtin.tools.result import RESULT_CHARACTERS_MAX, capped, done
 from accord.builtin.tools.window import WINDOW_CHARACTERS_MAX, lines_in, window
+from accord.machine.redaction import MARK, Redactor
 from accord.machine.secrets import is_secret_name, secret_values
 
 LINES = st.text(alphabet="ab \n\t", max_size=40)
@@ -124,8 +124,8 @@ SECRETS = st.sets(st.text(alphabet="abc", min_size=1, max_size=5), max_size=4)
 @given(SECRETS, st.lists(st.text(alphabet="abcd", max_size=8), max_size=8))
 def test_a_stream_is_masked_as_the_whole_is(secrets: set[str], pieces: list[str]) -> None:
     """Promise: no cut between two pieces lets a part of a secret through."""
-    redactor = Redactor(secrets)
-    stream = redactor.stream()
+    redactor = Redactor(secrets).by_value
+    stream = redactor.byte_stream()
     shown = b"".join(stream.feed(piece.encode()) for piece in pieces) + stream.finish()
     assert shown.decode() == redactor.text("".join(pieces))
 
@@ -133,8 +133,8 @@ def test_a_stream_is_masked_as_the_whole_is(secrets: set[str], pieces: list[str]
 @given(st.text(min_size=8, max_size=30), st.text(), st.text())
 def test_a_secret_is_never_in_the_text(secret: str, before: str, after: str) -> None:
     """Issue: secrets never in output."""
-    assume(secret not in MASK and not set(secret) & set(MASK))
-    assert secret not in Redactor([secret]).text(f"{before}{secret}{after}")
+    assume(secret not in MARK and not set(secret) & set(MARK))
+    assert secret not in Redactor([secret]).by_value.text(f"{before}{secret}{after}")
 
 
 def test_which_variables_hold_secrets() -> None:

@@ -6,10 +6,10 @@ import json
 from base64 import b64decode, b64encode
 from typing import Any, cast
 
+from accord.machine.redaction import Redactor
 from accord.proxy.link import Link
 from accord.proxy.message import Message
 from accord.proxy.ready.holding import Pieces
-from accord.proxy.ready.redacting import Redactor
 from accord.schema.codec import encode
 from tests.proxy.wires import Json
 

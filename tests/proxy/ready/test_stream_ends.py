@@ -203,7 +203,7 @@ def test_an_empty_piece_passes() -> None:
     "update",
     [
         {"sessionUpdate": "agent_message_chunk", "messageId": [], "content": text("s")},
-        {"sessionUpdate": "agent_message_chunk", "content": "s"},
+        {"sessionUpdate": "agent_message_chunk", "content": 5},
         {"sessionUpdate": "agent_message", "messageId": "m", "content": []},
         {"sessionUpdate": "agent_message", "messageId": "m", "content": [{"type": "image"}]},
         {"sessionUpdate": "agent_message", "messageId": "m", "content": ["s"]},
@@ -223,7 +223,7 @@ def test_what_cannot_be_read_as_a_piece_passes(update: Json) -> None:
 
 @pytest.mark.parametrize(
     ("method", "params"),
-    [("_x/y", {"update": KEY}), ("session/update", {"sessionId": "s", "update": [KEY]})],
+    [("session/update", {"update": KEY}), ("session/update", {"sessionId": "s", "update": [KEY]})],
 )
 def test_what_is_no_update_has_no_secrets_either(method: str, params: Json) -> None:
     """Ours: in all that the agent tells."""

@@ -1,25 +1,11 @@
-"""Keys that do not show, and texts from which keys are taken out.
+"""Keys that do not show.
 
-What always holds
-    * A `Secret` never shows what it holds, however it is printed.
-    * `redacted` knows the shapes of the usual keys beside those that it is given.
+What always holds: a `Secret` never shows what it holds, however it is printed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Final
-
-HIDDEN: Final = "[hidden]"
-# A shorter one would take ordinary words out of a text.
-SECRET_CHARACTERS_MIN: Final = 8
-
-_SHAPES = re.compile(
-    r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.\-]{6,}"  # OpenAI, Anthropic and those who do as they do
-    r"|\bAIza[A-Za-z0-9_\-]{10,}"  # Google
-    r"|(?i:\bbearer\s+)[A-Za-z0-9._\-]{8,}"
-)
+from accord.machine.redaction import MARK
 
 
 class Secret:
@@ -35,7 +21,7 @@ class Secret:
         return self._text
 
     def __repr__(self) -> str:
-        return f"Secret({HIDDEN})"
+        return f"Secret({MARK})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._text == self._text
@@ -44,12 +30,4 @@ class Secret:
         return hash(self._text)
 
 
-def redacted(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """The text without the secrets, and without what looks like one."""
-    for secret in secrets:
-        if len(secret.reveal()) >= SECRET_CHARACTERS_MIN:
-            text = text.replace(secret.reveal(), HIDDEN)
-    return _SHAPES.sub(HIDDEN, text)
-
-
-__all__ = ["HIDDEN", "Secret", "redacted"]
+__all__ = ["Secret"]

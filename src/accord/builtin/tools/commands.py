@@ -83,7 +83,7 @@ async def run_line(
             seconds,
             OUTPUT_BYTES,
             TOLD_BYTES[session.wire.version],
-            box.redactor.stream,
+            box.redactor.byte_stream,
             (*SECRET_PATTERNS, *KNOWN_NAMES),
         )
         if background:

@@ -7,7 +7,6 @@ What always holds
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +19,11 @@ from accord.builtin.tools import (
     reading,
     searching,
 )
-from accord.builtin.tools.redaction import Redactor
 from accord.builtin.tools.result import ToolResult
 from accord.builtin.tools.showing import ToolFailed
 from accord.errors import RequestFailed
 from accord.machine.failures import MachineError
-from accord.machine.secrets import secret_values
+from accord.machine.redaction import Redactor
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -50,7 +48,8 @@ class Toolbox:
         self.workspace = workspace
         self.run_task = run_task
         self._mode = mode
-        self.redactor = Redactor(secret_values(os.environ) | workspace.settings.secrets)
+        # Files must stay what they are, so only values that are known count.
+        self.redactor = Redactor.of_environment(*workspace.settings.secrets).by_value
 
     def limited_to(self, mode: str) -> Toolbox:
         """The same tools under another mode, without tasks of their own."""

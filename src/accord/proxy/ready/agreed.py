@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from accord.machine.redaction import Redactor
 from accord.protocol.negotiation import Refused, judge_answer, looks_like_draft
 from accord.proxy.handlers import ANY
 from accord.proxy.message import Message, Response
@@ -45,6 +46,8 @@ class Agreed:
     folders: dict[str, str] = field(default_factory=dict)
     # All folders of a session, the one that it works in first.
     roots: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # What is said to the user may quote the agent.
+    redactor: Redactor | None = None
 
     def watch(self, proxy: Proxy) -> None:
         """Learn from the messages of this proxy, and refuse what it cannot read."""
@@ -113,6 +116,8 @@ class Agreed:
 
     def say(self, message: Message, session_id: str, text: str) -> None:
         """Say something to the user in a session, as its agent does."""
+        if self.redactor is not None:
+            text = self.redactor.text(text)
         block = {"type": "text", "text": text}
         update: dict[str, Any]
         if self.version == 1:

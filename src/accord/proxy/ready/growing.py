@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
+from accord.machine.redaction import Redactor
+from accord.machine.update_pieces import FINAL, Json, at, kind_of, with_text
 from accord.proxy.handlers import UPDATE
 from accord.proxy.message import Message, Neighbour
-from accord.proxy.ready.pieces import FINAL, Json, at, kind_of, with_text
-from accord.proxy.ready.redacting import Redactor
 
 CALLS_MAX: Final = 64
 _TEXTS: Final = (
@@ -49,11 +49,11 @@ class Growing:
         _, left = self._calls.pop(here, (None, {}))
         left = {name: value for name, value in left.items() if name not in update}
         if update.get("status") in FINAL:
-            whole: Json = self._redactor.value(left)
+            whole: Json = self._redactor.value(left, keep_ids=True)
             return whole
         said = {name: part(update[name]) for name, part in self._parts.items() if name in update}
         for name, part in said.items():
-            if part != self._redactor.value(update[name]):
+            if part != self._redactor.value(update[name], keep_ids=True):
                 left[name] = update[name]
         if left:
             self._calls[here] = message.client, left
@@ -76,12 +76,12 @@ class Growing:
         client, left = self._calls.pop(here)
         _, session_id, call_id = here
         update = {"sessionUpdate": "tool_call_update", "toolCallId": call_id}
-        update |= self._redactor.value(left)
+        update |= self._redactor.value(left, keep_ids=True)
         client.notify(UPDATE, {"sessionId": session_id, "update": update})
 
     def _content(self, items: Any) -> Any:
         """With the texts in it so far; links and changes of files are told as a whole."""
-        whole = self._redactor.value(items)
+        whole = self._redactor.value(items, keep_ids=True)
         if not isinstance(items, list):
             return whole
         return [self._item(*one) for one in zip(items, whole, strict=True)]
@@ -96,7 +96,7 @@ class Growing:
         """A text, or an object that has texts under the usual names."""
         if isinstance(value, str):
             return self._redactor.so_far(value)
-        whole = self._redactor.value(value)
+        whole = self._redactor.value(value, keep_ids=True)
         for name in _TEXTS if isinstance(value, dict) else ():
             if isinstance(value.get(name), str):
                 whole[name] = self._redactor.so_far(value[name])

@@ -8,8 +8,8 @@
       let through by name.
     * A tool call that a rule forbids and that runs all the same, without having been permitted,
       has its turn cancelled, and the user is told.
-    * Keys and values of secret variables are taken out of what the agent says and of what it
-      reads: prompts, files, output of terminals.
+    * Keys and values of secret variables are taken out of all that the agent says (`screens.py`)
+      and of what it reads: prompts, files, output of terminals.
 
 What always holds: what is not understood is never approval, and does not pass.  A file that was
 read with something taken out is not written over.
@@ -28,7 +28,7 @@ from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
-from accord.machine.secrets import MARK
+from accord.machine.redaction import MARK, Redactor
 from accord.proxy.approved_calls import ApprovedCalls
 from accord.proxy.handlers import ANY, UPDATE
 from accord.proxy.message import Message, Neighbour, Response
@@ -36,7 +36,7 @@ from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
 from accord.proxy.ready.facts import Json, of_call, of_service
 from accord.proxy.ready.holding import Pieces
-from accord.proxy.ready.redacting import Redactor
+from accord.proxy.ready.screens import ToAgent, ToClient
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 
@@ -95,11 +95,12 @@ class Guard:
         redactor: Redactor | None,
         passing: Sequence[str] = (),
     ) -> None:
-        self.agreed = Agreed()
+        self.agreed = Agreed(redactor=redactor)
         self._passing = tuple(passing)
         self._rules_in = rules_in
         self._otherwise: Effect = otherwise
-        self._redactor = redactor
+        # What it reads may be source code, where names say little.
+        self._reading = None if redactor is None else redactor.by_form
         self._pieces = None if redactor is None else Pieces(redactor)
         self._sessions: dict[str, Watched] = {}
 
@@ -156,8 +157,6 @@ class Guard:
         if effect == "reject":
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
-        if self._redactor is not None:
-            message.params = self._redactor.value(params)
         answer = await forward(message)
         chosen = request.option(_chosen(answer) or "")
         if chosen is not None and chosen.allows:
@@ -301,8 +300,8 @@ class Guard:
 
     async def prompted(self, message: Message, forward: Any) -> Any:
         """What the user says to the agent; the answer comes behind all that the agent told."""
-        if self._redactor is not None and "prompt" in message.params:
-            message.params["prompt"] = self._redactor.value(message.params["prompt"])
+        if self._reading is not None and "prompt" in message.params:
+            message.params["prompt"] = self._reading.value(message.params["prompt"])
         try:
             answer = await forward(message)
         except BaseException:
@@ -332,11 +331,11 @@ class Guard:
     def read(self, response: Response) -> None:
         """What the agent gets to read."""
         result = response.result
-        if self._redactor is None or not isinstance(result, dict):
+        if self._reading is None or not isinstance(result, dict):
             return
         # A command that runs on may be in the middle of a secret; the next look shows the rest.
         goes_on = response.request.method == OUTPUT and result.get("exitStatus") is None
-        without = self._redactor.so_far if goes_on else self._redactor.text
+        without = self._reading.so_far if goes_on else self._reading.text
         for key in ("content", "output"):
             text = result.get(key)
             if isinstance(text, str) and (kept := without(text)) != text:
@@ -361,8 +360,8 @@ def guard(
     are not the protocol's and pass unjudged all the same; `*` stands for any part of a name.
     """
     rules_in = rules if callable(rules) else _everywhere(rules)
-    proxy = Proxy("guard")
     redactor = Redactor(secrets) if redact else None
+    proxy = _Screened(redactor)
     watched = Guard(rules_in, otherwise, redactor, tuple(passing))
     watched.agreed.watch(proxy)
     checked = watched.agreed.checked
@@ -383,6 +382,15 @@ def guard(
             proxy.on_response(method, of="agent")(watched.read)
         proxy.on_end()(watched.agent_gone)
     return proxy
+
+
+class _Screened(Proxy):
+    """A proxy that takes secrets out of all that goes to its client."""
+
+    def __init__(self, redactor: Redactor | None) -> None:
+        super().__init__("guard")
+        if redactor is not None:
+            self._handlers.screens = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
 
 
 def _everywhere(rules: Iterable[Rule]) -> RulesIn:

@@ -18,10 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from accord.proxy.handlers import UPDATE
-from accord.proxy.message import Message, Neighbour
-from accord.proxy.ready.growing import Growing
-from accord.proxy.ready.pieces import (
+from accord.machine.redaction import Redactor
+from accord.machine.secret_stream import SecretStream
+from accord.machine.update_pieces import (
     FINAL,
     TERMINAL,
     TOLD_TERMINAL,
@@ -35,7 +34,9 @@ from accord.proxy.ready.pieces import (
     told_exit,
     with_text,
 )
-from accord.proxy.ready.redacting import Redactor, SecretStream
+from accord.proxy.handlers import UPDATE
+from accord.proxy.message import Message, Neighbour
+from accord.proxy.ready.growing import Growing
 
 STREAMS_MAX: Final = 1024
 MESSAGES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
@@ -74,10 +75,12 @@ class Pieces:
         self._streams: dict[_Here, _Stream] = {}
 
     def told(self, message: Message) -> bool | None:
-        """Take secrets out of what the agent tells; False where all of it waits."""
-        update = message.params.get("update") if message.method == UPDATE else None
+        """Take secrets out of an update; False where all of it waits."""
+        if message.method != UPDATE:
+            return None
+        update = message.params.get("update")
         if not isinstance(update, dict):
-            message.params = self._redactor.value(message.params)
+            message.params = self._redactor.value(message.params, keep_ids=True)
             return None
         piece = piece_of(update)
         text = None if piece is None else piece.decoded()
@@ -98,13 +101,13 @@ class Pieces:
     def _clean(self, params: Json, ready: Json) -> Json:
         """The params without secrets, with what is ready in its place."""
         update = {**params["update"], **dict.fromkeys(ready)}
-        made: Json = self._redactor.value({**params, "update": update})
+        made: Json = self._redactor.value({**params, "update": update}, keep_ids=True)
         made["update"].update(ready)
         return made
 
     def _feed(self, message: Message, piece: Piece, text: str | bytes, ready: Json) -> bool | None:
         here: _Here = message.link, message.session_id, piece.key
-        piece = piece._replace(more=self._redactor.value(piece.more))
+        piece = piece._replace(more=self._redactor.value(piece.more, keep_ids=True))
         stream = self._streams.pop(here, None)
         if stream is None:
             stream = _Stream(message.client, SecretStream(self._redactor), piece)

@@ -20,7 +20,6 @@ from typing import Literal, TypeAlias
 
 from accord.machine.clock import now as time_of_day
 from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
-from accord.tracing.redaction import FrameRedactor
 from accord.tracing.scribe import FrameStream, Scribe
 from accord.version import __version__
 
@@ -236,7 +235,7 @@ class Traffic:
         Raises:
             OSError: it cannot be written, or there is such a file already.
         """
-        from accord.machine.secrets import secret_values
+        from accord.machine.redaction import Redactor
 
         # A copy: the conversation goes on meanwhile.
         items, gone = list(self.items()), dict(self._gone)
@@ -246,7 +245,7 @@ class Traffic:
             def write(line: bytes) -> None:
                 file.write(line)
 
-            scribe = Scribe(write, FrameRedactor(secret_values(os.environ)) if redact else None)
+            scribe = Scribe(write, Redactor.of_environment() if redact else None)
             scribe.head(
                 started=self._started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
                 command=list(self.command),
@@ -260,6 +259,7 @@ class Traffic:
                 if item.kind != "end":
                     frames += item.kind != "gap"
                     scribe.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
+            scribe.close()
         return frames
 
 

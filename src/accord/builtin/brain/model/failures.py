@@ -13,8 +13,8 @@ from typing import Literal
 from pydantic_ai import exceptions as problems
 
 from accord.builtin.models.choice import ModelChoice
-from accord.builtin.models.secret import redacted
 from accord.errors import RequestError
+from accord.machine.redaction import Redactor
 
 SAID_CHARACTERS_MAX = 300
 MODEL_FAILED = -32603
@@ -128,8 +128,8 @@ def _said(error: Exception, choice: ModelChoice) -> str:
     text = _message(getattr(error, "body", None)) or ""
     if not text and not isinstance(error, problems.ModelHTTPError):
         text = str(error) or type(error).__name__
-    keys = () if choice.key is None else (choice.key,)
-    words = " ".join(redacted(text, keys).split()).rstrip(".")
+    keys = () if choice.key is None else (choice.key.reveal(),)
+    words = " ".join(Redactor(keys).line(text).split()).rstrip(".")
     if len(words) > SAID_CHARACTERS_MAX:
         words = words[:SAID_CHARACTERS_MAX] + "…"
     return f": {words}" if words else ""

@@ -1,7 +1,7 @@
 """Which updates are a piece of something longer, and where in them its text stands.
 
-Must not know what the text is looked at for.  Plain JSON of v1 or v2; what is no piece, or cannot
-be read as one, is none.
+Must not know what the text is looked at for.  Plain JSON of any version; what cannot be read as a
+piece is none.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _IDS: Final = {
     "agent_thought_chunk": "messageId",
     "user_message_chunk": "messageId",
     "session_message_chunk": "messageId",
+    "thought_message_chunk": "messageId",
     "compaction_summary_chunk": "compactionId",
     "tool_call_content_chunk": "toolCallId",
 }
@@ -98,8 +99,12 @@ def kind_of(update: Json) -> str:
 
 
 def _chunk(update: Json, kind: str) -> Piece | None:
-    in_item = kind == "tool_call_content_chunk"
-    path: Path = ("content", "content", "text") if in_item else ("content", "text")
+    path: Path = ("content", "text")
+    if kind == "tool_call_content_chunk":
+        path = ("content", "content", "text")
+    elif isinstance(update.get("content"), str):
+        # In the draft the text itself stands there.
+        path = ("content",)
     named, text = update.get(_IDS[kind]), at(update, path)
     if not isinstance(text, str) or not isinstance(named, str | None):
         return None

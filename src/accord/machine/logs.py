@@ -1,0 +1,67 @@
+"""Secrets kept out of what this package logs: a record may quote an agent, a command, an error.
+
+Importing this module is enough.  Loggers of other packages are not touched.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from accord.machine.redaction import Redactor
+
+LOGGERS: Final = (
+    "accord",
+    "accord.agent",
+    "accord.builtin",
+    "accord.client",
+    "accord.connection",
+    "accord.discovery",
+    "accord.machine",
+    "accord.mcp",
+    "accord.proxy",
+    "accord.store",
+    "accord.terminal",
+)
+"""Every logger of this package: a filter sees only what is logged on its very logger."""
+
+
+@cache
+def log_redactor() -> Redactor:
+    """The redactor for what this process logs and reports."""
+    # Loaded with the first record: an agent's start is somebody's wait.
+    from accord.machine.redaction import Redactor
+
+    return Redactor.of_environment()
+
+
+class _WithoutSecrets(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        shown = log_redactor().line(said)
+        if shown != said:
+            record.msg, record.args = shown, ()
+        if record.exc_info and record.exc_info[1] is not None and not record.exc_text:
+            told = "".join(traceback.format_exception(record.exc_info[1])).rstrip("\n")
+            shown = log_redactor().line(told)
+            if shown != told:
+                # Formatters take this before they look at the exception itself.
+                record.exc_text = shown
+        return True
+
+
+_filter = _WithoutSecrets()
+for _name in LOGGERS:
+    logging.getLogger(_name).addFilter(_filter)
+
+
+def logger(name: str) -> logging.Logger:
+    """A logger of this package, for modules that may be used without a connection."""
+    assert name in LOGGERS
+    return logging.getLogger(name)
+
+
+__all__ = ["LOGGERS", "log_redactor", "logger"]
