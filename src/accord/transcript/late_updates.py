@@ -12,6 +12,8 @@ What always holds
 
 from __future__ import annotations
 
+from typing import Any
+
 from accord.transcript.content import Content
 from accord.transcript.update import Update
 
@@ -52,7 +54,8 @@ class LateUpdates:
     def add(self, update: Update) -> Update | None:
         """Take one.  Returns what has to wait in its place; None when it was joined to another."""
         key = _key(update)
-        first = self._waiting.get(key)
+        # Of the same class as the update, which no type checker can know.
+        first: Any = self._waiting.get(key)
         if first is None:
             # Others may hold the update too, and what was received may be large.
             waiting = self._waiting[key] = _of(update, update.text)
