@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -13,9 +14,19 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store.interface import SessionRecord
+from accord.store.opening import open_file
 from accord.store.rescue import Rescued, rescue
 from accord.store.sqlite import SqliteStore, try_store
-from tests.store.damaging import NAMED, SESSIONS, UPDATES, Damaging, make_store, page_damages
+from tests.store.damaging import (
+    NAMED,
+    PAGE,
+    SESSIONS,
+    UPDATES,
+    Damaging,
+    make_store,
+    overwritten,
+    page_damages,
+)
 
 PAGES_MAX = 60
 REQUESTS = 1 + 4 * SESSIONS + 3
@@ -121,6 +132,21 @@ def test_damage_at_every_place_is_told(whole: Path, tmp_path: Path) -> None:
         except BaseException as error:
             error.add_note(name)
             raise
+
+
+def test_damage_anywhere_in_the_schema_is_told(whole: Path, tmp_path: Path) -> None:
+    """Issue 12: bytes that are no text there raised UnicodeDecodeError."""
+    for seed in range(150):
+        chance = random.Random(seed)
+        start = PAGE - 2200 + chance.randrange(2000)
+        damage = overwritten(start, chance.randbytes(chance.randrange(1, 60)))
+        path = damaged_copy(whole, tmp_path / "damaged", damage)
+        before = path.read_bytes()
+        try:
+            open_file(path, "NORMAL").close()
+        except StoreError as error:
+            assert_told(error, path)
+            assert path.read_bytes() == before
 
 
 def rescued_of(path: Path) -> Rescued | None:
