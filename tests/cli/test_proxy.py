@@ -296,7 +296,8 @@ def test_a_policy_file_rules_in_the_folders_that_it_names(raw: Any, home: Home) 
         f'workspace = "{home.project}"\n'
     )
     (home.project / "agent.py").write_text(WRITER)
-    chain = raw(*accord("proxy", "guard", "--", sys.executable, "agent.py"))
+    # What the agent was told it says by a method of its own.
+    chain = raw(*accord("proxy", "guard --pass _told", "--", sys.executable, "agent.py"))
     chain.initialize()
     chain.say(id=1, method="session/new", params={"cwd": str(home.project), "mcpServers": []})
     heard = [chain.hear() for _ in range(3)]

@@ -145,6 +145,10 @@ class Link:
         assert self.ended_first is not None
         who, why = self.ended_first
         back = self._back.transport
+        if who == "client" and why.writable:
+            # What it said last may still wait for a handler.
+            with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+                await self._settled(lambda: self._lanes["client"].is_free)
         if who == "client" and why.writable and isinstance(back, SubprocessTransport):
             # It learns it as it would from the client itself, and ends in its own time.
             back.close_write()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
@@ -29,6 +30,7 @@ PAIRS = tuple(product(VERSIONS, VERSIONS))
 SPOKEN = tuple(pair for pair in PAIRS if pair[0] == pair[1] or "draft" in pair)
 # And v2 has no requests for files and terminals.
 SERVED = tuple(pair for pair in SPOKEN if "v2" not in pair)
+SECRET = "a-value-that-nobody-may-see"
 NO_EXECUTE = (Rule(effect="reject", kind="execute"),)
 
 
@@ -40,6 +42,7 @@ class Outcome(NamedTuple):
     services: tuple[str, ...]
     text: str
     failed: object
+    heard: str = ""
 
 
 async def conversation(
@@ -80,6 +83,7 @@ async def conversation(
         tuple(client.services),
         client.text,
         client.failed,
+        json.dumps(wired.lines),
     )
 
 
@@ -96,9 +100,9 @@ async def test_a_rule_against_commands_is_for_every_version(
     """Issue 12: today a client that speaks the draft passes a policy that rejects `execute`."""
     act = Act("ask", "execute", "touch ran")
     outcome = await conversation((guard(NO_EXECUTE),), client, agent, act, strict=strict)
-    assert outcome == Outcome((False,), 0, (), "", None)
+    assert outcome._replace(heard="") == Outcome((False,), 0, (), "", None)
     outcome = await conversation((guard(),), client, agent, act, strict=strict)
-    assert outcome == Outcome((True,), 1, (), "", None)
+    assert outcome._replace(heard="") == Outcome((True,), 1, (), "", None)
 
 
 @pytest.mark.anyio
@@ -114,7 +118,7 @@ async def test_what_the_client_is_to_do_is_judged_in_every_version(
     act = Act("serve", kind, target)
     rules = (Rule(effect="reject", kind=kind),)
     outcome = await conversation((guard(rules),), client, agent, act)
-    assert outcome == Outcome((False,), 0, (), "", None)
+    assert outcome._replace(heard="") == Outcome((False,), 0, (), "", None)
     outcome = await conversation((guard(),), client, agent, act)
     assert (outcome.permitted, outcome.asked, outcome.failed) == ((True,), 1, None)
     assert method in outcome.services
@@ -126,6 +130,18 @@ async def test_what_runs_unasked_is_told_in_every_version(client: Version, agent
     act = Act("tell", "execute", "touch ran")
     outcome = await conversation((guard(NO_EXECUTE),), client, agent, act)
     assert "guard: the turn is cancelled" in outcome.text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("client", "agent"), SPOKEN)
+async def test_secrets_are_taken_out_in_every_version(client: Version, agent: Version) -> None:
+    """Issue 12: redaction on draft traffic as well."""
+    act = Act("ask", "execute", f"curl -H {SECRET}")
+    kept = await conversation((guard(redact=False),), client, agent, act)
+    assert SECRET in kept.heard
+    outcome = await conversation((guard(secrets=[SECRET]),), client, agent, act)
+    assert outcome.asked == 1
+    assert SECRET not in outcome.heard
 
 
 @pytest.mark.anyio
@@ -148,7 +164,7 @@ async def test_several_proxies_stand_between_peers_of_every_version(
     act = Act("ask", "execute", "ls")
     chain = (context(agents_md=False), guard(), budget(Limits(prompts=1)))
     outcome = await conversation(chain, client, agent, act)
-    assert outcome == Outcome((True,), 1, (), "", None)
+    assert outcome._replace(heard="") == Outcome((True,), 1, (), "", None)
 
 
 # ---- the same act, the same judgement

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+import anyio
+
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.machine.redaction import Redactor
@@ -48,17 +50,32 @@ class Agreed:
     roots: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # What is said to the user may quote the agent.
     redactor: Redactor | None = None
+    _answered: anyio.Event | None = None
 
     def watch(self, proxy: Proxy) -> None:
         """Learn from the messages of this proxy, and refuse what it cannot read."""
+        proxy.on_request("initialize", of="client")(self._initialize)
         proxy.on_request(ANY, of="client")(self._asked)
-        proxy.on_response("initialize", of="client")(self._initialized)
         for method in OPENING:
             proxy.on_response(method, of="client")(self._opened)
 
-    def _asked(self, message: Message) -> None:
-        if message.method != "initialize":
-            self.check(message)
+    async def _initialize(self, message: Message, forward: Any) -> None:
+        # Until the answer is read: an agent may speak otherwise after a second one.
+        self.version = 0
+        self._answered = anyio.Event()
+        try:
+            self._initialized(await forward(message))
+        finally:
+            self._answered.set()
+
+    async def _asked(self, message: Message) -> None:
+        await self._wait()
+        self.check(message)
+
+    async def _wait(self) -> None:
+        """Clients may say more before `initialize` is answered; it waits for that."""
+        if self._answered is not None:
+            await self._answered.wait()
 
     def check(self, message: Message) -> None:
         """Refuse a request that cannot be read.
@@ -75,15 +92,14 @@ class Agreed:
         """The same handler of a request, for what can be read alone."""
 
         async def check(message: Message, forward: Any) -> Any:
+            if message.sender == "client":
+                await self._wait()
             self.check(message)
             return await handler(message, forward)
 
         return check
 
-    def _initialized(self, response: Response) -> None:
-        # Until this one is read: an agent may speak otherwise after a second one.
-        self.version = 0
-        result = response.result
+    def _initialized(self, result: Any) -> None:
         if not isinstance(result, dict):
             raise RequestError(INTERNAL_ERROR, "the agent's answer to initialize cannot be read")
         chosen = judge_answer(result, (1, 2))
