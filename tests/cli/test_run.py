@@ -219,8 +219,8 @@ def test_a_refused_command_is_reported_with_the_rule_and_the_reason(home: Home) 
     done = home.run("run env rm x", "--policy", str(policy))
     assert done.code == 4
     assert "    by the rule reject command=rm: it runs `rm x`, run by `env`" in done.error
-    events = home.run("run env rm x", "--policy", str(policy), "--output", "json").events
-    (refused,) = [one for one in events if one["type"] == "permission"]
+    events = home.run("run env rm x", "--policy", str(policy), "--format", "json").events
+    refused = next(one for one in events if one["type"] == "permission")
     assert refused["rule"] == "reject command=rm"
     assert refused["why"] == "it runs `rm x`, run by `env`"
 
