@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Generator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,11 +21,11 @@ from unittest import mock
 import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
-from accord.agent import recorded_session
 from accord.client import Client, inbox
 from accord.connection import connection as pump
 from accord.connection import sending
 from accord.errors import AccordError, ConnectionLost
+from accord.machine import clock
 from accord.store import MemoryStore, SessionStore
 from accord.transport import pipes, readiness
 from tests.simulation.agent_side import STUBBORN, AgentSide
@@ -249,16 +249,6 @@ class World:
                 client_scope.cancel()
 
 
-class _Clock(datetime):
-    """Days of the simulated year."""
-
-    loop: SeededLoop
-
-    @classmethod
-    def now(cls, tz: Any = None) -> Any:
-        return datetime(2030, 1, 1, tzinfo=UTC) + timedelta(seconds=cls.loop.time())
-
-
 def _yes(fd: int) -> bool:
     return True
 
@@ -270,14 +260,14 @@ def _no(fd: int) -> bool:
 @contextlib.contextmanager
 def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
     """Everything that would make two runs differ comes from the world."""
-    _Clock.loop = world.loop
+    began = datetime(2030, 1, 1, tzinfo=UTC).timestamp()
     ids = Random(world.plan.seed + 1)
     stderr = io.StringIO()
     low = world.random.choice((256 * 1024, 512))
     at_once = world.random.choice((2048, 3, 1))
     with (
         mock.patch.object(sending, "monotonic", world.loop.time),
-        mock.patch.object(recorded_session, "datetime", _Clock),
+        mock.patch.object(clock, "seconds", lambda: began + world.loop.time()),
         mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
         mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
