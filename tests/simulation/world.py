@@ -261,13 +261,17 @@ def _no(fd: int) -> bool:
 def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
     """Everything that would make two runs differ comes from the world."""
     began = datetime(2030, 1, 1, tzinfo=UTC).timestamp()
+
+    def seconds() -> float:
+        return began + world.loop.time()
+
     ids = Random(world.plan.seed + 1)
     stderr = io.StringIO()
     low = world.random.choice((256 * 1024, 512))
     at_once = world.random.choice((2048, 3, 1))
     with (
         mock.patch.object(sending, "monotonic", world.loop.time),
-        mock.patch.object(clock, "seconds", lambda: began + world.loop.time()),
+        mock.patch.object(clock, "seconds", seconds),
         mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
         mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
