@@ -132,23 +132,23 @@ def _rescue(arguments: Namespace) -> int:
 
     source = arguments.source or store_file()
     rescued = rescue(source, arguments.target)
-    print(
+    say(
         f"Saved {_counted(rescued.sessions, 'session')} with"
         f" {_counted(rescued.updates, 'update')} to {rescued.target}"
     )
     if rescued.unnamed:
         what = "is" if rescued.unnamed == 1 else "are"
-        print(
+        say(
             f"{_counted(rescued.unnamed, 'session')} lost title and folder and {what} listed as"
             " rescued-NUMBER."
         )
     lost = rescued.unreadable + rescued.missing
     if lost:
-        print(f"At least {_counted(lost, 'row')} could not be read.")
+        say(f"At least {_counted(lost, 'row')} could not be read.")
     else:
-        print("Nothing that could be seen was lost.")
-    print(f"{source} was left as it is.")
-    print("To go on with what was saved, put the new file in its place.")
+        say("Nothing that could be seen was lost.")
+    say(f"{source} was left as it is.")
+    say("To go on with what was saved, put the new file in its place.")
     return 0
 
 

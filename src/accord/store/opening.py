@@ -179,7 +179,9 @@ def _code(error: Exception) -> int:
 
 def _short(why: str) -> str:
     """What SQLite said, without what it quoted of the damage."""
-    plain = "".join(one if one.isprintable() else "?" for one in why)
+    from accord.machine.visible_text import visible_line
+
+    plain = visible_line(why)
     return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
 
 
