@@ -91,11 +91,12 @@ class SessionApprovals:
         """The client said yes to this call.
 
         Whether a person or a rule of the client's did is not known, so a text counts only where
-        the client knew that it judges a command.
+        the client knew that it judges a command, and was given no other one and no changes.
         """
         call = self._calls.told({"toolCallId": tool_call_id})
         request = of_call("", call)
-        self._calls.allow(request, call, seen=request.kind == "execute")
+        is_all = request.command is None and not changes_of(call)
+        self._calls.allow(request, call, seen=request.kind == "execute" and is_all)
 
     def covers(self, method: str, params: Json) -> bool:
         """Whether an allowed call covers this request; if so it is used up."""
