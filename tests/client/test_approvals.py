@@ -181,6 +181,23 @@ async def test_what_the_agent_adds_later_is_not_covered(user: User) -> None:
     assert not await user.writes(f"{user.root}/c")
 
 
+async def test_what_the_agent_changes_while_the_user_is_asked_is_not_covered(user: User) -> None:
+    """Issue 12: the answer is about the call as it was shown."""
+    a, b = f"{user.root}/a", f"{user.root}/b"
+    live = edit(a)
+    also_changes(live, FileDiff(a))
+    shown = live.snapshot()
+    live.replace_content([None], lambda _item: [FileDiff(b)])
+    await user.approve(shown)
+    assert await user.writes(a)
+    assert not await user.writes(b)
+    # It still ends with the call.
+    shown = live.snapshot()
+    await user.approve(shown)
+    live.report("completed")
+    assert not await user.writes(b)
+
+
 async def test_a_link_that_is_swapped_in_is_not_covered(user: User) -> None:
     """Issue: rules on real paths, no symlink tricks."""
     path = user.root / "a"

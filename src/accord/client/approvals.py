@@ -146,7 +146,7 @@ def approve(
     if call is not None:
         texts = [*texts, call.text]
         changes = [diff.path for diff in call.diffs]
-        is_over = lambda: call.is_final or call.cancelled  # noqa: E731
+        is_over = lambda: call.is_over  # noqa: E731
     shown = tuple(changes)
     commands: tuple[CommandLine, ...] = ()
     if facts.command is not None:

@@ -87,7 +87,8 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         title=title,
         reason=asked.reason,
         options=tuple(PermissionOption(*option) for option in asked.options),
-        tool_call=call,
+        # As it is now: what is shown is what the answer is about.
+        tool_call=None if call is None else call.snapshot(),
         kind=kind,
         paths=_paths(call, given, session.cwd),
         command=command,

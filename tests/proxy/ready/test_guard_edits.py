@@ -131,3 +131,20 @@ async def test_the_question_for_a_write_shows_what_would_be_written() -> None:
         agent.request("t", "terminal/create", {"sessionId": "s", "command": "ls", "cwd": "/w/b"})
         asked = (await client.hear())["params"]["toolCall"]
         assert asked["rawInput"] == {"command": "ls", "cwd": "/w/b"}
+
+
+async def test_a_call_that_changes_while_the_user_is_asked_covers_nothing() -> None:
+    """Issue 12: nobody can tell which of the two the user has seen."""
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        asks(agent, 1, "a", toolCallId="x", kind="execute", rawInput={"command": "ls"})
+        asked = await client.hear()
+        told = {"sessionUpdate": "tool_call_update", "toolCallId": "x"}
+        update(agent, **told, rawInput={"command": "make"})
+        await client.hear()
+        outcome = {"outcome": {"outcome": "selected", "optionId": "y"}}
+        client.answer(asked["id"], outcome)
+        await agent.hear()
+        for command in ("ls", "make"):
+            agent.request(command, "terminal/create", {"sessionId": "s", "command": command})
+            assert (await client.hear())["method"] == "session/request_permission"

@@ -169,9 +169,13 @@ class Guard:
         if effect == "reject":
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
-        answer = await forward(message)
+        session.calls.open(call)
+        try:
+            answer = await forward(message)
+        finally:
+            is_same = session.calls.close(call)
         chosen = request.option(_chosen(answer) or "")
-        if chosen is not None and chosen.allows:
+        if is_same and chosen is not None and chosen.allows:
             self._permit(session, request, call, seen=True)
         return answer
 
