@@ -113,6 +113,38 @@ async def test_a_rule_for_calls_without_a_kind_covers_no_file(user: User) -> Non
     assert not await user.writes(a)
 
 
+@pytest.mark.parametrize("kind", ["execute", "other", "edit", "move", "delete", "read"])
+@pytest.mark.parametrize(
+    ("rule", "about"),
+    [
+        (Rule(effect="allow", command="echo"), {"command": "echo hi", "cwd": "/"}),
+        (Rule(effect="allow", mcp_tool="good/*"), {"mcp_tool": "good/x"}),
+        (Rule(effect="allow", kind="other"), {}),
+    ],
+)
+async def test_a_rule_about_something_else_covers_no_file_that_the_call_shows(
+    user: User, kind: str, rule: Rule, about: Any
+) -> None:
+    """Issue 12: a hook is not written because `echo` or some tool is allowed."""
+    hook = f"{user.root}/.git/hooks/pre-commit"
+    call = edit(hook, kind=kind)
+    also_changes(call, FileDiff(hook))
+    user.permissions.add_rule(rule)
+    user.answer = None
+    await user.approve(call, **about)
+    assert not await user.writes(hook, "evil")
+
+
+async def test_a_rule_about_a_tool_covers_no_command(user: User) -> None:
+    """Issue 12: the input of an allowed tool may have a command in it."""
+    user.permissions.add_rule(Rule(effect="allow", mcp_tool="good/*"))
+    about: Any = {"mcp_tool": "good/x", "command": "rm x", "cwd": str(user.root)}
+    await user.approve(kind="execute", **about)
+    assert user.asked == []
+    assert not await user.runs("rm", "x")
+    assert user.asked[-1].origin == "terminal"
+
+
 async def test_the_grant_ends_with_its_call(user: User) -> None:
     """Contract: while the call is not final."""
     call = edit(f"{user.root}/a")
@@ -147,6 +179,23 @@ async def test_what_the_agent_adds_later_is_not_covered(user: User) -> None:
     also_changes(call, FileDiff(f"{user.root}/c"))
     assert not await user.writes(f"{user.root}/b")
     assert not await user.writes(f"{user.root}/c")
+
+
+async def test_what_the_agent_changes_while_the_user_is_asked_is_not_covered(user: User) -> None:
+    """Issue 12: the answer is about the call as it was shown."""
+    a, b = f"{user.root}/a", f"{user.root}/b"
+    live = edit(a)
+    also_changes(live, FileDiff(a))
+    shown = live.snapshot()
+    live.replace_content([None], lambda _item: [FileDiff(b)])
+    await user.approve(shown)
+    assert await user.writes(a)
+    assert not await user.writes(b)
+    # It still ends with the call.
+    shown = live.snapshot()
+    await user.approve(shown)
+    live.report("completed")
+    assert not await user.writes(b)
 
 
 async def test_a_link_that_is_swapped_in_is_not_covered(user: User) -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from accord import Permissions, Rule
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
-from accord.client.changed_files import input_paths, title_paths
+from accord.client.call_input import input_paths
+from accord.client.changed_files import title_paths
 from accord.client.policy import Effect, Facts, ReadRule, judge
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
 

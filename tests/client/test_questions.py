@@ -54,7 +54,8 @@ async def test_a_request_is_answered_by_an_offered_option_or_not_at_all(
         [request] = decider.asked
         assert request.title == ("Known" if version == 1 else "Please")
         assert (request.session_id, request.kind, request.origin) == ("s1", "edit", "agent")
-        assert request.tool_call is session.transcript.tool_call("t1")
+        assert request.tool_call is not None
+        assert request.tool_call.tool_call_id == "t1"
         assert session.transcript.tool_calls[0].title == "Known"
         assert [option.kind for option in request.options][:2] == ["allow_once", "allow_always"]
 
@@ -346,3 +347,32 @@ async def test_a_v2_command_is_asked_for_as_a_command() -> None:
         "Permission requested",
         "e",
     )
+
+
+async def test_a_request_shows_its_call_as_it_was_when_it_was_asked_for() -> None:
+    """Issue 12: an update that comes while the user looks changes nothing about the question."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        agent.update({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Before"})
+        asked = agent.ask_permission(title="Before")
+        with anyio.fail_after(10):
+            await shown.wait()
+        agent.update({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "title": "After"})
+        await agent.answer_to(asked)
+        agent.end_turn(prompt)
+
+    async def decide(request: Any) -> bool:
+        shown.set()
+        with anyio.fail_after(10):
+            while "After" not in [call.title for call in session.transcript.tool_calls]:
+                await anyio.lowlevel.checkpoint()
+        titles.append(request.tool_call.title)
+        return False
+
+    shown, titles = anyio.Event(), list[str]()
+    async with connected(script, permissions=Permissions.ask(decide)) as (client, _):
+        session = await client.new_session()
+        await session.ask("go")
+    assert titles == ["Before"]

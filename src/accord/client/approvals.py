@@ -13,6 +13,8 @@ The rule is one yes for one act:
       beneath it.
     * An approval covers one start of its command, and each of its files as often as it showed a
       change of that file.  Writing the same content again is the same act.
+    * What a rule approved covers what the rule was about: approving a command, a tool of an MCP
+      server or a host covers no file, and approving a tool covers no command.
     * An approval ends with its tool call, and when a rule that it rests on is revoked.
 
 Must not know rules' patterns, users or the wire.
@@ -144,22 +146,33 @@ def approve(
     if call is not None:
         texts = [*texts, call.text]
         changes = [diff.path for diff in call.diffs]
-        is_over = lambda: call.is_final or call.cancelled  # noqa: E731
-    shown = list(changes)
+        is_over = lambda: call.is_over  # noqa: E731
+    shown = tuple(changes)
+    commands: tuple[CommandLine, ...] = ()
+    if facts.command is not None:
+        commands = (facts.command,) if seen or facts.mcp_tool is None else ()
+    elif seen and facts.kind in _RUNNING_KINDS and facts.mcp_tool is None and not shown:
+        commands = tuple(_commands_in([request.title, request.reason or "", *texts]))
+    writes = _writes(facts, shown, seen=seen)
+    return Approval(request.title, facts.kind, commands, facts.cwd, writes, grounds, is_over)
+
+
+def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool) -> Counter[str]:
+    """How often an approval covers a change of which file; `shown` are the changes of its call."""
     writes: Counter[str] = Counter()
-    if facts.kind in _WRITING_KINDS or (seen and not shown and _may_be_edit(facts)):
+    is_writing = facts.kind in _WRITING_KINDS
+    is_about_files = facts.command is None and facts.mcp_tool is None
+    if not seen and not (is_writing and is_about_files):
+        # A rule that approved a command, a tool or another kind did not look at the files.
+        return writes
+    if is_writing or (not shown and _may_be_edit(facts)):
         writes.update({path.real for path in facts.paths if path is not None})
-    # Whatever the call is named, its changes were shown.
+    # Whatever the call is named, a person was shown its changes.
     for path, count in Counter(shown).items():
         placed = place(path, facts.workspace)
         if placed is not None:
             writes[placed.real] = max(writes[placed.real], count)
-    commands: tuple[CommandLine, ...] = ()
-    if facts.command is not None:
-        commands = (facts.command,)
-    elif seen and facts.kind in _RUNNING_KINDS and facts.mcp_tool is None and not shown:
-        commands = tuple(_commands_in([request.title, request.reason or "", *texts]))
-    return Approval(request.title, facts.kind, commands, facts.cwd, writes, grounds, is_over)
+    return writes
 
 
 def _may_be_edit(facts: Facts) -> bool:

@@ -12,75 +12,15 @@ Always holds
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from accord.client.patterns import PathPattern, PlacedPath, beneath
 from accord.machine.executed_files import executed_place
 
 CHANGING_KINDS: frozenset[str] = frozenset({"edit", "delete", "move"})
 
-INPUT_PATHS_MAX = 1024
-"""Paths that are read from the input of one call; the rest is told by one that cannot be read."""
-
-# What agents call the file in the input of their editing tools.
-_PATH_KEYS = frozenset(
-    {
-        "abspath",
-        "absolutepath",
-        "file",
-        "filename",
-        "filepath",
-        "files",
-        "filepaths",
-        "newpath",
-        "notebookpath",
-        "oldpath",
-        "path",
-        "paths",
-        "sourcepath",
-        "targetfile",
-        "targetpath",
-        "uri",
-    }
-)
-# The same for the two ends of a move; elsewhere they may be words of a text.
-_END_KEYS = frozenset({"destination", "dst", "from", "source", "src", "target", "to"})
-# Objects, or lists of them, that have such keys themselves.
-_NESTED_KEYS = frozenset({"arguments", "args", "changes", "edits", "files", "input", "operations"})
-_NESTING_MAX = 3
-
 _QUOTES = "`'\"“”‘’()[]<>,;:!"
 _FILE_NAME = re.compile(r"\.?[\w@+-]+(\.[\w@+-]+)+|\.[\w@+-]+")
-
-
-def input_paths(given: Mapping[str, Any], kind: str) -> tuple[str, ...]:
-    """The files that the input of a tool of this kind names, by the names that agents use."""
-    if kind not in CHANGING_KINDS:
-        return ()
-    found: dict[str, None] = {}
-    _collect(given, _PATH_KEYS | _END_KEYS if kind == "move" else _PATH_KEYS, found, 0)
-    if len(found) > INPUT_PATHS_MAX:
-        return (*list(found)[:INPUT_PATHS_MAX], "\0")
-    return tuple(found)
-
-
-def _collect(
-    given: Mapping[str, Any], keys: frozenset[str], found: dict[str, None], depth: int
-) -> None:
-    for key, value in given.items():
-        name = key.replace("_", "").replace("-", "").lower()
-        several = value if isinstance(value, list) else [value]
-        if name in keys:
-            found.update((one, None) for one in several if isinstance(one, str) and one)
-        if name not in _NESTED_KEYS or depth >= _NESTING_MAX:
-            continue
-        for one in several:
-            if isinstance(one, dict):
-                if name == "changes" and one is value:
-                    # Files as keys, and what becomes of each as the value.
-                    found.update((path, None) for path in one if "/" in path or "." in path)
-                _collect(one, keys, found, depth + 1)
 
 
 def title_paths(title: str) -> tuple[str, ...]:
@@ -139,7 +79,6 @@ def _pattern_place(pattern: PathPattern) -> str | None:
 __all__ = [
     "CHANGING_KINDS",
     "are_ordinary",
-    "input_paths",
     "not_ordinary",
     "places",
     "spells",

@@ -6,13 +6,12 @@ decides, a withdrawn request; all of these are answered `cancelled`.
 
 import logging
 import posixpath
-import shlex
 from typing import Any
 
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
-from accord.client.changed_files import input_paths
+from accord.client.call_input import input_command, input_folder, input_paths
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
@@ -20,9 +19,6 @@ from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
 
 _log = logging.getLogger("accord.client")
-
-FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
-"""The names that agents have for the folder of a command, in the input of a tool call."""
 
 CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 
@@ -81,9 +77,9 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)
     kind = "other" if call is None else call.kind
-    command = asked.command or _command(given, kind)
-    if asked.command is not None or (command is not None and kind == "other"):
-        # Agents that know no kinds still say what they would run.
+    command = asked.command or input_command(given, kind)
+    if command is not None:
+        # Whoever runs something is not just looking, whatever it says; some know no kinds.
         kind = "execute"
     title = asked.title or (call.title if call is not None else "") or "Permission requested"
     return PermissionRequest(
@@ -91,7 +87,8 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         title=title,
         reason=asked.reason,
         options=tuple(PermissionOption(*option) for option in asked.options),
-        tool_call=call,
+        # As it is now: what is shown is what the answer is about.
+        tool_call=None if call is None else call.snapshot(),
         kind=kind,
         paths=_paths(call, given, session.cwd),
         command=command,
@@ -109,7 +106,7 @@ def _raw_input(call: ToolCall | None) -> dict[str, Any]:
         given = to_python(call.raw_input)
     except Invalid:
         return {}
-    return given if isinstance(given, dict) else {}
+    return given if isinstance(given, dict) else {"input": given}
 
 
 def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str, ...]:
@@ -124,28 +121,16 @@ def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str,
     for location in call.locations:
         found[location.path] = None
     known = {posixpath.normpath(posixpath.join(cwd, path)) for path in found}
-    for path in input_paths(given, call.kind):
+    for path in input_paths(given, "edit" if call.diffs and call.kind != "move" else call.kind):
         if posixpath.normpath(posixpath.join(cwd, path)) not in known:
             found[path] = None
     return tuple(found)
 
 
-def _command(given: dict[str, Any], kind: str) -> str | None:
-    """What would run.  Editing tools also have a `command`, which is a word of their own."""
-    command = given.get("command") if kind in ("execute", "other") else None
-    if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        # Quoted, or an argument such as `a; b` would read like two commands.
-        return shlex.join(command)
-    return command if isinstance(command, str) else None
-
-
 def _folder(given: dict[str, Any], cwd: str) -> str:
-    """Where it would run: as the input says, under any of the names that agents have for it."""
-    for name in FOLDER_NAMES:
-        folder = given.get(name)
-        if isinstance(folder, str) and folder:
-            return posixpath.join(cwd, folder)
-    return cwd
+    """Where it would run, as the input says."""
+    folder = input_folder(given)
+    return cwd if folder is None else posixpath.join(cwd, folder)
 
 
 def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
@@ -170,4 +155,4 @@ def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
     return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
 
 
-__all__ = ["CANCELLED", "FOLDER_NAMES", "Question", "describe"]
+__all__ = ["CANCELLED", "Question", "describe"]

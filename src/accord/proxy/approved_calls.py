@@ -7,6 +7,7 @@ matcher in `client/approvals.py`.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Final
 
 from accord.client.approvals import Act, Approvals, approve
@@ -35,6 +36,8 @@ class ApprovedCalls:
         """`folder` is where the session works."""
         self.folder = os.path.realpath(folder)
         self._calls: dict[str, Json] = {}
+        # Calls that the user is being asked about; changed ones are taken out.
+        self._open: list[Json] = []
         self._approvals = Approvals()
 
     def told(self, patch: Json) -> Json:
@@ -42,6 +45,8 @@ class ApprovedCalls:
         call_id = str(patch.get("toolCallId"))
         known = self._calls.pop(call_id, {})
         self._calls[call_id] = now = merged(known, brief(patch))
+        if not _is_same(known, now):
+            self._open = [one for one in self._open if str(one.get("toolCallId")) != call_id]
         if len(self._calls) > CALLS_MAX:
             del self._calls[next(iter(self._calls))]
         return now
@@ -51,6 +56,16 @@ class ApprovedCalls:
         before = self._calls.get(call_id, {}).get("content", [])
         more = brief({"content": [item]})["content"]
         return self.told({"toolCallId": call_id, "content": [*before, *more]})
+
+    def open(self, call: Json) -> None:
+        """The user is asked about this call, as it was told."""
+        self._open = [*self._open[1 - CALLS_MAX :], call]
+
+    def close(self, call: Json) -> bool:
+        """The question is over; whether the call is still what it was when the user was asked."""
+        before = len(self._open)
+        self._open = [one for one in self._open if one is not call]
+        return len(self._open) < before
 
     def allow(self, request: PermissionRequest, call: Json, *, seen: bool) -> None:
         """A request about this call was approved; with `seen` by the user, else by a rule."""
@@ -87,15 +102,26 @@ class SessionApprovals:
         """Learn of a tool call, or of a patch of one."""
         self._calls.told(call)
 
-    def allowed(self, tool_call_id: str) -> None:
+    def asked(self, call: Json) -> Callable[[], None]:
+        """The client is asked about this call; what is returned is called for a yes."""
+        told = self._calls.told(call)
+        self._calls.open(told)
+
+        def allowed() -> None:
+            if self._calls.close(told):
+                self._allowed(told)
+
+        return allowed
+
+    def _allowed(self, call: Json) -> None:
         """The client said yes to this call.
 
         Whether a person or a rule of the client's did is not known, so a text counts only where
-        the client knew that it judges a command.
+        the client knew that it judges a command, and was given no other one and no changes.
         """
-        call = self._calls.told({"toolCallId": tool_call_id})
         request = of_call("", call)
-        self._calls.allow(request, call, seen=request.kind == "execute")
+        is_all = request.command is None and not changes_of(call)
+        self._calls.allow(request, call, seen=request.kind == "execute" and is_all)
 
     def covers(self, method: str, params: Json) -> bool:
         """Whether an allowed call covers this request; if so it is used up."""
@@ -107,6 +133,11 @@ class SessionApprovals:
     def clear(self) -> None:
         """The turn is over."""
         self._calls.clear()
+
+
+def _is_same(before: Json, now: Json) -> bool:
+    """Whether a call is about the same; its status is no part of that."""
+    return {**before, "status": None} == {**now, "status": None}
 
 
 def command_line(params: Json) -> str:

@@ -39,6 +39,10 @@ class Content:
     def value(self, value: Any) -> None:
         self._value = value
 
+    def rewrite(self) -> None:
+        """Have it go on as it was read, also where the bytes can be read in another way."""
+        self._raw = encode(self.value)
+
     @property
     def encoded(self) -> Raw | bytes:
         """The bytes that came, or those of what it was changed to."""
@@ -87,6 +91,10 @@ class Message:
     @params.setter
     def params(self, params: dict[str, Any]) -> None:
         self._content.value = params
+
+    def rewrite(self) -> None:
+        """Have the params go on as they were read: a key that came twice goes on once."""
+        self._content.rewrite()
 
     @property
     def session_id(self) -> str | None:

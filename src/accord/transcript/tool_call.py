@@ -7,6 +7,7 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from accord.schema.codec import Invalid, to_python
@@ -129,6 +130,8 @@ class ToolCall(LightStruct):
     _locations: list[Location] | None = None
     _diffs: list[FileDiff] | None = None
     _diffs_of: DiffReader | None = None
+    # The call that this is a snapshot of.
+    _source: ToolCall | None = None
 
     def __repr__(self) -> str:
         return f"ToolCall({self.tool_call_id!r}, {self.title!r}, {self.status!r})"
@@ -173,6 +176,20 @@ class ToolCall(LightStruct):
     def is_final(self) -> bool:
         """Whether nothing but content may follow."""
         return self.status in FINAL_STATUSES
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was finished or cancelled by now, of a snapshot too."""
+        call = self._source or self
+        return call.is_final or call.cancelled
+
+    def snapshot(self) -> ToolCall:
+        """The call as it is now, which later updates leave alone."""
+        made = copy(self)
+        made._content, made._meta = [*self.content], {**self.meta}
+        made._locations, made._diffs = [*self.locations], [*self.diffs]
+        made._source = self
+        return made
 
     @property
     def input(self) -> Any:

@@ -90,8 +90,11 @@ class Approvals(Protocol):
         """Learn of a tool call, or of a patch of one, in v1's words.  The value is not kept."""
         ...
 
-    def allowed(self, tool_call_id: str) -> None:
-        """The user said yes to this call, as it was told so far."""
+    def asked(self, call: Json) -> Callable[[], None]:
+        """Learn that the user is asked about this call; what is returned is called for a yes.
+
+        A yes is about the call as it was all the while.
+        """
         ...
 
     def covers(self, method: str, params: Json) -> bool:
@@ -112,8 +115,10 @@ class NothingAllowed:
     def told(self, call: Json) -> None:
         """Nothing is remembered."""
 
-    def allowed(self, tool_call_id: str) -> None:
+    def asked(self, call: Json) -> Callable[[], None]:
         """Nothing is remembered."""
+        del call
+        return lambda: None
 
     def covers(self, method: str, params: Json) -> bool:
         """Nothing is covered."""

@@ -6,7 +6,7 @@ import pytest
 
 from accord.client.policy import Rule
 from accord.proxy.ready.guard import guard
-from tests.proxy.ready.opening import VERSIONS, opened
+from tests.proxy.ready.opening import VERSIONS, opened, update
 from tests.proxy.ready.test_guard import asks
 from tests.proxy.wires import Json, around
 
@@ -67,3 +67,84 @@ async def test_an_always_of_a_command_is_for_its_folder() -> None:
         assert await run("/w")
         assert not await run("/w")
         assert await run("/w/sub")
+
+
+RAN_BY_SOME = (
+    ("terminal/create", '"command": "rm", "command": "echo"', '"command":"echo"'),
+    ("terminal/create", '"command": "echo", "args": ["rm"], "args": ["x"]', '"args":["x"]'),
+    ("fs/write_text_file", '"path": "/w/.envrc", "path": "/w/a", "content": "x"', '"path":"/w/a"'),
+)
+
+
+@pytest.mark.parametrize(("method", "params", "left"), RAN_BY_SOME)
+async def test_a_client_reads_what_was_judged(method: str, params: str, left: str) -> None:
+    """Issue 12: of two equal keys some readers take the first, and some the last."""
+    rules = (EDIT, Rule(effect="allow", command="echo"))
+    async with around(guard(rules, otherwise="reject")) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        line = f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {{{params}'
+        agent.write(line.encode() + b', "sessionId": "s"}}')
+        raw = (await client.line()).decode()
+        assert left in raw.replace(": ", ":")
+        assert '"rm"' not in raw
+        assert ".envrc" not in raw
+
+
+@pytest.mark.parametrize("key", ["Command", "COMMAND", "Args", "CWD"])
+async def test_a_key_that_some_take_for_another_is_refused(key: str) -> None:
+    """Issue 12: readers that ignore case would run the other command."""
+    rules = (Rule(effect="allow", command="echo"),)
+    async with around(guard(rules)) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        params = {"sessionId": "s", "command": "echo", key: "rm"}
+        agent.request("t", "terminal/create", params)
+        assert "may be read as" in (await agent.hear())["error"]["message"]
+        assert not client.unheard()
+
+
+async def test_a_permitted_call_that_becomes_another_one_is_judged_again() -> None:
+    """Issue 12: a yes to `make` is none to what the call is changed to, or to a later call."""
+    rules = (Rule(effect="reject", command="rm"),)
+    async with around(guard(rules)) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        asks(agent, 1, "a", toolCallId="x", kind="execute", rawInput={"command": "make"})
+        outcome = {"outcome": {"outcome": "selected", "optionId": "y"}}
+        client.answer((await client.hear())["id"], outcome)
+        await agent.hear()
+        for command, is_stopped in (("make", False), ("rm x", True)):
+            told = {"sessionUpdate": "tool_call_update", "toolCallId": "x", "status": "in_progress"}
+            update(agent, **told, rawInput={"command": command})
+            heard = await client.hear()
+            is_said = heard["params"]["update"]["sessionUpdate"] == "agent_message_chunk"
+            assert is_said == is_stopped
+        assert (await agent.hear())["method"] == "session/cancel"
+
+
+async def test_the_question_for_a_write_shows_what_would_be_written() -> None:
+    """Issue 12: what you are asked is what you see."""
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        params = {"sessionId": "s", "path": "/w/a", "content": "all of it"}
+        agent.request("w", "fs/write_text_file", params)
+        asked = (await client.hear())["params"]["toolCall"]
+        assert asked["content"][0]["content"]["text"] == "all of it"
+        agent.request("t", "terminal/create", {"sessionId": "s", "command": "ls", "cwd": "/w/b"})
+        asked = (await client.hear())["params"]["toolCall"]
+        assert asked["rawInput"] == {"command": "ls", "cwd": "/w/b"}
+
+
+async def test_a_call_that_changes_while_the_user_is_asked_covers_nothing() -> None:
+    """Issue 12: nobody can tell which of the two the user has seen."""
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        asks(agent, 1, "a", toolCallId="x", kind="execute", rawInput={"command": "ls"})
+        asked = await client.hear()
+        told = {"sessionUpdate": "tool_call_update", "toolCallId": "x"}
+        update(agent, **told, rawInput={"command": "make"})
+        await client.hear()
+        outcome = {"outcome": {"outcome": "selected", "optionId": "y"}}
+        client.answer(asked["id"], outcome)
+        await agent.hear()
+        for command in ("ls", "make"):
+            agent.request(command, "terminal/create", {"sessionId": "s", "command": command})
+            assert (await client.hear())["method"] == "session/request_permission"

@@ -248,8 +248,13 @@ class OneYes(NothingAllowed):
     def told(self, call: Json) -> None:
         self.calls.append(dict(call))
 
-    def allowed(self, tool_call_id: str) -> None:
-        self.count += 1
+    def asked(self, call: Json) -> Callable[[], None]:
+        self.told(call)
+
+        def allowed() -> None:
+            self.count += 1
+
+        return allowed
 
     def covers(self, method: str, params: Json) -> bool:
         self.count -= 1

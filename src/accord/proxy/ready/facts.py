@@ -5,15 +5,13 @@ Plain JSON of v1 or v2 in, a `PermissionRequest` out.  What is not said is not g
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import Any, Final
 
 from accord.client.asking import PermissionOption, PermissionRequest, own_request
-from accord.client.changed_files import input_paths
+from accord.client.call_input import brief_input, input_command, input_folder, input_paths
 from accord.client.commands import terminal_line
 from accord.client.patterns import host_of
-from accord.client.questions import FOLDER_NAMES
 from accord.transcript.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 
 Json = dict[str, Any]
@@ -22,7 +20,6 @@ TEXT_CHARACTERS_MAX: Final = 64 * 1024
 """A longer text of a call is not remembered; nobody reads it before a yes."""
 
 _PLAIN: Final = ("toolCallId", "title", "kind", "status", "name")
-_GIVEN: Final = ("command", "url", "server", "tool", *FOLDER_NAMES)
 _LOOKING: Final = frozenset({"read", "search", "think", "fetch", "switch_mode", "other"})
 
 
@@ -39,13 +36,14 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
     is_command = isinstance(subject, dict) and subject.get("type") == "command"
     subject = subject if isinstance(subject, dict) and is_command else {}
     given = call.get("rawInput")
-    given = given if isinstance(given, dict) else {}
+    given = given if isinstance(given, dict) else {"input": given}
     kind = _text(call.get("kind")) or DEFAULT_KIND
     if kind not in KINDS_OF_TOOL:
         # As every client reads it.
         kind = DEFAULT_KIND
-    command = _text(subject.get("command")) or _command(given, kind)
-    if command is not None and kind == "other":
+    command = _text(subject.get("command")) or input_command(given, kind)
+    if command is not None:
+        # Whoever runs something is not just looking, whatever it says.
         kind = "execute"
     diffs = changes_of(call)
     if diffs and kind in _LOOKING:
@@ -61,7 +59,7 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
         kind=kind,
         paths=tuple(dict.fromkeys(path for path in (*diffs, *places) if path)),
         command=command,
-        cwd=_text(subject.get("cwd")) or (_folder(given) if command is not None else None),
+        cwd=_text(subject.get("cwd")) or (input_folder(given) if command is not None else None),
         mcp_tool=_mcp_tool(call, given),
         hosts=() if url is None else (host_of(url) or url,),
     )
@@ -119,8 +117,8 @@ def brief(patch: Json) -> Json:
     """What counts of a tool call or of a patch of one, in values that nobody else changes."""
     told = {key: patch[key] for key in _PLAIN if isinstance(patch.get(key), str)}
     given = patch.get("rawInput")
-    if isinstance(given, dict):
-        told["rawInput"] = {key: _copy(given[key]) for key in _GIVEN if key in given}
+    if given is not None:
+        told["rawInput"] = brief_input(given if isinstance(given, dict) else {"input": given})
     if "locations" in patch:
         places = [_text(one.get("path")) for one in _objects(patch["locations"])]
         told["locations"] = [{"path": path} for path in places if path]
@@ -133,22 +131,6 @@ def brief(patch: Json) -> Json:
 
 def _is_short(item: Json) -> bool:
     return len(item["content"]["text"]) <= TEXT_CHARACTERS_MAX
-
-
-def _copy(value: Any) -> Any:
-    return [*value] if isinstance(value, list) else value
-
-
-def _folder(given: Json) -> str | None:
-    found = (_text(given.get(name)) for name in FOLDER_NAMES)
-    return next((one for one in found if one is not None), None)
-
-
-def _command(given: Json, kind: str) -> str | None:
-    command = given.get("command") if kind in ("execute", "other") else None
-    if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        return shlex.join(command)
-    return _text(command)
 
 
 def _mcp_tool(call: Json, given: Json) -> str | None:

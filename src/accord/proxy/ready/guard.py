@@ -34,7 +34,7 @@ from accord.proxy.handlers import ANY, UPDATE
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
 from accord.proxy.ready.agreed import Agreed
-from accord.proxy.ready.facts import Json, of_call, of_service
+from accord.proxy.ready.facts import Json, changes_of, of_call, of_service
 from accord.proxy.ready.holding import Pieces
 from accord.proxy.ready.screens import ToAgent, ToClient
 from accord.schema.v1 import methods as v1_methods
@@ -54,6 +54,16 @@ none does more than go on with something that was."""
 NOT_RUNNING: Final = frozenset({None, "pending", "failed", "cancelled"})
 """Statuses of calls that do nothing (yet); words that nobody knows count as running."""
 
+_KEYS: Final = {
+    key.lower(): key
+    for key in (
+        *("sessionId", "path", "content", "command", "args", "env", "cwd", "method", "params"),
+        *("serverId", "toolCall", "subject", "options", "toolCallId", "kind", "title", "type"),
+        *("rawInput", "locations"),
+    )
+}
+"""What is judged by, as the protocol writes it."""
+
 RulesIn = Callable[[str], Sequence[Rule]]
 
 
@@ -67,7 +77,8 @@ class Watched:
     # The session's folders, and what the last judgement rested on.
     roots: tuple[str, ...] = ()
     grounds: tuple[ReadRule, ...] = ()
-    permitted: set[str] = field(default_factory=set)
+    # Calls as they were when they were permitted.
+    permitted: dict[str, Json] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
     # Files of which something was taken out when they were read.
     redacted: set[str] = field(default_factory=set)
@@ -142,6 +153,7 @@ class Guard:
     async def permission(self, message: Message, forward: Any) -> Any:
         """The agent asks: a rule answers, or the user."""
         self.asks(message)
+        _read_alike(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         call = self._subject(session, params)
@@ -157,9 +169,13 @@ class Guard:
         if effect == "reject":
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
-        answer = await forward(message)
+        session.calls.open(call)
+        try:
+            answer = await forward(message)
+        finally:
+            is_same = session.calls.close(call)
         chosen = request.option(_chosen(answer) or "")
-        if chosen is not None and chosen.allows:
+        if is_same and chosen is not None and chosen.allows:
             self._permit(session, request, call, seen=True)
         return answer
 
@@ -191,12 +207,13 @@ class Guard:
     ) -> None:
         session.calls.allow(request, call, seen=seen)
         if "toolCallId" in call:
-            session.permitted.add(str(call["toolCallId"]))
+            session.permitted[str(call["toolCallId"])] = call
 
     # ---- services
 
     async def service(self, message: Message, forward: Any) -> Any:
         """The agent wants a file, a terminal or a tool of its client's."""
+        _read_alike(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         request = of_service(session_id, message.method, params)
@@ -233,7 +250,11 @@ class Guard:
             "locations": [{"path": path} for path in request.paths],
         }
         if request.command is not None:
-            call["rawInput"] = {"command": request.command}
+            call["rawInput"] = {"command": request.command, "cwd": facts.cwd}
+        content = message.params.get("content")
+        if request.origin == "write" and isinstance(content, str):
+            # Not as a diff, which would say that there is no such file yet.
+            call["content"] = [{"type": "content", "content": {"type": "text", "text": content}}]
         options = [
             {"optionId": one.option_id, "name": one.name, "kind": one.kind}
             for one in request.options
@@ -263,7 +284,8 @@ class Guard:
         else:
             # Of whatever kind: what names a call tells of it.
             call = session.calls.told(update)
-        if call.get("status") not in NOT_RUNNING and call_id not in session.permitted:
+        is_running = call.get("status") not in NOT_RUNNING
+        if is_running and not _is_same(session.permitted.get(call_id), call):
             self._stop_if_forbidden(session, call_id, call, message)
 
     def _stop_if_forbidden(
@@ -286,6 +308,7 @@ class Guard:
         session = self._sessions.get(response.request.session_id or "")
         if session is not None and self.agreed.version == 1:
             session.calls.clear()
+            session.permitted.clear()
 
     # ---- secrets
 
@@ -391,6 +414,33 @@ class _Screened(Proxy):
         super().__init__("guard")
         if redactor is not None:
             self._handlers.screens = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
+
+
+def _is_same(permitted: Json | None, call: Json) -> bool:
+    """Whether a call still does what was permitted; it may well look at more places."""
+    if permitted is None:
+        return False
+    before, now = of_call("", permitted), of_call("", call)
+    is_act = (before.kind, before.command, before.mcp_tool, before.hosts)
+    changes = set(changes_of(call)) <= set(changes_of(permitted))
+    return changes and is_act == (now.kind, now.command, now.mcp_tool, now.hosts)
+
+
+def _read_alike(message: Message) -> None:
+    """Have both neighbours read what was judged: readers differ in keys that come twice.
+
+    Raises:
+        RequestError: a key that some readers take for another one, since they ignore case.
+    """
+    told = message.params
+    subject = told.get("subject")
+    for one in (told, told.get("toolCall"), subject):
+        for key in one if isinstance(one, dict) else ():
+            known = _KEYS.get(key.lower())
+            if known is not None and key != known:
+                said = f"guard: {key!r} may be read as {known}; it is not passed on"
+                raise RequestError(INVALID_PARAMS, said)
+    message.rewrite()
 
 
 def _everywhere(rules: Iterable[Rule]) -> RulesIn:

@@ -67,8 +67,7 @@ class Questions:
         if not session.is_watched:
             return [(AGENT, Result(request.key, _cancelled()))]
         call: Json = params.pop("toolCall")
-        session.approvals.told(call)
-        call_id: str = call["toolCallId"]
+        allowed = session.approvals.asked(call)
         options, originals = _unique(params["options"])
         allowing = {one["optionId"] for one in options if one["kind"] in ALLOWING}
         refusal = next(
@@ -95,7 +94,7 @@ class Questions:
             chosen = outcome.get("optionId") if outcome.get("outcome") == "selected" else None
             if chosen in originals:
                 if chosen in allowing:
-                    session.approvals.allowed(call_id)
+                    allowed()
                 outcome["optionId"] = originals[chosen]
                 return Result(0, {**_result(answer), "outcome": outcome})
             if chosen is None and refusal in originals and not question.withdrawn:

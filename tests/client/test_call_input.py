@@ -1,0 +1,63 @@
+"""What the input of a tool call names: files, a command, a folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accord.client.call_input import brief_input, input_command, input_folder, input_paths
+from accord.proxy.ready.facts import brief, of_call
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n+x\n*** End Patch"
+DIFF = "--- a/src/a.py\t2026\n+++ b/src/b.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ c.py\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"relative_workspace_path": "a", "destination": "/b"}, ("a", "/b")),
+        ({"path": "a", "fsPath": "b", "outfile": "c"}, ("a", "b", "c")),
+        ({"path": "a", "workspace_path": "/w", "cwd": "/w", "profile": "x"}, ("a",)),
+        ({"input": PATCH}, ("a.py", "b.py")),
+        ({"patchText": PATCH}, ("a.py", "b.py")),
+        ({"diff": DIFF}, ("src/a.py", "src/b.py", "c.py")),
+        ({"deep": {"er": [[{"file": "a"}]]}}, ("a",)),
+        ({"arguments": '{"path": "a"}'}, ("a",)),
+        ({"arguments": "{no"}, ("\0",)),
+        ({"input": ["/a"]}, ("/a",)),
+        ({"path": "a", "content": PATCH, "old_string": "/x", "new_string": "--- a/b\n"}, ("a",)),
+    ],
+)
+def test_files_are_found_by_the_names_that_agents_use(given: Any, expected: Any) -> None:
+    """Issue 12: a file that is not looked at would be changed without permission."""
+    assert input_paths(given, "edit") == expected
+    # What guard remembers of a call says the same.
+    assert input_paths(brief_input(given), "edit") == expected
+
+
+def test_what_is_nested_too_deep_cannot_be_told() -> None:
+    """Issue 12: what is not understood is never approval."""
+    given: Any = {"path": ".git/config"}
+    for _ in range(50):
+        given = {"x": given}
+    assert input_paths(given, "edit") == ("\0",)
+
+
+@pytest.mark.parametrize("kind", ["read", "search", "think", "edit", "fetch", "switch_mode"])
+def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
+    """Issue 12: a command that calls itself reading was allowed without a question."""
+    assert input_command({"command": "rm -rf ."}, kind) == "rm -rf ."
+    assert input_command({"cmd": ["rm", "a b"]}, kind) == "rm 'a b'"
+    # Editing tools have a `command` that is a word of their own.
+    assert input_command({"command": "str_replace", "path": "a"}, kind) is None
+    assert input_command({"command": ["rm", 3]}, kind) is None
+    call = {"kind": kind, "title": "t", "rawInput": {"command": "rm x", "cwd": "/w"}}
+    asked = of_call("s", brief(call))
+    assert (asked.kind, asked.command, asked.cwd) == ("execute", "rm x", "/w")
+
+
+def test_a_folder_has_many_names() -> None:
+    """Issue 12: the folder is part of what is approved."""
+    assert input_folder({"workdir": "/w"}) == "/w"
+    assert input_folder({"cwd": 3}) is None
