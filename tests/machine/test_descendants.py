@@ -162,3 +162,89 @@ def test_without_a_process_table_nothing_is_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "listdir", no_table)
     assert descendants.process_table() == {}
     assert descendants.find_members(mark="m", parent=os.getpid()) == []
+
+
+COMMAND = """
+import os, subprocess, sys
+from accord.machine import descendants
+descendants.adopt_orphans_later()
+descendants.before_start(())
+starting = [sys.executable, "-c", *sys.argv[1:]]
+subprocess.Popen(starting, env=descendants.marked()).wait()
+sys.stdin.readline()
+descendants.end_descendants(float(sys.argv[3]))
+print("ended", flush=True)
+"""
+
+FORKER = """
+import os, signal, sys, time
+line = os.open(sys.argv[1], os.O_WRONLY)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.environ.clear()
+if os.fork():
+    os._exit(0)
+os.setsid()
+os.write(line, b"daemon\\n")
+os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", '''
+import os, time
+while not os.fork():
+    os.setsid()
+    time.sleep(0.002)
+'''], {})
+"""
+"""A daemon that is a new process every few milliseconds, without group, mark or parent."""
+
+IMPOSTOR = """
+import os, sys
+line = os.open(sys.argv[1], os.O_WRONLY)
+os.set_inheritable(line, True)
+if os.fork():
+    os._exit(0)
+os.setsid()
+mark = os.environ["ACCORD_TREE"].split(":")[-1]
+os.write(line, b"daemon\\n")
+os.environ["ACCORD_KEPT"] = mark.partition(".")[0]
+os.execvp("sleep", ["sleep", "1000"])
+"""
+"""A daemon that says of itself what is said of a browser of the user's."""
+
+
+@pytest.mark.parametrize("terminate_seconds", ["0", "0.1"])
+@pytest.mark.parametrize("program", [FORKER, IMPOSTOR])
+async def test_what_hides_is_ended(
+    lifeline: Lifeline, program: str, terminate_seconds: str
+) -> None:
+    """Issue 12: our commands end every descendant, also one that does not want to be found."""
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, program, str(lifeline.path), terminate_seconds],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as command:
+        try:
+            with anyio.fail_after(HANG_SECONDS):
+                assert await lifeline.word() == "daemon"
+                said, _ = await anyio.to_thread.run_sync(command.communicate, "\n")
+                await lifeline.all_dead()
+        finally:
+            command.kill()
+    assert said == "ended\n"
+
+
+async def test_children_from_before_our_time_are_left_alone(lifeline: Lifeline) -> None:
+    """Ours: `server & exec accord run ...` does not end the server."""
+    script = f'sleep 1000 >&9 & echo $! >&9; exec "{sys.executable}" -c "$0" pass - 0'
+    with subprocess.Popen(
+        [*lifeline.shell(script), COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as command:
+        with anyio.fail_after(HANG_SECONDS):
+            server = int(await lifeline.word())
+            try:
+                said, _ = await anyio.to_thread.run_sync(command.communicate, "\n")
+                found = descendants.read_process(server)
+                assert found is not None
+                assert not found.is_dead
+            finally:
+                os.kill(server, signal.SIGKILL)
+                command.kill()
+    assert said == "ended\n"

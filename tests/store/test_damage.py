@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tests.store.damaging import (
     SESSIONS,
     UPDATES,
     Damaging,
+    changed,
     make_store,
     overwritten,
     page_damages,
@@ -246,3 +248,72 @@ def test_rescue_never_writes_over_a_file(whole: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not written over"):
         rescue(path, taken)
     assert taken.read_text() == "mine"
+
+
+def test_a_rescue_that_fails_leaves_nothing(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: on a full disk an empty store was left, which looks like what was saved."""
+    path = damaged_copy(whole, tmp_path / "damaged", lambda _: None)
+
+    def small(*arguments: Any) -> sqlite3.Connection:
+        connection = open_file(*arguments)
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    monkeypatch.setattr("accord.store.rescue.open_file", small)
+    with pytest.raises(
+        StoreError, match=r"no space left for .*sessions-rescued.sqlite3;"
+    ) as failed:
+        rescue(path)
+    assert failed.value.reason == "store_full"
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_name_that_is_taken_meanwhile_stays(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: two that rescue at the same time do not write to one file."""
+    path = damaged_copy(whole, tmp_path / "damaged", lambda _: None)
+    place = tmp_path / "place"
+
+    def late(*arguments: Any) -> sqlite3.Connection:
+        place.write_text("mine")
+        return open_file(*arguments)
+
+    monkeypatch.setattr("accord.store.rescue.open_file", late)
+    with pytest.raises(StoreError, match="not written over"):
+        rescue(path, place)
+    assert place.read_text() == "mine"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["damaged", "place"]
+
+
+def test_a_store_in_use_is_saved_as_it_is_at_one_time(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: updates were lost that moved from the log into the file between two reads."""
+    path = damaged_copy(whole, tmp_path / "damaged", lambda _: None)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("UPDATE sessions SET title = 'in the log'")
+    read_bytes = Path.read_bytes
+
+    def then_moved(source: Path) -> bytes:
+        data = read_bytes(source)
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", then_moved)
+    target = rescue(path).target
+    writer.close()
+    store = SqliteStore(target)
+    page = anyio.run(store.list, None, None)
+    assert {one.title for one in page.sessions} == {"in the log"}
+
+
+def test_updates_that_became_text_are_saved_as_updates(whole: Path, tmp_path: Path) -> None:
+    """Ours: one damaged byte makes text of a blob, and what was saved could not be opened."""
+    as_text = changed("UPDATE events SET data = CAST(data AS TEXT) WHERE seq = 3")
+    rescued = rescue(damaged_copy(whole, tmp_path / "damaged", as_text))
+    assert (rescued.updates, rescued.unreadable) == (SESSIONS * UPDATES, 0)
+    refused = anyio.run(use, rescued.target)
+    assert refused == []

@@ -16,6 +16,7 @@ Always holds
     * Nothing older than this process and nothing that it does not descend from is signalled.
     * A program that was started with the environment of `kept` is left alone, with all its own
       descendants: a browser that the user opened is theirs.
+    * So are children that a command of ours had before it began (`server & exec accord run`).
     * Exit statuses of known children are left to those who wait for them.
 
 Without /proc (macOS, for instance) nothing is found here; process groups are all there is.
@@ -45,6 +46,9 @@ KILL_SECONDS = 2.0
 
 POLL_SECONDS = (0.005, 0.05)
 """How often the process table is read while we wait, at first and later."""
+
+QUICK_POLL_SECONDS = 0.001
+"""How often the lists of children are read while we kill."""
 
 REAP_SECONDS = 5.0
 """An adopted orphan that ended is collected when nobody else has done so for this long."""
@@ -92,6 +96,21 @@ def read_process(pid: int) -> Process | None:
         return None
 
 
+def children_of(pid: int) -> list[int]:
+    """The children of a process, from the system's own lists; empty where it keeps none.
+
+    One read takes microseconds, where the whole table takes milliseconds.
+    """
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found.extend(map(int, file.read().split()))
+    except OSError:
+        pass
+    return found
+
+
 def _variable(pid: int, name: str) -> bytes:
     """The value of an environment variable of a process, as far as it can be read."""
     try:
@@ -115,11 +134,12 @@ def find_members(
     parent: int | None = None,
     groups: Collection[int] = (),
     spared: Collection[int] = (),
+    keeper: str = "",
     started_after: int = 0,
 ) -> list[Process]:
     """The living processes with a mark, in a group or below a parent, with all their descendants.
 
-    Those in `spared` and those that are kept are left out, with their own descendants.
+    Those in `spared` and those that carry `keeper` are left out, with their own descendants.
     """
     table = {pid: one for pid, one in process_table().items() if one.started >= started_after}
     children: dict[int, list[Process]] = {}
@@ -132,18 +152,26 @@ def find_members(
         for process in table.values()
         if process.group in groups or (mark is not None and has_mark(process.pid, mark))
     )
-    keeper = (mark or "").partition(".")[0].encode()
     members: dict[int, Process] = {}
     while waiting:
         process = waiting.pop()
         if process.pid in members or process.pid in left_out:
             continue
-        if keeper and _variable(process.pid, KEPT_VARIABLE) == keeper:
+        if keeper and _is_kept(process.pid, keeper):
             left_out.add(process.pid)
             continue
         members[process.pid] = process
         waiting.extend(children.get(process.pid, ()))
     return [process for process in members.values() if not process.is_dead]
+
+
+def _is_kept(pid: int, keeper: str) -> bool:
+    return _variable(pid, KEPT_VARIABLE) == keeper.encode()
+
+
+def _is_gone(process: Process) -> bool:
+    found = read_process(process.pid)
+    return found is None or found.started != process.started
 
 
 def send(process: Process, number: int) -> bool:
@@ -173,10 +201,12 @@ def end_members(
     find: Callable[[], list[Process]],
     terminate_seconds: float = TERMINATE_SECONDS,
     kill_seconds: float = KILL_SECONDS,
+    kill_quickly: Callable[[float], None] | None = None,
 ) -> None:
     """SIGTERM to all that `find` finds, then SIGKILL, again and again until it finds no more.
 
     Returns at the latest after both bounds.  Processes that we may not signal are not waited for.
+    `kill_quickly` is given the time at which it has to return.
     """
     asked: set[tuple[int, int]] = set()
 
@@ -188,20 +218,26 @@ def end_members(
         # A stopped process acts on SIGTERM only after it was woken.
         return send(process, signal.SIGTERM) and send(process, signal.SIGCONT)
 
-    if terminate_seconds > 0 and _until_none(find, ask, terminate_seconds):
-        return
-    _until_none(find, lambda process: send(process, signal.SIGKILL), kill_seconds)
+    over = terminate_seconds > 0 and _until_none(find, ask, time.monotonic() + terminate_seconds)
+    deadline = time.monotonic() + kill_seconds
+    if kill_quickly is not None:
+        kill_quickly(deadline)
+    if not over:
+        _until_none(find, lambda process: send(process, signal.SIGKILL), deadline)
 
 
 def _until_none(
-    find: Callable[[], list[Process]], end: Callable[[Process], bool], seconds: float
+    find: Callable[[], list[Process]], end: Callable[[Process], bool], deadline: float
 ) -> bool:
-    deadline = time.monotonic() + seconds
     pause, pause_max = POLL_SECONDS
+    looks = 1
     while True:
-        # All of them get their signal, also after one that could not be signalled.
-        signalled = [end(process) for process in find()]
-        if not any(signalled):
+        # All of them get their signal, also after one that could not be signalled.  Who left in
+        # the meantime may have left a child in its place.
+        acted = [end(process) or _is_gone(process) for process in find()]
+        # A child that was made while the table was read is not in it: nothing has to be seen twice.
+        looks = 2 if any(acted) else looks - 1
+        if not looks:
             return True
         if time.monotonic() >= deadline:
             return False
@@ -214,6 +250,9 @@ class _OwnTree:
 
     def __init__(self) -> None:
         self.mark = ""
+        # Not part of the mark: every program that we start can read that one.
+        self.keeper = ""
+        self.older: set[tuple[int, int]] = set()
         self.count = 0
         self.adopts = False
         self.wants_orphans = False
@@ -230,9 +269,46 @@ class _OwnTree:
         return find_members(
             mark=self.own_mark(),
             parent=own.pid if self.adopts else None,
-            spared=self.spared,
+            spared=self.all_spared(),
+            keeper=self.keeper,
             started_after=own.started,
         )
+
+    def all_spared(self) -> set[int]:
+        """The children that are left alone: known ones, and those from before our time."""
+        found = ((read_process(pid), started) for pid, started in self.older)
+        return self.spared | {one.pid for one, started in found if one and one.started == started}
+
+    def kill_quickly(self, deadline: float) -> None:
+        """SIGKILL to everything below us by the lists of children, until they are empty.
+
+        A program that forks and ends, over and over, is another process each time the whole
+        table has been read.  It is always in one of these lists.
+        """
+        looks, refused = 2, set[int]()
+        while self.adopts and looks and time.monotonic() < deadline:
+            found = [one for one in self.below() if one.pid not in refused]
+            looks = 2 if found else looks - 1
+            for process in found:
+                if not send(process, signal.SIGKILL) and not _is_gone(process):
+                    refused.add(process.pid)
+            if found:
+                time.sleep(QUICK_POLL_SECONDS)
+
+    def below(self) -> list[Process]:
+        """What lives below this process and has to end with it, by the lists of children."""
+        members: dict[int, Process] = {}
+        left_out = self.all_spared()
+        waiting = children_of(os.getpid())
+        while waiting:
+            process = read_process(waiting.pop())
+            if process is None or process.is_dead or process.pid in members:
+                continue
+            if process.pid in left_out or (self.keeper and _is_kept(process.pid, self.keeper)):
+                continue
+            members[process.pid] = process
+            waiting.extend(children_of(process.pid))
+        return list(members.values())
 
     def own_mark(self) -> str:
         if not self.mark:
@@ -292,8 +368,9 @@ def kept(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Nothing of ours ends it, nor what it starts: a browser, an editor with a window.
     """
+    _own.keeper = _own.keeper or os.urandom(8).hex()
     made = dict(os.environ if env is None else env)
-    made[KEPT_VARIABLE] = _own.own_mark()
+    made[KEPT_VARIABLE] = _own.keeper
     return made
 
 
@@ -331,6 +408,9 @@ def adopt_orphans_later() -> None:
     Loading what it needs takes a moment, which a command that starts nothing can do without.
     """
     _own.wants_orphans = _own.reaps = True
+    # Whoever became this program by `exec` may have had children.
+    found = (read_process(pid) for pid in children_of(os.getpid()))
+    _own.older = {(one.pid, one.started) for one in found if one is not None}
 
 
 def before_start(known: Iterable[int]) -> None:
@@ -347,7 +427,7 @@ def end_descendants(
 
     After `adopt_orphans` that is every descendant of this process.  Blocks within both bounds.
     """
-    end_members(_own.find, terminate_seconds, kill_seconds)
+    end_members(_own.find, terminate_seconds, kill_seconds, _own.kill_quickly)
 
 
 def kill_descendants() -> None:

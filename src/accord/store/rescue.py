@@ -3,6 +3,7 @@
 What always holds
     * The damaged file and its log are read, and nothing else is done to them.
     * A file that exists is never written over.
+    * The new store is there when it is whole, and not before.
     * What is saved is whole: a session whose own row is lost gets one that says so, and an update
       that is no update any more is left out and counted.
 """
@@ -28,7 +29,10 @@ __all__ = ["Rescued", "rescue"]
 
 SESSION_COLUMNS, EVENT_COLUMNS, KEPT_COLUMNS, PRUNED_COLUMNS = 12, 4, 3, 5
 SUFFIX = "-rescued"
+PART_SUFFIX = ".part"
 NUMBERS_MAX = 10_000
+READS_MAX = 20
+LOG_HEAD_BYTES = 32
 LOST_TITLE = "A rescued session; its title and folder were lost"
 
 
@@ -72,22 +76,65 @@ def rescue(source: Path, target: Path | None = None) -> Rescued:
         raise StoreError("store_damaged", text, path=str(source))
     place = _free_name(source) if target is None else target
     if os.path.lexists(place):
-        text = f"{place} exists, and is not written over; choose another name"
-        raise StoreError("store_unreachable", text, path=str(place))
-    return _write(found, place)
+        raise _taken(place)
+    # Unique: several may be at it at a time.
+    part = place.with_name(f"{place.name}.{os.getpid()}{PART_SUFFIX}")
+    try:
+        rescued = _write(found, part)
+        _put_in_place(part, place)
+    except StoreError as error:
+        # It is the part of a file that the user never sees.
+        text = str(error).replace(str(part), str(place))
+        raise StoreError(error.reason, text, path=str(place)) from None
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            Path(f"{part}{suffix}").unlink(missing_ok=True)
+    rescued.target = place
+    return rescued
+
+
+def _taken(place: Path) -> StoreError:
+    text = f"{place} exists, and is not written over; choose another name"
+    return StoreError("store_unreachable", text, path=str(place))
+
+
+def _put_in_place(part: Path, place: Path) -> None:
+    try:
+        # Fails where somebody else took the name meanwhile.
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        part.replace(place)
+    except FileExistsError:
+        raise _taken(place) from None
+    except OSError as error:
+        raise explained(error, place) from None
 
 
 def _read(source: Path) -> tuple[bytes, bytes]:
+    """The file and its log as they were at one time, also where another process writes to them.
+
+    Whoever begins the log anew writes another head.  While it has the same one, it holds every
+    page that was copied into the file in the meantime.
+    """
+    for _ in range(READS_MAX):
+        head = _read_log(source, LOG_HEAD_BYTES)
+        try:
+            data = source.read_bytes()
+        except OSError as error:
+            text = f"{source} cannot be read: {error.strerror}"
+            raise StoreError("store_unreachable", text, path=str(source)) from None
+        log = _read_log(source)
+        if head == log[:LOG_HEAD_BYTES] == _read_log(source, LOG_HEAD_BYTES):
+            break
+    return data, log
+
+
+def _read_log(source: Path, size: int = -1) -> bytes:
     try:
-        data = source.read_bytes()
-    except OSError as error:
-        text = f"{source} cannot be read: {error.strerror}"
-        raise StoreError("store_unreachable", text, path=str(source)) from None
-    try:
-        return data, Path(f"{source}-wal").read_bytes()
+        with open(f"{source}-wal", "rb") as file:
+            return file.read(size)
     except OSError:
         # There is none, as is usual.
-        return data, b""
+        return b""
 
 
 def _free_name(source: Path) -> Path:
@@ -119,11 +166,16 @@ def _take(found: _Found, row: StoredRow, is_update: Any) -> bool:
             found.kept[number, name] = value
     elif row.rowid is None and len(values) == EVENT_COLUMNS:
         number, seq, at, data = values
+        if isinstance(data, str):
+            # The same bytes under another name.
+            data = data.encode()
+        if not all(isinstance(one, int) for one in (number, seq, at)):
+            return False
         try:
             is_update(data)
-            found.events.setdefault(int(number), {})[int(seq)] = (int(at), data)
         except (Invalid, TypeError, ValueError):
             return False
+        found.events.setdefault(number, {})[seq] = (at, data)
     elif row.rowid is None and len(values) == PRUNED_COLUMNS and isinstance(values[0], str):
         found.pruned[values[0]] = values
     return True
@@ -150,10 +202,12 @@ def _take_session(found: _Found, number: int, values: Any) -> bool:
 
 
 def _write(found: _Found, target: Path) -> Rescued:
-    """Make the new store, whole or not at all."""
+    """Make the new store."""
     rescued = Rescued(target, unreadable=found.unreadable)
     connection = open_file(target, "FULL")
     try:
+        # All of it has to be in the file itself; whether a log got there, closing does not say.
+        connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN IMMEDIATE")
         for number in sorted({*found.sessions, *found.events}):
             _write_session(connection, found, number, rescued)
