@@ -20,6 +20,7 @@ WRITERS = {
     "agent/agent.py": "the name of an agent, from its own program",
     "agent/draft_logins.py": "a traceback, made visible",
     "agent/leaving.py": "a sentence of ours",
+    "machine/shutdown.py": "a sentence of ours, when the process is about to end",
     "proxy/ready/context.py": "a sentence of ours, made visible",
     "builtin/tools/line_search.py": "a process of ours writes JSON to a pipe of ours",
     "conformance/mcp_recorder.py": "an MCP server: its standard output is the wire",
@@ -72,7 +73,11 @@ def test_text_is_made_visible_in_one_place() -> None:
         "terminal/model/text/cleaning.py",
         "agent/elicitation.py",
         "agent/files.py",
+        "agent/remembered_answers.py",
+        "client/asking.py",
         "client/commands.py",
+        "client/shell/scanner.py",
+        "machine/executed_files.py",
     }
     found = {
         name

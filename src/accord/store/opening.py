@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
+from accord.machine.visible_text import visible_line
 from accord.store.migrations import bring_up_to_date, check_schema
 
 Synchronous = Literal["NORMAL", "FULL"]
@@ -179,7 +180,7 @@ def _code(error: Exception) -> int:
 
 def _short(why: str) -> str:
     """What SQLite said, without what it quoted of the damage."""
-    plain = "".join(one if one.isprintable() else "?" for one in why)
+    plain = visible_line(why)
     return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
 
 
