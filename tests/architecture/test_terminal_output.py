@@ -20,7 +20,7 @@ WRITERS = {
     "agent/agent.py": "the name of an agent, from its own program",
     "agent/draft_logins.py": "a traceback, made visible",
     "agent/leaving.py": "a sentence of ours",
-    "machine/shutdown.py": "a sentence of ours",
+    "machine/shutdown.py": "a sentence of ours, when the process is about to end",
     "proxy/ready/context.py": "a sentence of ours, made visible",
     "builtin/tools/line_search.py": "a process of ours writes JSON to a pipe of ours",
     "conformance/mcp_recorder.py": "an MCP server: its standard output is the wire",

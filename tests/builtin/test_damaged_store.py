@@ -140,3 +140,14 @@ def test_rescue_tells_what_was_saved(home: Home) -> None:
     assert path.read_bytes() == before
     new.replace(path)
     assert home.accord("sessions", "list").out.count("About") == 4
+
+
+def test_rescue_tells_about_the_log_of_the_damaged_store(home: Home) -> None:
+    """A log that stays would be replayed into the new file."""
+    path = home.state / "sessions.sqlite3"
+    NAMED["schema text"](path)
+    log = path.with_name(f"{path.name}-wal")
+    log.write_bytes(b"")
+    rescued = home.accord("sessions", "rescue")
+    assert rescued.code == 0, rescued
+    assert f"move it away together with {log}, then put the new file" in rescued.out

@@ -45,21 +45,22 @@ class Home:
             "NO_COLOR": "1",
         }
 
-    def accord(self, *words: str, stdin: str = "") -> Ended:
-        """Run `accord` in the project, without a terminal."""
+    def accord(self, *words: str, stdin: str = "", together: bool = False) -> Ended:
+        """Run `accord` in the project, without a terminal; `together` is `2>&1`."""
         done = subprocess.run(
             [sys.executable, "-m", "accord", *words],
             cwd=self.project,
             env=self.env,
             input=stdin,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if together else subprocess.PIPE,
             text=True,
             timeout=SECONDS_MAX,
             check=False,
             # Without a controlling terminal there is nobody to ask, wherever the tests run.
             start_new_session=True,
         )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return Ended(done.returncode, done.stdout, done.stderr or "")
 
     def run(self, *words: str, agent: Sequence[str] = AGENT, stdin: str = "") -> Ended:
         """`accord run` with the test's agent."""

@@ -354,3 +354,12 @@ def test_a_command_after_two_dashes_is_for_those_that_start_one(home: Home) -> N
     done = home.accord("permissions", "list", "--", "x")
     assert done.code == 2
     assert "after --" in done.error
+
+
+def test_one_log_of_both_streams_is_in_order(home: Home) -> None:
+    """Ours: with `2>&1` the end of a command stood after what was said about it."""
+    prompt = "run echo one; run echo two"
+    words = ("run", prompt, "--allow", "execute", "--", *AGENT)
+    lines = [line.strip() for line in home.accord(*words, together=True).out.splitlines()]
+    told = [line for line in lines if line in ("● completed", "exit=0 denied=False")]
+    assert told == ["● completed", "exit=0 denied=False"] * 2

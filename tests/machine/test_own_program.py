@@ -15,6 +15,7 @@ import pytest
 import accord
 from accord.client.bounded_regex import found_in
 from accord.errors import SpawnFailed
+from accord.machine import own_program
 from accord.machine.own_program import (
     ROOT,
     ignore_working_directory,
@@ -194,6 +195,13 @@ def test_an_interpreter_that_does_not_know_itself_says_so(monkeypatch: pytest.Mo
         own_command("agent")
     assert anyio.run(found_in, "b+", "abbc") is None
     assert anyio.run(problem, {"pattern": "b+"}, "abc") is not None
+
+
+def test_a_zip_archive_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: Python's own words for it were "can't find '__main__' module"."""
+    monkeypatch.setattr(own_program, "PACKAGE", "/somewhere/accord.pyz/accord")
+    with pytest.raises(SpawnFailed, match=r"accord\.pyz/accord is in a zip archive"):
+        own_command("agent")
 
 
 def test_files_and_lines_of_ours_have_the_standard_library_only(project: Path) -> None:

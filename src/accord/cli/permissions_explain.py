@@ -119,9 +119,9 @@ def _explained(arguments: Namespace, config: Config, facts: Facts, folder: str) 
         doubtful = (one for one in (*rules, *(read for _, read in held)) if _asks(one, facts))
         read = next(doubtful, None)
     if read is None:
-        answers = "" if decides.grants is None else " and no remembered answer"
-        where = f"no rule of {path}" if os.path.exists(path) else f"no rule, as {path} is missing,"
-        return _Explained(effect, None, f"{where}{answers} speaks of it", None, others)
+        where = f"nothing in {path} applies" if os.path.exists(path) else f"there is no {path}"
+        answers = "" if decides.grants is None else ", and no remembered answer applies"
+        return _Explained(effect, None, f"{where}{answers}", None, others)
     source = path
     for grant, one in held:
         if one is read:

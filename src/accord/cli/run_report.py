@@ -87,12 +87,15 @@ class TextReport:
         self._speaker: Message | None = None
         # Whether the last line of the messages is still open.
         self._open = False
+        # Whether messages that wait came before the activity that waits.
+        self._messages_first = False
 
     def began(self, client: Client, session: Session) -> None:
         """Nothing: the agent's own words begin."""
 
     def update(self, update: Update) -> None:
         """Show it; on a pipe, messages as they are."""
+        self._messages_first = self._out.has_waiting
         self._printer.show(update)
         if not self._together and update.kind == "message" and update.text:
             if self._speaker is not None and self._speaker is not update.item:
@@ -108,20 +111,23 @@ class TextReport:
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """End the last line."""
+        self._messages_first = True
         self._printer.pause()
         if self._open:
             self._out.write("\n")
 
     @property
     def is_full(self) -> bool:
-        """Whether either is."""
+        """Whether either is, or both wait: in a log that has both, their order counts."""
+        if self._out.has_waiting and self._error.has_waiting:
+            return True
         return self._out.is_full or self._error.is_full
 
     async def drain(self) -> None:
-        """Write."""
-        await self._out.drain()
-        if self._error is not self._out:
-            await self._error.drain()
+        """Write, in the order in which it came."""
+        streams = (self._error, self._out)
+        for stream in reversed(streams) if self._messages_first else streams:
+            await stream.drain()
 
 
 class QuietReport:

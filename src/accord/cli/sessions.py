@@ -45,10 +45,13 @@ examples:
   accord sessions show 3f2a
   accord sessions export 3f2a --format json > session.json
   accord sessions prune --older-than 90
+  accord sessions rescue --to saved.sqlite3
 """
 # A hundred years; a date cannot be much further away.
 DAYS_MAX = 36_500
 TITLE_CHARACTERS_MAX = 60
+# What SQLite keeps beside a store, after the store's own name.
+LOG_SUFFIXES = ("-wal", "-shm")
 
 Command: TypeAlias = Callable[[SqliteStore, Namespace], Coroutine[Any, Any, int]]
 
@@ -82,8 +85,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     prune.add_argument("--keep", metavar="N", type=_count, default=0, help="but not the N newest")
     prune.add_argument("--json", action="store_true", help="the ids as one JSON object")
     rescue = what.add_parser("rescue", help="save what can be read of a damaged store")
-    rescue.add_argument("--from", dest="source", metavar="FILE", type=Path, help="the damaged one")
-    rescue.add_argument("--to", dest="target", metavar="FILE", type=Path, help="the new one")
+    rescue.add_argument(
+        "--from", dest="source", metavar="FILE", type=Path, help="the damaged store"
+    )
+    rescue.add_argument("--to", dest="target", metavar="FILE", type=Path, help="the new store")
 
 
 def _days(text: str) -> float:
@@ -146,10 +151,19 @@ def _rescue(arguments: Namespace) -> int:
     if lost:
         say(f"At least {_counted(lost, 'row')} could not be read.")
     else:
-        say("Nothing that could be seen was lost.")
+        say("No loss was found.")
     say(f"{source} was left as it is.")
-    say("To go on with what was saved, put the new file in its place.")
+    say(f"To go on with what was saved, {_replacing(source)}.")
     return 0
+
+
+def _replacing(source: Path) -> str:
+    """How to put the new file in the place of the damaged one."""
+    logs = [f"{source}{suffix}" for suffix in LOG_SUFFIXES if os.path.lexists(f"{source}{suffix}")]
+    if not logs:
+        return "put the new file in its place"
+    # SQLite would replay the old log into the new file.
+    return f"move it away together with {' and '.join(logs)}, then put the new file in its place"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -32,7 +32,16 @@ _LIBRARY = (
 
 
 def own_command(*words: str) -> tuple[str, ...]:
-    """The command line of `accord WORDS`, safe to start in any folder."""
+    """The command line of `accord WORDS`, safe to start in any folder.
+
+    Raises:
+        SpawnFailed: the interpreter is not known, or Accord is imported from a zip archive.
+    """
+    if not os.path.isdir(PACKAGE):
+        raise SpawnFailed(
+            f"cannot start another process of Accord: {PACKAGE} is in a zip archive;"
+            " install Accord, or pack it with a tool that unpacks it before it runs"
+        )
     path = import_path()
     # An isolated interpreter has its own entries without being told.
     more = not all(entry == ROOT or _is_of_python(entry) for entry in path)

@@ -248,7 +248,7 @@ async def test_the_journal_outlives_the_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["allow_always", "reject_always"])
-async def test_an_always_is_remembered_for_the_kind(tmp_path: Path, kind: str) -> None:
+async def test_an_always_is_remembered_for_the_file(tmp_path: Path, kind: str) -> None:
     """Contract: remembered grants are the library's job; the tools must use them."""
     (tmp_path / "a.txt").write_text("1 2")
     async with bench(tmp_path) as b:
@@ -256,4 +256,7 @@ async def test_an_always_is_remembered_for_the_kind(tmp_path: Path, kind: str) -
         first = await edit(b, "a.txt", "1", "one")
         second = await edit(b, "a.txt", "2", "two")
         assert first.ok is second.ok is (kind == "allow_always")
+        # Nobody was asked the second time, and that is what is said.
+        assert ("for the session" in second.text) is (kind == "reject_always")
+        assert "for the session" not in first.text
         assert len(b.asked) == 1

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from accord.builtin.tools.toolbox import Toolbox
 
 REFUSED = "The user said no."
+REFUSED_BEFORE = "The user rejected this for the session."
 
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
 
@@ -148,9 +149,11 @@ async def permit(
         return None
     answer = decided(box.turn.session, act)
     chosen: PermissionOption | None = None
+    refused = REFUSED_BEFORE
     if answer is None:
+        refused = REFUSED
         chosen = await call.choose_for(act, reason, options=options, **command)
         answer = chosen is not None and chosen.allows
     if not answer:
-        raise ToolFailed(f"{REFUSED} {doing} did not happen.", denied="user")
+        raise ToolFailed(f"{refused} {doing} did not happen.", denied="user")
     return chosen

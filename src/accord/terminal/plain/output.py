@@ -49,6 +49,11 @@ class Output:
         self._waiting_chars += len(text)
 
     @property
+    def has_waiting(self) -> bool:
+        """Whether something was taken that is not written yet."""
+        return self._waiting_chars > 0 or len(self._rest) > 0
+
+    @property
     def is_full(self) -> bool:
         """Whether it is time to `drain`."""
         return self._waiting_chars > WAITING_CHARS_MAX

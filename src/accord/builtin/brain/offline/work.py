@@ -20,6 +20,7 @@ from accord.builtin.brain.offline.runners import (
     python_of,
 )
 from accord.builtin.brain.offline.runs import TestRun
+from accord.builtin.tools.showing import REFUSED_BEFORE
 from accord.errors import RequestFailed
 from accord.machine.own_program import interpreter
 from accord.machine.programs import find_program
@@ -71,7 +72,8 @@ class Work:
     async def refused(self, text: str, what: str, denied: str | None) -> None:
         """Say that something was not done, and who decided that."""
         if denied == "user":
-            await self.say(f"All right, {what}: you said no.")
+            when = " for this session" if text.startswith(REFUSED_BEFORE) else ""
+            await self.say(f"All right, {what}: you said no{when}.")
         else:
             await self.say(text)
 

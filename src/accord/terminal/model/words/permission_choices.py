@@ -33,7 +33,7 @@ _DIGITS_MAX = 9
 _TAILS: dict[Scope, str] = {"session": "for this session", "workspace": "always in this folder"}
 # What we offer as a whole where the agent did not ask and so offers nothing itself.
 _EVERY = {"execute": "every command", "edit": "every edit in this folder"}
-_AGENT_REMEMBERS = "The agent remembers this, in its own way."
+_AGENT_REMEMBERS = "The agent remembers this, and only the agent can forget it."
 
 
 @dataclass(frozen=True, slots=True)
