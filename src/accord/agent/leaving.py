@@ -13,8 +13,6 @@ import threading
 from collections.abc import Sequence
 from time import monotonic
 
-from accord.machine.descendants import kill_descendants
-
 
 class Departure:
     """Bounds how long the process lives once its client is gone.
@@ -66,7 +64,10 @@ def exit_code(error: BaseException) -> int:
 
 def _leave(code: int) -> None:
     try:
-        kill_descendants()
+        # A process that has not loaded this has started nothing.
+        descendants = sys.modules.get("accord.machine.descendants")
+        if descendants is not None:
+            descendants.kill_descendants()
         with contextlib.suppress(OSError, ValueError, AttributeError):
             sys.stderr.write("accord: the client is gone and a handler does not stop; leaving\n")
         for stream in (sys.stdout, sys.stderr):

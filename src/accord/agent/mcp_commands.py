@@ -11,7 +11,6 @@ import logging
 import os
 
 from accord.errors import RequestError
-from accord.machine.programs import find_program
 from accord.schema import v1
 from accord.schema.struct import UNSET
 
@@ -22,6 +21,8 @@ def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
     """The server with an absolute command; refused where there is none."""
     if server.type is not UNSET or server.command is UNSET or os.path.isabs(server.command):
         return server
+    from accord.machine.programs import find_program
+
     command = server.command
     found = None if os.path.dirname(command) else find_program(command)
     if found is None:

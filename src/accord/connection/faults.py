@@ -11,7 +11,6 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import AccordError, ConnectionLost, RequestError, RequestFailed, StoreError
-from accord.machine.logs import log_redactor
 from accord.schema.codec import Invalid, encode
 
 if TYPE_CHECKING:
@@ -73,6 +72,7 @@ def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 def report(error: BaseException, heading: str) -> None:
     """Show an exception with its traceback on stderr, for whoever wrote the handler."""
+    from accord.machine.logs import log_redactor
     from accord.machine.visible_text import visible
 
     text = "".join(traceback.format_exception(error))
