@@ -42,6 +42,7 @@ from accord.tracing.frames import Speaker
 from accord.tracing.recording import frame_line, header_line, read_recording, stderr_line
 from accord.tracing.scribe import Scribe
 from tests.cli.canaries import FORMS, KNOWN, Planted, numbers_in, planted, secret
+from tests.proxy.ready.opening import opened
 from tests.proxy.wires import Wire, around
 
 PLANTED = list(planted())
@@ -144,11 +145,16 @@ async def test_no_secret_that_an_agent_tells_passes_guard(version: str) -> None:
         # The known value says nothing about where it was.
         and not (may_pass_guard(one) and KNOWN in secret(one.number))
     ]
+    # An answer to `initialize` is read before anything else passes, so each has a guard of its own.
+    first = [[one] for one in messages if one.method == "initialize"]
+    later = [one for one in messages if one.method != "initialize"]
     heard = 0
-    for start in range(0, len(messages), 200):
-        proxy = guard(otherwise="allow", secrets=[KNOWN])
+    for some in [*first, *(later[start : start + 200] for start in range(0, len(later), 200))]:
+        proxy = guard(otherwise="allow", secrets=[KNOWN], passing=["_*"])
         async with around(proxy) as (client, agent, _, ended):
-            for one in messages[start : start + 200]:
+            if some[0].method != "initialize":
+                await opened(client, agent, int(version[1]))
+            for one in some:
                 await say(client, agent, one)
             await agent.transport.aclose()
             with anyio.fail_after(30):
@@ -169,7 +175,8 @@ async def say(client: Wire, agent: Wire, one: Planted) -> None:
         agent.say(message)
         return
     # What the client asks for has nothing to do with what it is answered.
-    client.request(f"c{one.number}", one.method, {"sessionId": "s"})
+    params = {"sessionId": "s"} if one.method != "initialize" else {"protocolVersion": 1}
+    client.request(f"c{one.number}", one.method, params)
     while True:
         heard = await agent.hear()
         if heard.get("method") == one.method and "id" in heard:
@@ -190,9 +197,10 @@ async def test_guard_learns_the_secrets_that_it_sees(of: str) -> None:
         "env": [{"name": "ANY", "value": values[1]}],
         "headers": [{"name": "Authorization", "value": f"Bearer {values[2]}"}],
     }
-    async with around(guard()) as (client, agent, _, _):
+    async with around(guard(passing=["_*"])) as (client, agent, _, _):
+        await opened(client, agent, 1)
         if of == "client":
-            client.request("n", "session/new", {"cwd": "/w", "mcpServers": [server]})
+            client.request("m", "session/new", {"cwd": "/w", "mcpServers": [server]})
             client.request("a", "authenticate", {"credentials": {"apiKey": values[3]}})
             for _ in range(2):
                 asked = await agent.hear()
@@ -457,7 +465,9 @@ async def test_no_secret_in_pieces_passes_guard(stream: str) -> None:
     """Issue 5: at any character; names and hidden characters since issue 12."""
     for form in range(len(FORMS)):
         for frames in list(conversations(STREAMS[stream], form))[5::7]:
-            async with around(guard(secrets=[KNOWN])) as (client, agent, _, ended):
+            proxy = guard(secrets=[KNOWN], passing=["_*"])
+            async with around(proxy) as (client, agent, _, ended):
+                await opened(client, agent, int(stream[1]))
                 for one in frames:
                     agent.say(one)
                 agent.notify("_x/last", {})
