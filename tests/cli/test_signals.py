@@ -208,9 +208,9 @@ from accord.machine import shutdown
 shutdown.TERMINATE_AFTER_SECONDS = shutdown.KILL_AFTER_SECONDS = 0.1
 shutdown.EXIT_AFTER_SECONDS = 0.2
 shutdown.own_process()
-print("ready", flush=True)
 while True:
     try:
+        print("ready", flush=True)
         time.sleep(1000)
     except KeyboardInterrupt:
         pass
