@@ -72,7 +72,7 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert "1 Do it (this time only) 2 Do it twice (this time only)" in shown
+    assert "1 Allow: “Do it” (this time only) 2 Allow: “Do it twice” (this" in shown
     assert "5 Ponder (unknown kind: ponder, approves nothing) n Leave it" in shown
 
 
