@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.call_input import brief_input, input_command, input_folder, input_paths
+from accord.client.policy import Facts, ReadRule, Rule
 from accord.proxy.ready.facts import brief, of_call
+from accord.transcript.tool_call import FileDiff, ToolCall
+from tests.client.deciders import also_changes
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n+x\n*** End Patch"
 DIFF = "--- a/src/a.py\t2026\n+++ b/src/b.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ c.py\n"
@@ -61,3 +67,15 @@ def test_a_folder_has_many_names() -> None:
     """Issue 12: the folder is part of what is approved."""
     assert input_folder({"workdir": "/w"}) == "/w"
     assert input_folder({"cwd": 3}) is None
+
+
+def test_a_change_without_a_kind_is_an_edit(tmp_path: Path) -> None:
+    """Issue 12: agents that know no kinds are covered by a permission to edit, and bound by it."""
+    edit = ReadRule(Rule(effect="allow", kind="edit"))
+    for name, expected in (("a.py", True), (".envrc", False)):
+        call = ToolCall("t")
+        also_changes(call, FileDiff(str(tmp_path / name)))
+        paths = (str(tmp_path / name),)
+        request = PermissionRequest("s", "Write", OWN_OPTIONS, tool_call=call, paths=paths)
+        facts = Facts.of(request, os.path.realpath(tmp_path))
+        assert (facts.kind, edit.covers(facts)) == ("edit", expected)

@@ -15,6 +15,7 @@ EXECUTED = [
     ".git/hooks/pre-commit",
     ".git/config",
     "sub/.git/objects/x",
+    "sub/HEAD",
     ".gitmodules",
     ".gitconfig",
     "tools/hooks/pre-push",
@@ -67,6 +68,8 @@ EXECUTED = [
     ".github",
 ]
 ORDINARY = [
+    "src/head/index.ts",
+    "src/head.c",
     "a.py",
     "src/hooks/useState.ts",
     "src/git/x.py",

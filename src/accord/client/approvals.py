@@ -153,11 +153,11 @@ def approve(
         commands = (facts.command,) if seen or facts.mcp_tool is None else ()
     elif seen and facts.kind in _RUNNING_KINDS and facts.mcp_tool is None and not shown:
         commands = tuple(_commands_in([request.title, request.reason or "", *texts]))
-    writes = _writes(facts, shown, seen=seen)
+    writes = _writes(facts, shown, seen=seen, calls_itself=request.kind)
     return Approval(request.title, facts.kind, commands, facts.cwd, writes, grounds, is_over)
 
 
-def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool) -> Counter[str]:
+def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool, calls_itself: str) -> Counter[str]:
     """How often an approval covers a change of which file; `shown` are the changes of its call."""
     writes: Counter[str] = Counter()
     is_writing = facts.kind in _WRITING_KINDS
@@ -165,7 +165,7 @@ def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool) -> Counter[str]
     if not seen and not (is_writing and is_about_files):
         # A rule that approved a command, a tool or another kind did not look at the files.
         return writes
-    if is_writing or (not shown and _may_be_edit(facts)):
+    if calls_itself in _WRITING_KINDS or (not shown and _may_be_edit(facts)):
         writes.update({path.real for path in facts.paths if path is not None})
     # Whatever the call is named, a person was shown its changes.
     for path, count in Counter(shown).items():

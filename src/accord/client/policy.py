@@ -170,8 +170,10 @@ class Facts:
             placed = place(request.cwd, workspace)
             where = None if placed is None else placed.real
         call = request.tool_call
-        changes = call is not None and bool(call.diffs) and request.kind in _HARMLESS_KINDS
-        # Whoever shows a change is not just looking, whatever it says.
+        # Whoever shows a change is not just looking, whatever it says; some know no kinds.
+        is_other = request.command is None and request.mcp_tool is None
+        looking = _HARMLESS_KINDS | {DEFAULT_KIND} if is_other else _HARMLESS_KINDS
+        changes = call is not None and bool(call.diffs) and request.kind in looking
         kind = "edit" if changes else request.kind
         paths = _placed(request.paths, workspace)
         return cls(

@@ -122,7 +122,8 @@ def executed_place(path: str) -> str | None:
             # A path that ends within the sequence may be a folder that is put there whole.
             if here == sequence[: len(here)]:
                 return "/".join(sequence)
-    return None
+    # A file of this name makes a folder a repository, whose configuration git obeys.
+    return "head" if parts[-1:] == ["head"] else None
 
 
 def touched_places(path: str) -> tuple[str, ...]:

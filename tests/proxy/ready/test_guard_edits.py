@@ -148,3 +148,31 @@ async def test_a_call_that_changes_while_the_user_is_asked_covers_nothing() -> N
         for command in ("ls", "make"):
             agent.request(command, "terminal/create", {"sessionId": "s", "command": command})
             assert (await client.hear())["method"] == "session/request_permission"
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("terminal/create", {"command": "rm"}),
+        ("fs/write_text_file", {"path": "/w/a", "content": "x"}),
+        ("session/request_permission", {}),
+        ("mcp/message", {"method": "tools/call", "params": {"name": "rm"}}),
+    ],
+)
+async def test_a_request_without_an_id_does_not_pass(method: str, more: Json) -> None:
+    """Issue 12: what a proxy cannot judge it does not let pass; some clients do it all the same."""
+    async with around(guard([], otherwise="reject")) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        agent.notify(method, {"sessionId": "s", **more})
+        # What is a notification passes.
+        agent.notify("mcp/message", {"serverId": "x", "method": "notifications/cancelled"})
+        assert (await client.hear())["params"]["method"] == "notifications/cancelled"
+
+
+async def test_a_notification_with_an_id_does_not_pass() -> None:
+    """Issue 12: an update that is asked for is read by nobody here, and shown by some."""
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        agent.request("u", "session/update", {"sessionId": "s", "update": {}})
+        assert "no request of the protocol" in (await agent.hear())["error"]["message"]
+        assert not client.unheard()

@@ -72,8 +72,8 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert "1 Do it (this time only) 2 Do it twice (this time only)" in shown
-    assert "5 Ponder (unknown kind: ponder, approves nothing) n Leave it" in shown
+    assert "1 Allow: “Do it” (this time only) 2 Allow: “Do it twice” (this" in shown
+    assert "5 Ponder (unknown kind: ponder, approves nothing) n Reject: “Leave it”" in shown
 
 
 def test_without_a_way_to_refuse_a_no_is_no_answer() -> None:

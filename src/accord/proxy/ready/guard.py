@@ -46,11 +46,15 @@ OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
 """Requests whose answer ends what is told of a session for now."""
 ASKING: Final = "session/request_permission"
-JUDGED: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create", "mcp/message")
+MCP: Final = "mcp/message"
+JUDGED: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create", MCP)
 """Requests of the agent by which its client does something for it."""
-KNOWN: Final = frozenset({*v1_methods.CLIENT_METHODS, *v2_methods.CLIENT_METHODS})
-"""What an agent may ask or tell its client by the protocol.  Of the requests that are not judged,
-none does more than go on with something that was."""
+_METHODS: Final = (*v1_methods.CLIENT_METHODS.values(), *v2_methods.CLIENT_METHODS.values())
+REQUESTS: Final = frozenset(one.name for one in _METHODS if one.kind != "notification")
+"""What an agent may ask its client by the protocol.  Of those that are not judged, none does more
+than go on with something that was."""
+NOTIFICATIONS: Final = frozenset(one.name for one in _METHODS if one.kind != "request")
+"""What it may tell: a request without an id would pass unjudged, and some clients still do it."""
 NOT_RUNNING: Final = frozenset({None, "pending", "failed", "cancelled"})
 """Statuses of calls that do nothing (yet); words that nobody knows count as running."""
 
@@ -130,13 +134,17 @@ class Guard:
     def asked(self, message: Message) -> None:
         """A request of the agent that nothing else here is for."""
         self.agreed.check(message)
-        if not self._is_known(message):
-            said = f"guard: {message.method} is no method of the protocol and is not passed on"
+        if not self._is_known(message, REQUESTS):
+            said = f"guard: {message.method} is no request of the protocol and is not passed on"
             raise RequestError(METHOD_NOT_FOUND, f"{said}; --pass lets it through by name")
 
     def told(self, message: Message) -> bool | None:
         """A notification of the agent; one that cannot be read is dropped."""
-        is_known = self.agreed.version != 0 and self._is_known(message)
+        is_known = self._is_known(message, NOTIFICATIONS)
+        if message.method == MCP:
+            # What a server is told; calling a tool is a request.
+            is_known |= str(message.params.get("method")).startswith("notifications/")
+        is_known &= self.agreed.version != 0
         if message.method == UPDATE:
             update = message.params.get("update")
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
@@ -144,9 +152,9 @@ class Guard:
             _log.warning("guard: %s cannot be read and is not passed on", message.method)
         return None if is_known else False
 
-    def _is_known(self, message: Message) -> bool:
+    def _is_known(self, message: Message, names: frozenset[str]) -> bool:
         method = message.method
-        return method in KNOWN or any(wildcard(one, method) for one in self._passing)
+        return method in names or any(wildcard(one, method) for one in self._passing)
 
     # ---- permissions
 

@@ -38,7 +38,7 @@ class ChatPermissions(AuditedPermissions):
 def why_denied(decided: Decided) -> str:
     """Who said no, in words for the person."""
     if decided.cancelled:
-        return "nobody answered"
+        return "nobody said yes"
     by = {
         "user": "you said no",
         "rule": "a rule of yours says no",

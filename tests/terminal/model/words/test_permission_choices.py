@@ -49,6 +49,33 @@ def test_what_the_agent_offers_takes_the_place_of_ours_in_its_own_words() -> Non
     assert {one.decision.scope for one in lasting} == {"once"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "expected"),
+    [
+        ("allow_once", "Yes, and don't ask again", "Yes, and don't ask again"),
+        ("allow_once", "Proceed", "Proceed"),
+        ("allow_once", "No, cancel", "Allow: “No, cancel”"),
+        ("allow_once", "Reject", "Allow: “Reject”"),
+        ("allow_once", "Do not allow", "Allow: “Do not allow”"),
+        ("allow_once", "Weiter", "Allow: “Weiter”"),
+        ("reject_once", "No, and tell the agent what to do", "No, and tell the agent what to do"),
+        ("reject_once", "Allow", "Reject: “Allow”"),
+        ("reject_once", "Weiter", "Reject: “Weiter”"),
+        ("allow_always", "Reject", "Allow: “Reject”"),
+        ("reject_always", "Yes", "Reject: “Yes”"),
+    ],
+)
+def test_a_name_that_does_not_say_what_it_does_is_told_that_first(
+    kind: str, name: str, expected: str
+) -> None:
+    """Issue 12: each line is true; the agent chooses the names."""
+    offered = (PermissionOption("x", name, kind),)
+    [found] = [
+        one for one in choices_of(a_request(options=offered), FOLDER) if one.remark[:6] != "Accord"
+    ]
+    assert found.words == expected
+
+
 def test_the_draft_has_the_same_few() -> None:
     """Issue 12: its scopes are ours."""
     keys = [choice.keys for choice in choices_of(a_request(options=DRAFT_OPTIONS), FOLDER)]
@@ -117,7 +144,7 @@ def test_what_cannot_be_remembered_is_not_offered_for_longer() -> None:
     assert words(paths=(), mcp_tool="odd", options=PLAIN) == ["y yes", "n no"]
     # What is allowed by several ways is not ours to choose among.
     several = (option("a", "allow_once"), option("b", "allow_once"))
-    assert words(options=several) == ["1 a", "2 b"]
+    assert words(options=several) == ["1 Allow: “a”", "2 Allow: “b”"]
 
 
 def test_the_question_names_the_keys() -> None:

@@ -13,6 +13,7 @@ What always holds
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -33,6 +34,13 @@ _DIGITS_MAX = 9
 _TAILS: dict[Scope, str] = {"session": "for this session", "workspace": "always in this folder"}
 # What we offer as a whole where the agent did not ask and so offers nothing itself.
 _EVERY = {"execute": "every command", "edit": "every edit in this folder"}
+# How agents name their options.  A name in other words may say the opposite of what it does.
+_YES = "accept|agree|allow|always|approve|confirm|continue|grant|ok|permit|proceed|run|sure|yes"
+_NO = "abort|cancel|decline|deny|disallow|do not|don[’']t|keep|never|no|refuse|reject|skip|stop"
+_SAYS_YES = re.compile(rf"\b(?:{_YES})(?:s|d|ed|ing)?\b", re.IGNORECASE)
+_SAYS_NO = re.compile(rf"\b(?:{_NO})(?:s|d|ed|ing)?\b", re.IGNORECASE)
+_BEGINS_WITH_NO = re.compile(rf"\W*(?:{_NO})\b", re.IGNORECASE)
+
 _AGENT_REMEMBERS = "The agent remembers this, and only the agent can forget it."
 
 
@@ -94,19 +102,28 @@ def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[
     letter = "a" if effect == "allow" else "v"
     return found + [
         Choice(
-            one_line(option.name) or one_line(option.kind),
+            _named(option, effect),
             effect,
             Decision(option.option_id),
             letter if number == 0 else "",
             remark="the agent remembers",
-            covers=f"{one_line(option.name)}. {_AGENT_REMEMBERS}",
+            covers=f"{_named(option, effect)}. {_AGENT_REMEMBERS}",
         )
         for number, option in enumerate(lasting)
     ]
 
 
-def _once(option: PermissionOption, effect: Effect, *, is_only: bool) -> Choice:
+def _named(option: PermissionOption, effect: Effect) -> str:
+    """The agent's name of an option; one that does not say what it does is told that first."""
     words = one_line(option.name) or one_line(option.kind)
+    says = _SAYS_YES if effect == "allow" else _SAYS_NO
+    is_opposite = effect == "allow" and _BEGINS_WITH_NO.match(words) is not None
+    is_plain = says.search(words) is not None and not is_opposite
+    return words if is_plain else f"{effect.capitalize()}: “{words}”"
+
+
+def _once(option: PermissionOption, effect: Effect, *, is_only: bool) -> Choice:
+    words = _named(option, effect)
     letter = {"allow": "y", "reject": "n"}[effect] if is_only else ""
     remark = "" if "once" in words.lower() or effect == "reject" else "this time only"
     return Choice(words, effect, Decision(option.option_id), letter, remark=remark)
@@ -114,7 +131,7 @@ def _once(option: PermissionOption, effect: Effect, *, is_only: bool) -> Choice:
 
 def _scoped(option: PermissionOption, effect: Effect) -> Choice:
     """An option that says how long it holds, where we cannot remember it ourselves."""
-    words = one_line(option.name) or one_line(option.kind)
+    words = _named(option, effect)
     return Choice(words, effect, Decision(option.option_id), covers=f"{words}.")
 
 
