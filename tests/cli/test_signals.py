@@ -208,12 +208,14 @@ from accord.machine import shutdown
 shutdown.TERMINATE_AFTER_SECONDS = shutdown.KILL_AFTER_SECONDS = 0.1
 shutdown.EXIT_AFTER_SECONDS = 0.2
 shutdown.own_process()
+ready = "ready\\n"
 while True:
     try:
-        print("ready", flush=True)
+        # The signal may come as soon as this was read.
+        ready = ready and sys.stdout.write(ready) and sys.stdout.flush()
         time.sleep(1000)
     except KeyboardInterrupt:
-        pass
+        ready = ""
 """
 
 
