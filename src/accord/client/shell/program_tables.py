@@ -43,6 +43,9 @@ _DEVELOPMENT = _words("""
     pyright pytest rollup rubocop ruff rustfmt shellcheck shfmt stylelint tflint tokei tsc
     vite vitest webpack yamllint
 """)
+IDLE = BUILTINS | _TEXT_AND_FILES
+"""Programs that run no code of a project either."""
+
 HARMLESS = BUILTINS | _TEXT_AND_FILES | _DEVELOPMENT
 """Programs that run none of their arguments and make no program of them."""
 
@@ -50,6 +53,16 @@ COPYING = _words("""
     cp curl dd install ln mv patch rsync scp tar tee unzip wget
 """)
 """Programs that make files, which the same line may run afterwards."""
+
+WRITING = _words("""
+    csplit dos2unix iconv ptx shuf sort split tree uniq xxd yq
+""")
+"""Harmless programs that write a file which one of their words names."""
+
+UNPACKING = _words("""
+    7z ar bunzip2 bzip2 cpio csplit gunzip gzip patch split tar unxz unzip xz zstd
+""")
+"""Programs that make files whose names do not stand in the line."""
 
 EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "tar": _words("""
@@ -61,7 +74,11 @@ EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "sort": _words("--compress-program"),
     "split": _words("--filter"),
     "rg": _words("--pre --hostname-bin"),
-    "wget": _words("-e --execute --use-askpass"),
+    "wget": _words("-e --execute --use-askpass --config"),
+    "pylint": _words("--init-hook --load-plugins"),
+    "pyright": _words("--pythonpath"),
+    "uv": _words("--python -p"),
+    "yq": _words("--security-enable-system-operator"),
     "curl": _words(""),
     "cp": _words(""),
     "mv": _words(""),
@@ -74,7 +91,7 @@ EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "pip": _words("--python --editor"),
     "pip3": _words("--python --editor"),
     "npm": _words("--script-shell --editor --viewer --browser --git --shell"),
-    "gh": _words("--upload-pack"),
+    "gh": _words("--upload-pack -c --config -u --template"),
     "mypy": _words("--python-executable --config-file"),
     "apt": _words("-o --option -c --config-file"),
     "apt-get": _words("-o --option -c --config-file"),
@@ -272,12 +289,15 @@ __all__ = [
     "GLOBAL_FLAGS",
     "GLOBAL_VALUES",
     "HARMLESS",
+    "IDLE",
     "INTERPRETERS",
     "OPERANDS_BEFORE",
     "SHELLS",
     "STDIN_RUNNERS",
     "STREAM_EDITORS",
     "SUBCOMMANDS",
+    "UNPACKING",
     "WRAPPERS",
+    "WRITING",
     "Wrapper",
 ]

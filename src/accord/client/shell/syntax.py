@@ -145,11 +145,15 @@ def assignment_name(raw: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """One redirection; `body` is the text of a here-document or here-string."""
+    """One redirection; `body` is the text of a here-document or here-string.
+
+    `descriptor` is what stands before the operator: a number, `{name}` or nothing.
+    """
 
     operator: str
     target: Word
     body: Word | None = None
+    descriptor: str = ""
 
     @property
     def writes(self) -> bool:
@@ -159,7 +163,8 @@ class Redirection:
     @property
     def is_input(self) -> bool:
         """Whether it replaces the standard input."""
-        return self.operator in ("<", "<<", "<<-", "<<<", "<>", "<&")
+        is_stdin = self.descriptor == "" or set(self.descriptor) == {"0"}
+        return is_stdin and self.operator in ("<", "<<", "<<-", "<<<", "<>", "<&")
 
 
 @dataclass(slots=True)
@@ -194,6 +199,8 @@ class Script:
     values: list[Assignment] = field(default_factory=list)
     # Variables that are evaluated as arithmetic, where a value may hold a command substitution.
     arithmetic: set[str] = field(default_factory=set)
+    # Names of functions that the line defines.
+    functions: set[str] = field(default_factory=set)
     is_simple: bool = True
     # Guard the bounds: how deep the reader is, and how many commands and expansions it has read.
     nesting: int = 0
@@ -206,9 +213,17 @@ class Script:
             NotUnderstood: it is too deep, or there was too much already.
         """
         self.nesting += 1
-        self.steps += 1
         if self.nesting > NESTING_MAX:
             raise NotUnderstood("it is nested too deeply")
+        self.step()
+
+    def step(self) -> None:
+        """Count one more command or expansion.
+
+        Raises:
+            NotUnderstood: there was too much already.
+        """
+        self.steps += 1
         if self.steps > STEPS_MAX:
             raise NotUnderstood("it has more parts than are looked at")
 
