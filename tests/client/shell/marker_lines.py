@@ -132,6 +132,22 @@ LINES: tuple[str, ...] = (
     'printf \'{"scripts":{"test":"acc%s"}}\' ordmarker > package.json; npm test',
     'printf \'{"scripts":{"test":"accordmarker"}}\' > package.json; npm test',
     "printf 'acc%s' ordmarker > .bashrc; bash -i </dev/null",
+    "make -f - <<< 'x:;$$(printf acc)ordmarker'",
+    "cat > q.sh <<'EOT'\necho accordmarker | sort -o z; sh z\nEOT\nbash q.sh",
+    "echo 'F=z; echo accordmarker > $F; sh z' > q; . ./q",
+    "make --eval='$(shell accordmarker)'[a] x",
+    "printf 'acc%s' ordmarker > ${x}z; sh z",
+    'echo accordmarker > z; sh "${x}z"',
+    "find bin -type f ${x}-exec {} \\;",
+    "tar cf x ${x}--checkpoint=1 ${x}--checkpoint-action=exec=accordmarker bin",
+    'python3 ${x}-c \'import os;os.system("acc"+"ordmarker")\'',
+    'bash "${x}-c" accordmarker',
+    ". bin/accordmarker",
+    "env 'BASH_FUNC_ls%%=() { acc\"ord\"marker; }' bash -c ls",
+    "set -o histo${x}ry\n: accordmarker\nfc -s :=",
+    'script -qec\'python3 -c "import os; os.system(\\"acc\\" \\"ordmarker\\")"\' /dev/null',
+    "echo hi >&'1$(accordmarker)'",
+    "script -qc \"acc'ord'marker x$Y\" /dev/null",
 )
 
 __all__ = ["LINES"]

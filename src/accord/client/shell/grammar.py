@@ -269,6 +269,9 @@ class _Parser:
         target = scan.word()
         if target is None:
             raise SyntaxProblem(f"nothing follows {operator}")
+        if operator in (">&", "<&") and (target.is_tainted or set("$`") & set(target.text)):
+            # Bash expands such a target twice.
+            self._script.problems.append(f"the target of {operator} is put together when it runs")
         if operator in ("<<", "<<-"):
             found_delimiter = _DELIMITER.fullmatch(target.raw)
             if found_delimiter is None:

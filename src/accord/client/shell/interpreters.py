@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from accord.client.shell.program_tables import CONSOLES, INTERPRETERS, STREAM_EDITORS
 from accord.client.shell.programs import code_words
-from accord.client.shell.syntax import Word, literal, option_values
+from accord.client.shell.syntax import Word, literal, option_values, without_holes
 
 STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/0)")
 """Names of the standard input."""
@@ -44,18 +44,18 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
     call = InterpreterCall()
     if len(rest) == 1 and rest[0].text in _ASKS_VERSION:
         return call
+    rest = [without_holes(word) for word in rest]
     if name in STREAM_EDITORS:
         (_read_sed if "sed" in name else _read_awk)(call, rest)
         call.reads_stdin = any(STDIN_FILE.fullmatch(file.text) for file in call.files)
         return call
     call.code = code_words(name, list(rest), INTERPRETERS[name])
-    is_module = "-m" in [word.text for word in rest] or any(
-        word.text.startswith("-m") for word in rest
-    )
+    is_module = any(word.text.startswith("-m") for word in rest)
     if name == "python" and is_module and _names_module(rest):
         call.code += [word for word in rest if not word.text.startswith("-")]
     if name in CONSOLES:
         call.files += [literal(text) for word in rest for text in _tokens(word.text)]
+        call.data += [word for word in rest if word.is_known]
     if name == "sqlite3":
         call.code += rest
     if call.code:
@@ -65,6 +65,8 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
     operands = [
         at for at, word in enumerate(rest) if not word.text.startswith("-") or word.text == "-"
     ]
+    if operands and name in CONSOLES:
+        return call
     if operands and not STDIN_FILE.fullmatch(rest[operands[0]].text):
         call.script = operands[0]
         call.data += [literal(text) for word in rest for text in option_values(word.text)]
@@ -78,8 +80,7 @@ def _names_module(rest: Sequence[Word]) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    found = re.findall(r"[\w./~-]+", text)
-    return [*found, *(one.partition("=")[2] for one in [text] if "=" in one)]
+    return re.findall(r"(?<![\w./~-])[\w./~][\w./~-]*", text)
 
 
 def _read_sed(call: InterpreterCall, rest: Sequence[Word]) -> None:
@@ -106,7 +107,6 @@ def _read_sed(call: InterpreterCall, rest: Sequence[Word]) -> None:
     call.code = scripts or (operands[:1] if is_first_code else [])
     # Several scripts are the lines of one, and an unknown word may be one as well.
     call.code += [word for word in rest if word.is_tainted]
-    call.data += rest
     call.writes_files |= any("w" in word.text for word in call.code)
 
 

@@ -18,11 +18,13 @@ from accord.client.shell.program_tables import (
     STREAM_EDITORS,
 )
 from accord.client.shell.syntax import (
+    HOLE,
     Redirection,
     SimpleCommand,
     Word,
     literal,
     option_values,
+    overlap,
 )
 
 BY_PATH = ""
@@ -72,6 +74,7 @@ class MadeFiles:
         self._workers: set[str] = set()
         self._anywhere: list[Word] = []
         self._touched: set[str] = set()
+        self._partly_named: list[str] = []
         self.makes_unseen = False
 
     def run(self, word: Word, runner: str) -> None:
@@ -84,10 +87,16 @@ class MadeFiles:
         if redirection.writes and target.text not in _NO_FILES:
             text = _printed_text(command)
             self.makes_unseen |= target.is_tainted
+            self._uncertain(target)
             if target.is_tainted and (not command.words or command.words[0].name in _TEXT_TOOLS):
                 self._anywhere.append(target)
             self._written.setdefault(target.name, []).append(text)
             self._places.setdefault(target.text, []).append(text)
+
+    def _uncertain(self, word: Word) -> None:
+        """Note a file of whose name a part is known, as in `${x}run.sh`."""
+        if not word.is_known and HOLE.fullmatch(word.name) is None:
+            self._partly_named.append(word.name)
 
     def write(self, word: Word) -> None:
         """Note a file that gets some text."""
@@ -96,6 +105,7 @@ class MadeFiles:
     def copy(self, words: list[Word]) -> None:
         """Note files that a program may make of others."""
         for word in words:
+            self._uncertain(word)
             self._places.setdefault(word.text.rpartition("=")[2], []).append(None)
             self._copied[word.text.rpartition("=")[2].rpartition("/")[2]] = len(self._run)
             self.makes_unseen |= word.is_tainted
@@ -126,6 +136,13 @@ class MadeFiles:
             made = max(self._copied.get(name, 0), self._mentioned.get(name, 0))
             if not name or (name, runner) in seen:
                 continue
+            if HOLE.search(name) and HOLE.fullmatch(name) is None:
+                # A part of the name is known.
+                made_here = (*self._written, *self._copied)
+                if any(overlap(name, one) for one in made_here if HOLE.search(one) is None):
+                    yield OwnFile(name, runner, None, f"it may make {word.raw}, and runs it")
+                    seen.add((name, runner))
+                continue
             if is_run_late or at >= made:
                 seen.add((name, runner))
                 yield from self._own_file(name, runner)
@@ -137,6 +154,7 @@ class MadeFiles:
             name in self._copied
             or (runner != BY_NAME and name in self._mentioned)
             or (runner in SHELLS and name in self._touched)
+            or (runner != BY_NAME and any(overlap(one, name) for one in self._partly_named))
             or (runner in INTERPRETERS and any(one.could_be(name) for one in self._anywhere))
         )
 

@@ -26,7 +26,7 @@ BUILTINS = _words("""
 """Commands of the shell itself that run none of their arguments."""
 
 _TEXT_AND_FILES = _words("""
-    b2sum base32 base64 basename bunzip2 bzip2 cal cat chgrp chmod chown cksum clear cmp
+    b2sum base32 base64 basename bc bunzip2 bzip2 cal cat chgrp chmod chown cksum clear cmp
     colordiff column comm cut date df diff dig dirname dos2unix du egrep expand expr factor
     fgrep file fmt fold free getconf grep groups gunzip gzip head hexdump host hostname
     iconv id join jq killall locale logname ls lsblk lscpu lsof mcookie md5 md5sum mkdir
@@ -260,7 +260,7 @@ INTERPRETERS: dict[str, str] = {
     ),
     **dict.fromkeys(_words("node nodejs bun"), "ep"),
     **dict.fromkeys(_words("deno php tclsh wish guile pwsh"), "rcBRE"),
-    **dict.fromkeys(_words("sqlite3 psql mysql mariadb bc dc"), "ce"),
+    **dict.fromkeys(_words("sqlite3 psql mysql mariadb dc"), "ce"),
 }
 """Interpreters of other languages, and the letters of the options that take code."""
 
@@ -275,7 +275,7 @@ STREAM_EDITORS = _words("""
 """Interpreters that take their code as an ordinary word."""
 
 CONSOLES = EDITORS | _words("""
-    bc dc emacs gdb lldb mariadb mysql psql sqlite3
+    dc emacs gdb lldb mariadb mysql psql sqlite3
 """)
 """Interpreters whose language has signs and words of its own for starting a program."""
 

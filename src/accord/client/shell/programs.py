@@ -17,7 +17,7 @@ from accord.client.shell.program_tables import (
     Wrapper,
 )
 from accord.client.shell.sed_scripts import sed_executes
-from accord.client.shell.syntax import Assignment, Word, assignment_name
+from accord.client.shell.syntax import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()
 _VERSION = re.compile(r"(python|pypy|perl|ruby|lua|node|php|tclsh|wish)[-0-9.]*$")
@@ -37,7 +37,7 @@ _CONSOLE_STARTS = re.compile(
 )
 # Commands of sqlite3 begin with a dot and may be shortened.
 _SQLITE_STARTS = re.compile(
-    r"^\s*\.(?:sh|sy|ex|l|arc|w)|^\s*\.\w+\s.*\||\b(?:edit|load_extension)\s*\(", re.MULTILINE
+    r"^\s*\.\s*(?:sh|sy|ex|l|arc|w)|^\s*\.\w+\s.*\||\b(?:edit|load_extension)\s*\(", re.MULTILINE
 )
 
 
@@ -106,7 +106,7 @@ def could_execute(program: str, words: list[Word]) -> bool:
         return False
     if program == "tar" and words and re.match(r"[A-Za-z]*[IF]", words[0].text):
         return True
-    return any(word.is_tainted or _is_option(word.text, options) for word in words)
+    return any(word.is_tainted or _is_option(without_holes(word).text, options) for word in words)
 
 
 def _is_option(text: str, options: Collection[str]) -> bool:
@@ -162,9 +162,9 @@ def unwrap(
             at += 1
         else:
             return None, [], None
-    while wrapper.assigns and at < len(words) and assignment_name(words[at].text):
-        name = assignment_name(words[at].text) or ""
-        value = words[at].text.partition("=")[2]
+    while wrapper.assigns and at < len(words) and "=" in words[at].text:
+        # Any name will do, as in `BASH_FUNC_ls%%=...`.
+        name, _, value = words[at].text.partition("=")
         assigned.append(Assignment(name, Word(value, words[at].raw, splits=words[at].splits)))
         at += 1
     at += wrapper.operands

@@ -10,7 +10,7 @@ Always holds
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accord.client.shell import program_tables as tables
 from accord.client.shell import programs as known
@@ -20,9 +20,10 @@ from accord.client.shell.interpreters import (
     STDIN_FILE,
     read_interpreter_call,
 )
-from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles
+from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
 from accord.client.shell.scanner import NAME
 from accord.client.shell.shell_options import changes_reading, read_shell_call
+from accord.client.shell.standard_input import Input, input_of
 from accord.client.shell.syntax import (
     ANY,
     ENV,
@@ -39,6 +40,7 @@ from accord.client.shell.syntax import (
     hole,
     literal,
     option_values,
+    without_holes,
 )
 from accord.client.shell.variables import (
     DECLARING,
@@ -57,7 +59,7 @@ WORDS_MAX = 300
 """Words of one program that are looked at as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
-_JOINED = re.compile(r"-[A-Za-z]+[\s;&|<>()$`'\"\\]")
+_JOINED = re.compile(r"-[A-Za-z][\w./-]*[\s;&|<>()$`'\"\\]")
 _BIN = re.compile(
     r"(?:(?:/usr(?:/local)?)?/s?bin|/opt/homebrew/bin|(?:\./)?\.?venv/bin"
     r"|(?:\./)?node_modules/\.bin)/[^/]+"
@@ -70,26 +72,6 @@ def read_line(line: str) -> tuple[Reading, Script]:
     script = reader.line(line, None, reader.names)
     reader.finish()
     return reader.reading, script
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """The standard input of a command; `text` where the line shows it."""
-
-    text: Word | None = None
-    is_empty: bool = False
-    is_given: bool = False
-    # Whether the program stands among the words of another, and may be none.
-    nested: bool = False
-
-
-def _input_of(command: SimpleCommand) -> _Input:
-    found = _Input(is_given=command.piped)
-    for one in command.redirections:
-        if one.is_input:
-            empty = one.operator == "<" and one.target.text == "/dev/null"
-            found = _Input(one.body, empty, is_given=True)
-    return found
 
 
 class _Reader:
@@ -146,7 +128,7 @@ class _Reader:
     def _command(self, command: SimpleCommand, road: str | None) -> None:
         for assignment in command.assignments:
             self._value(assignment)
-        given = _input_of(command)
+        given = input_of(command)
         for redirection in command.redirections:
             self._files.redirect(redirection, command)
         if command.words:
@@ -169,9 +151,14 @@ class _Reader:
     def _handed(self, text: str, where: str) -> None:
         """Note text that something may run as a line of its own."""
         self.reading.texts.append(HandedText(text, where))
+        self._read_loosely(text, where)
+
+    def _read_loosely(self, text: str, where: str) -> None:
+        """Read text that perhaps nobody runs; make writes a dollar sign of the shell twice."""
         if _SHELL_SYNTAX.search(text):
             self._loose += 1
-            self.line(text, where, self.names)
+            for spelling in {text, text.replace("$$", "$")}:
+                self.line(spelling, where, self.names)
             self._loose -= 1
 
     def _arithmetic(self, script: Script) -> None:
@@ -200,7 +187,7 @@ class _Reader:
     def _invocation(
         self,
         words: list[Word],
-        given: _Input,
+        given: Input,
         road: str | None,
         *,
         sh_only: bool = False,
@@ -214,7 +201,7 @@ class _Reader:
         self._wrapped -= 1
 
     def _run_program(
-        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool, nested: bool
+        self, words: list[Word], given: Input, road: str | None, *, sh_only: bool, nested: bool
     ) -> None:
         first = words[0]
         if not self._names_program(first):
@@ -237,7 +224,7 @@ class _Reader:
             self._hands_on(words, given)
 
     def _unknown_program(
-        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool
+        self, words: list[Word], given: Input, road: str | None, *, sh_only: bool
     ) -> None:
         first = words[0]
         is_files = GLOB in first.text and not {ANY, ENV} & set(first.text)
@@ -253,7 +240,7 @@ class _Reader:
         """Whether it is known which program the word names, wherever that program lies."""
         return not first.splits and HOLE.search(first.name) is None
 
-    def _special(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
+    def _special(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
         """Read programs that run something else in a way that we know; False for all others."""
         if name in tables.SHELLS:
             self._add(words, road)
@@ -275,7 +262,7 @@ class _Reader:
             return False
         return True
 
-    def _wrapper(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
+    def _wrapper(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
         if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
             self._add(words, road)
             return True
@@ -293,7 +280,7 @@ class _Reader:
             if not inner:
                 return True
             inner = [_filled(word, replaced) for word in inner] if replaced else [*inner, _FED]
-            given = _Input(is_empty=True, is_given=True)
+            given = Input(is_empty=True, is_given=True)
         if inner:
             self._invocation(inner, given, f"run by `{name}`")
         return True
@@ -340,7 +327,7 @@ class _Reader:
         if any("protocol." in word.text for word in words):
             self._unclear("git is told to use other protocols, which may run programs")
 
-    def _harmless(self, name: str, words: list[Word], given: _Input) -> None:
+    def _harmless(self, name: str, words: list[Word], given: Input) -> None:
         if name in ("cd", "pushd", "popd"):
             self.reading.changes_folder = True
         if name in ("set", "shopt") and changes_reading(words[1:]):
@@ -352,7 +339,7 @@ class _Reader:
         if given.text is not None:
             self._printed.append(given.text)
 
-    def _variables(self, name: str, words: list[Word], given: _Input) -> None:
+    def _variables(self, name: str, words: list[Word], given: Input) -> None:
         """Note the variables that a command of the shell sets, and subscripts that it evaluates."""
         for word in named_variables(name, words):
             variable = base_name(word)
@@ -376,7 +363,7 @@ class _Reader:
     def _why_hands_on(self, name: str) -> str:
         return f"`{name}` may run its words as another program"
 
-    def _hands_on(self, words: list[Word], given: _Input) -> None:
+    def _hands_on(self, words: list[Word], given: Input) -> None:
         """Look for shells, interpreters and lines among the words of a program."""
         name = words[0].name
         if len(words) > WORDS_MAX:
@@ -399,6 +386,7 @@ class _Reader:
             if OPENED_FILE.fullmatch(word.text):
                 self._unclear(f"`{name}` may run a file that is known only when it runs")
             if not word.is_known:
+                self._read_loosely(_respelled(word.text), f"in the words of `{name}`")
                 continue
             inner = known.program_name(word)
             if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
@@ -406,10 +394,7 @@ class _Reader:
             if _JOINED.match(word.text):
                 self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
             for text in option_values(word.text):
-                if _SHELL_SYNTAX.search(text):
-                    self._loose += 1
-                    self.line(text, f"in the words of `{name}`", self.names)
-                    self._loose -= 1
+                self._read_loosely(text, f"in the words of `{name}`")
         if given.text is not None:
             self._handed(given.text.text, f"the standard input of `{name}`")
             if not given.text.is_known:
@@ -419,7 +404,7 @@ class _Reader:
 
     # ---- shells
 
-    def _shell(self, words: list[Word], given: _Input) -> None:
+    def _shell(self, words: list[Word], given: Input) -> None:
         name, call = words[0].name, read_shell_call(words[0].name, words)
         at = call.operands
         if call.problem is not None:
@@ -452,7 +437,7 @@ class _Reader:
             return
         self.line(words[at].text, f"in the code of `{name} -c`", self.names)
 
-    def _shell_stdin(self, name: str, given: _Input) -> None:
+    def _shell_stdin(self, name: str, given: Input) -> None:
         if given.is_empty:
             return
         if given.text is None or not given.text.is_known:
@@ -493,11 +478,11 @@ class _Reader:
         if file.is_tainted or file.splits or opened:
             self._unclear(f"the file that `{name}` reads is known only when it runs")
         else:
-            self._files.run(file, "sh")
+            self._script_file("sh", rest)
 
     # ---- other languages
 
-    def _interpreter(self, name: str, words: list[Word], given: _Input) -> None:
+    def _interpreter(self, name: str, words: list[Word], given: Input) -> None:
         rest = words[1:]
         call = read_interpreter_call(name, rest)
         for file in call.files:
@@ -517,7 +502,7 @@ class _Reader:
         for word in rest if call.writes_files else ():
             self._files.mention(word.text)
 
-    def _interpreter_stdin(self, name: str, given: _Input) -> None:
+    def _interpreter_stdin(self, name: str, given: Input) -> None:
         if given.is_empty or (given.nested and not given.is_given):
             return
         if given.text is None:
@@ -530,12 +515,15 @@ class _Reader:
             self._unclear(f"the code of `{name}` is put together when it runs")
         elif known.starts_programs(name, code.text):
             self._unclear(f"the code of `{name}` may start programs that it does not name")
+        elif "sed" in name:
+            return
         self.reading.texts.append(HandedText(code.text, f"the code of `{name}`", is_code=True))
         if name not in tables.STREAM_EDITORS:
             self._files.mention(code.text)
 
-    def _find(self, words: list[Word], given: _Input) -> None:
+    def _find(self, words: list[Word], given: Input) -> None:
         at, tainted = 1, [word for word in words if word.is_tainted]
+        words = [without_holes(word) for word in words]
         runs = any(word.text in (";", "+") or "{}" in word.text for word in words)
         if len(tainted) > 1 or (tainted and runs) or any(word.splits for word in tainted):
             self._unclear("the conditions of `find` are known only when it runs")
@@ -563,21 +551,38 @@ class _Reader:
             self._handed(word.text, f"text that `{self._fed[0]}` may read")
             if not word.is_known or set("\\%") & set(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
-        for own in self._files.own_files():
-            if own.text is None:
-                self._unclear(own.reason)
-            elif own.runner == OBEYED:
-                self._handed(own.text, f"{own.name}, which the line writes,")
-            elif own.runner in tables.INTERPRETERS or own.runner == "pytest":
-                self._code(own.runner, literal(own.text))
-            else:
-                self.line(own.text, f"in {own.name}, which the line writes", self.names)
+        # A file that the line writes and runs may in turn write and run others.
+        done: set[OwnFile] = set()
+        for _ in range(DEPTH_MAX):
+            found = set(self._files.own_files()) - done
+            for own in sorted(found, key=lambda one: (one.name, one.runner, one.text or "")):
+                self._own_file(own)
+            if not found:
+                return
+            done |= found
+        self._unclear("it writes and runs files that write and run others")
+
+    def _own_file(self, own: OwnFile) -> None:
+        if own.text is None:
+            self._unclear(own.reason)
+        elif own.runner == OBEYED:
+            self._handed(own.text, f"{own.name}, which the line writes,")
+        elif own.runner in tables.INTERPRETERS or own.runner == "pytest":
+            self._code(own.runner, literal(own.text))
+        else:
+            self.line(own.text, f"in {own.name}, which the line writes", self.names)
 
 
 _SHELL_STATE = frozenset({"SHELLOPTS", "BASHOPTS", "GIT_ALLOW_PROTOCOL"})
 _START_FILES = (".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv")
 _FED = hole("what `xargs` reads")
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
+
+
+def _respelled(text: str) -> str:
+    """Text with holes as a line that has expansions of the same kind."""
+    spelled = text.replace(ENV, "${ENVIRONMENT}").replace(ANY, "${_}")
+    return spelled.replace(GLOB, "*")
 
 
 def _filled(word: Word, placeholder: str) -> Word:

@@ -243,8 +243,7 @@ class Scanner:
             self.at += 2
             before = len(self.script.commands)
             self._substitution()
-            counts = _counts(self.script, before)
-            built.add(ENV if counts else ANY, plain=False, splits=not quoted)
+            self._output(built, before, quoted=quoted)
         elif following == "{":
             self.at += 2
             self._parameter(built, quoted=quoted)
@@ -414,8 +413,14 @@ class Scanner:
         inside = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", found[1])
         before = len(self.script.commands)
         self._nested(inside)
-        counts = _counts(self.script, before)
-        built.add(ENV if counts else ANY, plain=False, splits=not quoted)
+        self._output(built, before, quoted=quoted)
+
+    def _output(self, built: _Built, before: int, *, quoted: bool) -> None:
+        """Add the output of the commands since then."""
+        if _counts(self.script, before):
+            built.add("0", plain=False)
+        else:
+            built.add(ANY, plain=False, splits=not quoted)
 
 
 def _ansi_character(found: re.Match[str]) -> str:

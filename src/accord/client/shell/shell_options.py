@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from accord.client.shell.syntax import Word
+from accord.client.shell.syntax import Word, without_holes
 
 _LONG_FLAGS = frozenset(
     (
@@ -43,6 +43,8 @@ def read_shell_call(name: str, words: Sequence[Word]) -> ShellCall:
     while call.operands < len(words) and call.problem is None:
         word = words[call.operands]
         text = word.text
+        if without_holes(word) is not word:
+            call.problem = f"the options of `{name}` are known only when it runs"
         if text[:1] not in ("-", "+"):
             break
         call.operands += 1
@@ -87,7 +89,8 @@ def changes_reading(words: Sequence[Word]) -> bool:
     for at, word in enumerate(words):
         if word.text in ("--", "-"):
             return False
-        is_option = word.text.startswith("-") or at == 0
+        before = words[at - 1].text if at else ""
+        is_option = at == 0 or word.text.startswith("-") or before[-1:] == "o"
         if is_option and not word.is_known:
             return True
         is_cluster = word.text.startswith("-") and not word.text.startswith("--")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ANY = "\ue000"
 """A hole that the line itself may fill with any text: a substitution, an assigned variable."""
@@ -83,6 +83,13 @@ def literal(text: str) -> Word:
 def hole(raw: str) -> Word:
     """Words of which nothing is known, not even how many there are."""
     return Word(ANY, raw, plain=False, splits=True)
+
+
+def without_holes(word: Word) -> Word:
+    """The option that a word is when what is not known of it is empty; else the word itself."""
+    text = HOLE.sub("", word.text)
+    is_option = text.startswith("-") and text != word.text
+    return replace(word, text=text) if is_option else word
 
 
 def overlap(text: str, pattern: str) -> bool:
@@ -305,4 +312,5 @@ __all__ = [
     "literal",
     "option_values",
     "overlap",
+    "without_holes",
 ]
