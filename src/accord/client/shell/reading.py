@@ -566,7 +566,7 @@ class _Reader:
         if own.text is None:
             self._unclear(own.reason)
         elif own.runner == OBEYED:
-            self._handed(own.text, f"{own.name}, which the line writes,")
+            self._handed(own.text, f"the text that the line writes to {own.name}")
         elif own.runner in tables.INTERPRETERS or own.runner == "pytest":
             self._code(own.runner, literal(own.text))
         else:
