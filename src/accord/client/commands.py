@@ -25,7 +25,7 @@ from accord.client.shell.reading import read_line
 from accord.client.shell.syntax import Reading, Script
 from accord.machine import command_line
 
-COMMAND_CHARACTERS_MAX = 64 * 1024
+COMMAND_CHARACTERS_MAX = 32 * 1024
 """A longer line is not read: it matches only the very same line."""
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})

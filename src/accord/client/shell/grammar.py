@@ -20,6 +20,7 @@ from accord.client.shell.scanner import (
     BLANKS,
     NAME,
     RESERVED,
+    Readers,
     Scanner,
 )
 from accord.client.shell.syntax import (
@@ -42,9 +43,11 @@ _KEYWORD = re.compile(
 )
 _OUT_OF_PLACE = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
 _REDIRECTION = re.compile(
-    r"(?:[0-9]+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<(?!\()|<>|<&|>>|>\||>&|<(?!\()|>(?!\())|(&>>|&>)"
+    r"(?P<descriptor>[0-9]+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<(?!\()|<>|<&|>>|>\||>&|<(?!\()|>(?!\())|(&>>|&>)"
 )
 _SEPARATOR = re.compile(r"&&|\|\||\|&|\||;(?![;&])|&(?!>)")
+# No expansion happens in the delimiter of a here-document, and shells remove quotes differently.
+_DELIMITER = re.compile(r"[\w.!%+,:/@^-]+|\\\w+|'[^'\n]*'|\"[^\"$`\\\n]*\"")
 _CASE_END = re.compile(r";;&|;;|;&")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[([^]\n]*)\])?\+?=")
 _FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
@@ -112,7 +115,11 @@ class _Parser:
         wildcards: bool = False,
     ) -> None:
         self._scan = Scanner(
-            text, script, names, self._substituted, self._nested, wildcards=wildcards
+            text,
+            script,
+            names,
+            Readers(self._substituted, self._nested, self._read_as_sh),
+            wildcards=wildcards,
         )
         self._script = script
         self._names = names
@@ -167,7 +174,8 @@ class _Parser:
         while True:
             if scan.peek() and scan.peek() in BLANKS:
                 scan.at += 1
-            elif scan.take("\\\n"):
+            elif scan.peek(2) == "\\\n":
+                scan.continuation()
                 self._script.is_simple = False
             else:
                 return
@@ -254,23 +262,28 @@ class _Parser:
         found = scan.match(_REDIRECTION)
         if found is None:
             return None
-        operator = found[1] or found[2]
+        descriptor = found["descriptor"] or ""
+        operator = found[0].removeprefix(descriptor)
         scan.at = found.end()
         self._skip_blanks()
         target = scan.word()
         if target is None:
             raise SyntaxProblem(f"nothing follows {operator}")
+        if operator in (">&", "<&") and (target.is_tainted or set("$`") & set(target.text)):
+            # Bash expands such a target twice.
+            self._script.problems.append(f"the target of {operator} is put together when it runs")
         if operator in ("<<", "<<-"):
-            is_literal = target.quoted or "\\" in target.raw
-            index = len(command.redirections)
-            delimiter = target.text if is_literal else target.raw
+            found_delimiter = _DELIMITER.fullmatch(target.raw)
+            if found_delimiter is None:
+                raise NotUnderstood("shells differ about the end of a here-document")
+            index, is_literal = len(command.redirections), target.quoted
             self._heredocs.append(
-                _Heredoc(command, index, delimiter, operator == "<<-", is_literal)
+                _Heredoc(command, index, target.text, operator == "<<-", is_literal)
             )
-            command.redirections.append(Redirection(operator, target, literal("")))
+            command.redirections.append(Redirection(operator, target, literal(""), descriptor))
         else:
             body = target if operator == "<<<" else None
-            command.redirections.append(Redirection(operator, target, body))
+            command.redirections.append(Redirection(operator, target, body, descriptor))
         return operator
 
     def _trailing_redirections(self, first: int) -> None:
@@ -290,6 +303,7 @@ class _Parser:
 
     def _command(self) -> None:
         scan, script = self._scan, self._script
+        script.step()
         self._skip_blanks()
         first = len(script.commands)
         if scan.peek() == "(":
@@ -382,7 +396,8 @@ class _Parser:
     def _loop_words(self, name: str) -> None:
         while True:
             self._skip_blanks()
-            word = self._scan.word()
+            # A comment ends the words.
+            word = None if self._scan.peek() == "#" else self._scan.word()
             if word is None:
                 return
             self._script.values.append(Assignment(name, word))
@@ -420,8 +435,10 @@ class _Parser:
 
     def _function(self) -> None:
         self._skip_blanks()
-        if self._scan.word() is None:
+        name = self._scan.word()
+        if name is None:
             raise SyntaxProblem("a function has no name")
+        self._script.functions.add(name.text)
         found = self._scan.match(_FUNCTION)
         if found is not None:
             self._scan.at = found.end()
@@ -544,6 +561,7 @@ class _Parser:
             self._script.commands.insert(place, command)
             raise SyntaxProblem("( is out of place")
         self._scan.at = found.end()
+        self._script.functions.add(command.words[0].text)
         self._function_body()
 
 

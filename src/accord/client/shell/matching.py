@@ -27,6 +27,7 @@ SHOWN_MAX = 60
 """Characters of a command that are shown in a reason."""
 
 _TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
+_QUOTED = re.compile(r"[\s;&|<>()$`'\"\\]")
 _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 
@@ -126,7 +127,8 @@ def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
         if may_begin and (word.splits or _follow(program.words[at + 1 :], rest)):
             return f"{word.raw} is known only when it runs"
         # Names of files are whole words.
-        values = [] if GLOB in word.text else option_values(word.text)
+        is_file = GLOB in word.text and _QUOTED.search(word.text) is None
+        values = [] if is_file else option_values(word.text)
         if any(_begins_in(_tokens(one), program.words[at + 1 :], first, rest) for one in values):
             return f"`{first}` is one of them"
         if _ends_cluster(word.text, first) and _follow(program.words[at + 1 :], rest):

@@ -26,7 +26,7 @@ BUILTINS = _words("""
 """Commands of the shell itself that run none of their arguments."""
 
 _TEXT_AND_FILES = _words("""
-    b2sum base32 base64 basename bunzip2 bzip2 cal cat chgrp chmod chown cksum clear cmp
+    b2sum base32 base64 basename bc bunzip2 bzip2 cal cat chgrp chmod chown cksum clear cmp
     colordiff column comm cut date df diff dig dirname dos2unix du egrep expand expr factor
     fgrep file fmt fold free getconf grep groups gunzip gzip head hexdump host hostname
     iconv id join jq killall locale logname ls lsblk lscpu lsof mcookie md5 md5sum mkdir
@@ -43,6 +43,9 @@ _DEVELOPMENT = _words("""
     pyright pytest rollup rubocop ruff rustfmt shellcheck shfmt stylelint tflint tokei tsc
     vite vitest webpack yamllint
 """)
+IDLE = BUILTINS | _TEXT_AND_FILES
+"""Programs that run no code of a project either."""
+
 HARMLESS = BUILTINS | _TEXT_AND_FILES | _DEVELOPMENT
 """Programs that run none of their arguments and make no program of them."""
 
@@ -50,6 +53,16 @@ COPYING = _words("""
     cp curl dd install ln mv patch rsync scp tar tee unzip wget
 """)
 """Programs that make files, which the same line may run afterwards."""
+
+WRITING = _words("""
+    csplit dos2unix iconv ptx shuf sort split tree uniq xxd yq
+""")
+"""Harmless programs that write a file which one of their words names."""
+
+UNPACKING = _words("""
+    7z ar bunzip2 bzip2 cpio csplit gunzip gzip patch split tar unxz unzip xz zstd
+""")
+"""Programs that make files whose names do not stand in the line."""
 
 EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "tar": _words("""
@@ -61,7 +74,11 @@ EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "sort": _words("--compress-program"),
     "split": _words("--filter"),
     "rg": _words("--pre --hostname-bin"),
-    "wget": _words("-e --execute --use-askpass"),
+    "wget": _words("-e --execute --use-askpass --config"),
+    "pylint": _words("--init-hook --load-plugins"),
+    "pyright": _words("--pythonpath"),
+    "uv": _words("--python -p"),
+    "yq": _words("--security-enable-system-operator"),
     "curl": _words(""),
     "cp": _words(""),
     "mv": _words(""),
@@ -74,7 +91,7 @@ EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "pip": _words("--python --editor"),
     "pip3": _words("--python --editor"),
     "npm": _words("--script-shell --editor --viewer --browser --git --shell"),
-    "gh": _words("--upload-pack"),
+    "gh": _words("--upload-pack -c --config -u --template"),
     "mypy": _words("--python-executable --config-file"),
     "apt": _words("-o --option -c --config-file"),
     "apt-get": _words("-o --option -c --config-file"),
@@ -243,7 +260,7 @@ INTERPRETERS: dict[str, str] = {
     ),
     **dict.fromkeys(_words("node nodejs bun"), "ep"),
     **dict.fromkeys(_words("deno php tclsh wish guile pwsh"), "rcBRE"),
-    **dict.fromkeys(_words("sqlite3 psql mysql mariadb bc dc"), "ce"),
+    **dict.fromkeys(_words("sqlite3 psql mysql mariadb dc"), "ce"),
 }
 """Interpreters of other languages, and the letters of the options that take code."""
 
@@ -258,7 +275,7 @@ STREAM_EDITORS = _words("""
 """Interpreters that take their code as an ordinary word."""
 
 CONSOLES = EDITORS | _words("""
-    bc dc emacs gdb lldb mariadb mysql psql sqlite3
+    dc emacs gdb lldb mariadb mysql psql sqlite3
 """)
 """Interpreters whose language has signs and words of its own for starting a program."""
 
@@ -272,12 +289,15 @@ __all__ = [
     "GLOBAL_FLAGS",
     "GLOBAL_VALUES",
     "HARMLESS",
+    "IDLE",
     "INTERPRETERS",
     "OPERANDS_BEFORE",
     "SHELLS",
     "STDIN_RUNNERS",
     "STREAM_EDITORS",
     "SUBCOMMANDS",
+    "UNPACKING",
     "WRAPPERS",
+    "WRITING",
     "Wrapper",
 ]

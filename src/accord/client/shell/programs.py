@@ -16,10 +16,8 @@ from accord.client.shell.program_tables import (
     SUBCOMMANDS,
     Wrapper,
 )
-from accord.client.shell.syntax import Assignment, Word, assignment_name
-
-SED_CHARACTERS_MAX = 4096
-"""A longer script for sed is not looked at, and taken to start programs."""
+from accord.client.shell.sed_scripts import sed_executes
+from accord.client.shell.syntax import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()
 _VERSION = re.compile(r"(python|pypy|perl|ruby|lua|node|php|tclsh|wish)[-0-9.]*$")
@@ -37,10 +35,9 @@ _STARTS_PROGRAMS = re.compile(
 _CONSOLE_STARTS = re.compile(
     r"!|\\|\b(?:shell|make|term\w*|system\w*|source|pipe|python|start-process)\b"
 )
-_SED_EXECUTES = re.compile(
-    r"(?:^|[;{}\n/$!0-9])\s*e(?:\s|;|\}|$)"
-    r"|s(?P<d>[^\w\s])(?:\\.|(?!(?P=d))[^\\])*(?P=d)(?:\\.|(?!(?P=d))[^\\])*(?P=d)[gpiImMw0-9]*e",
-    re.DOTALL,
+# Commands of sqlite3 begin with a dot and may be shortened.
+_SQLITE_STARTS = re.compile(
+    r"^\s*\.\s*(?:sh|sy|ex|l|arc|w)|^\s*\.\w+\s.*\||\b(?:edit|load_extension)\s*\(", re.MULTILINE
 )
 
 
@@ -70,9 +67,11 @@ def verb_of(words: Sequence[Word]) -> Word | None:
 def starts_programs(program: str, code: str) -> bool:
     """Whether code in another language may start a program that it does not name openly."""
     if program in STREAM_EDITORS and "sed" in program:
-        return len(code) > SED_CHARACTERS_MAX or _SED_EXECUTES.search(code) is not None
+        return sed_executes(code)
     if program in STREAM_EDITORS:
         return "system" in code or _awk_pipes(code)
+    if program == "sqlite3":
+        return _SQLITE_STARTS.search(code) is not None
     if program in CONSOLES and _CONSOLE_STARTS.search(code):
         return True
     return _STARTS_PROGRAMS.search(code) is not None or (
@@ -107,7 +106,7 @@ def could_execute(program: str, words: list[Word]) -> bool:
         return False
     if program == "tar" and words and re.match(r"[A-Za-z]*[IF]", words[0].text):
         return True
-    return any(word.is_tainted or _is_option(word.text, options) for word in words)
+    return any(word.is_tainted or _is_option(without_holes(word).text, options) for word in words)
 
 
 def _is_option(text: str, options: Collection[str]) -> bool:
@@ -150,7 +149,9 @@ def unwrap(
             at += 1
         elif text in wrapper.values:
             at += 2
-        elif text[:2] in wrapper.values and len(text) > 2:
+        elif (text[:2] in wrapper.values and len(text) > 2) or (
+            words[0].name == "xargs" and re.fullmatch(r"-[0rtx]+([nPLs][0-9]+)?", text)
+        ):
             at += 1
         elif words[0].name == "xargs" and text[:2] in ("-I", "-i"):
             replaced = text[2:] or (
@@ -161,9 +162,9 @@ def unwrap(
             at += 1
         else:
             return None, [], None
-    while wrapper.assigns and at < len(words) and assignment_name(words[at].text):
-        name = assignment_name(words[at].text) or ""
-        value = words[at].text.partition("=")[2]
+    while wrapper.assigns and at < len(words) and "=" in words[at].text:
+        # Any name will do, as in `BASH_FUNC_ls%%=...`.
+        name, _, value = words[at].text.partition("=")
         assigned.append(Assignment(name, Word(value, words[at].raw, splits=words[at].splits)))
         at += 1
     at += wrapper.operands

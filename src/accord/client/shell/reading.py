@@ -10,12 +10,20 @@ Always holds
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from accord.client.shell import program_tables as tables
 from accord.client.shell import programs as known
 from accord.client.shell.grammar import assigned_names, read_script
-from accord.client.shell.made_files import BY_NAME, BY_PATH, MadeFiles
+from accord.client.shell.interpreters import (
+    OPENED_FILE,
+    STDIN_FILE,
+    read_interpreter_call,
+)
+from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
+from accord.client.shell.scanner import NAME
+from accord.client.shell.shell_options import changes_reading, read_shell_call
+from accord.client.shell.standard_input import Input, input_of
 from accord.client.shell.syntax import (
     ANY,
     ENV,
@@ -32,6 +40,15 @@ from accord.client.shell.syntax import (
     hole,
     literal,
     option_values,
+    without_holes,
+)
+from accord.client.shell.variables import (
+    DECLARING,
+    EXECUTED,
+    REDIRECTING,
+    SETTING,
+    base_name,
+    named_variables,
 )
 
 WRAPPERS_MAX = 40
@@ -42,22 +59,11 @@ WORDS_MAX = 300
 """Words of one program that are looked at as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
-_JOINED = re.compile(r"-[A-Za-z]+[\s;&|<>()$`'\"\\]")
+_JOINED = re.compile(r"-[A-Za-z][\w./-]*[\s;&|<>()$`'\"\\]")
 _BIN = re.compile(
     r"(?:(?:/usr(?:/local)?)?/s?bin|/opt/homebrew/bin|(?:\./)?\.?venv/bin"
     r"|(?:\./)?node_modules/\.bin)/[^/]+"
 )
-_STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*")
-# Variables whose value a program may run.
-_EXECUTED = re.compile(
-    r"EDITOR|VISUAL|\w*PAGER|GIT_\w+|BROWSER|SHELL|LESSOPEN|LESSCLOSE|\w*_ASKPASS|PS[0-4]|ENV"
-    r"|PROMPT_COMMAND|BASH_ENV|MAKEFLAGS|RUSTC_WRAPPER|NODE_OPTIONS|PERL5OPT|RUBYOPT|LD_PRELOAD"
-    r"|CC|CXX|BASH_FUNC_.*"
-)
-_REDIRECTS_NAMES = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"})
-_SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "wait", "let"})
-_TESTS = frozenset({"test", "[", "printf", "read", "unset", "wait"})
-_DECLARES = frozenset({"export", "declare", "local", "readonly", "typeset"})
 
 
 def read_line(line: str) -> tuple[Reading, Script]:
@@ -66,26 +72,6 @@ def read_line(line: str) -> tuple[Reading, Script]:
     script = reader.line(line, None, reader.names)
     reader.finish()
     return reader.reading, script
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """The standard input of a command; `text` where the line shows it."""
-
-    text: Word | None = None
-    is_empty: bool = False
-    is_given: bool = False
-    # Whether the program stands among the words of another, and may be none.
-    nested: bool = False
-
-
-def _input_of(command: SimpleCommand) -> _Input:
-    found = _Input(is_given=command.piped)
-    for one in command.redirections:
-        if one.is_input:
-            empty = one.operator == "<" and one.target.text == "/dev/null"
-            found = _Input(one.body, empty, is_given=True)
-    return found
 
 
 class _Reader:
@@ -120,12 +106,14 @@ class _Reader:
         for command in script.commands:
             assigned = {assignment_name(word.raw) for word in command.words}
             assigned |= {one.name for one in command.assignments}
-            self._distrusted |= not _REDIRECTS_NAMES.isdisjoint(assigned)
+            self._distrusted |= not REDIRECTING.isdisjoint(assigned)
         for command in script.commands:
             self._command(command, road)
         for value in script.values:
             self._value(value, is_loop=True)
         self._arithmetic(script)
+        if shadowed := script.functions & (tables.HARMLESS | tables.COPYING):
+            self._unclear(f"it gives `{min(shadowed)}` another meaning")
         self._depth -= 1
         return script
 
@@ -140,7 +128,7 @@ class _Reader:
     def _command(self, command: SimpleCommand, road: str | None) -> None:
         for assignment in command.assignments:
             self._value(assignment)
-        given = _input_of(command)
+        given = input_of(command)
         for redirection in command.redirections:
             self._files.redirect(redirection, command)
         if command.words:
@@ -148,13 +136,14 @@ class _Reader:
 
     def _value(self, assignment: Assignment, *, is_loop: bool = False) -> None:
         name, value = assignment.name, assignment.value
-        if name.startswith("BASH_") and name != "BASH_ENV":
+        if (name.startswith("BASH_") and name != "BASH_ENV") or name in _SHELL_STATE:
             self._unclear(f"it sets {name}")
-        if _EXECUTED.fullmatch(name) and value.is_tainted:
+        is_executed = EXECUTED.fullmatch(name) is not None
+        if is_executed and (value.is_tainted or OPENED_FILE.fullmatch(value.text)):
             self._unclear(f"{name} names a program, and its value is known only when it runs")
-        if name in ("BASH_ENV", "ENV"):
+        if is_executed:
             self._files.run(value, "bash")
-        if value.is_known and not is_loop:
+        if value.is_known and not (is_loop and not is_executed):
             self._handed(value.text, f"the value of {name}" if name else "a default value")
         elif value.is_known:
             self.reading.texts.append(HandedText(value.text, f"a value of {name}"))
@@ -162,9 +151,14 @@ class _Reader:
     def _handed(self, text: str, where: str) -> None:
         """Note text that something may run as a line of its own."""
         self.reading.texts.append(HandedText(text, where))
+        self._read_loosely(text, where)
+
+    def _read_loosely(self, text: str, where: str) -> None:
+        """Read text that perhaps nobody runs; make writes a dollar sign of the shell twice."""
         if _SHELL_SYNTAX.search(text):
             self._loose += 1
-            self.line(text, where, self.names)
+            for spelling in {text, text.replace("$$", "$")}:
+                self.line(spelling, where, self.names)
             self._loose -= 1
 
     def _arithmetic(self, script: Script) -> None:
@@ -173,9 +167,12 @@ class _Reader:
         }
         for command in script.commands:
             words = [word.text for word in command.words]
-            if words and words[0] in _SETS_VARIABLES:
+            if words and words[0] in SETTING:
                 tainted.update(words[1:])
-            if words and words[0] in _DECLARES:
+            if words and words[0] in DECLARING:
+                if any(re.match(r"-[A-Za-z]*[in]", text) for text in words):
+                    named = named_variables(words[0], command.words)
+                    script.arithmetic.update(base_name(word) for word in named)
                 tainted.update(
                     found
                     for word in command.words[1:]
@@ -190,7 +187,7 @@ class _Reader:
     def _invocation(
         self,
         words: list[Word],
-        given: _Input,
+        given: Input,
         road: str | None,
         *,
         sh_only: bool = False,
@@ -204,7 +201,7 @@ class _Reader:
         self._wrapped -= 1
 
     def _run_program(
-        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool, nested: bool
+        self, words: list[Word], given: Input, road: str | None, *, sh_only: bool, nested: bool
     ) -> None:
         first = words[0]
         if not self._names_program(first):
@@ -214,6 +211,9 @@ class _Reader:
         if first.text.startswith(("/proc/", "/dev/", "=")):
             self._unclear(f"the program is known only when it runs: {first.raw}")
         self._files.run(first, BY_NAME if first.text == first.name else BY_PATH)
+        self._files.makes_unseen |= name in tables.UNPACKING
+        if name not in tables.IDLE and name not in tables.COPYING:
+            self._files.work(name)
         if self._special(name, words, given if not nested else replace(given, nested=True), road):
             return
         reason = None if self._is_harmless(name, first, words) else self._why_hands_on(name)
@@ -224,7 +224,7 @@ class _Reader:
             self._hands_on(words, given)
 
     def _unknown_program(
-        self, words: list[Word], given: _Input, road: str | None, *, sh_only: bool
+        self, words: list[Word], given: Input, road: str | None, *, sh_only: bool
     ) -> None:
         first = words[0]
         is_files = GLOB in first.text and not {ANY, ENV} & set(first.text)
@@ -240,7 +240,7 @@ class _Reader:
         """Whether it is known which program the word names, wherever that program lies."""
         return not first.splits and HOLE.search(first.name) is None
 
-    def _special(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
+    def _special(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
         """Read programs that run something else in a way that we know; False for all others."""
         if name in tables.SHELLS:
             self._add(words, road)
@@ -262,12 +262,16 @@ class _Reader:
             return False
         return True
 
-    def _wrapper(self, name: str, words: list[Word], given: _Input, road: str | None) -> bool:
+    def _wrapper(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
         if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
             self._add(words, road)
             return True
         inner, assigned, replaced = known.unwrap(tables.WRAPPERS[name], words)
         if inner is None:
+            if name == "xargs" and not given.is_empty:
+                self._unclear("the options of `xargs` are not known, so what it runs is not either")
+            if name == "env" and any("\\" in word.text for word in words):
+                self._unclear("`env` splits a text in a way of its own")
             return False
         self._add(words[: len(words) - len(inner)], road)
         for assignment in assigned:
@@ -276,7 +280,7 @@ class _Reader:
             if not inner:
                 return True
             inner = [_filled(word, replaced) for word in inner] if replaced else [*inner, _FED]
-            given = _Input(is_empty=True, is_given=True)
+            given = Input(is_empty=True, is_given=True)
         if inner:
             self._invocation(inner, given, f"run by `{name}`")
         return True
@@ -307,6 +311,8 @@ class _Reader:
         verb = words[at]
         if not verb.is_known:
             return False
+        if name == "git" and any("protocol." in word.text for word in words):
+            self._unclear("git is told to use other protocols, which may run programs")
         if name == "git" and verb.text not in tables.GIT_COMMANDS:
             self._unclear(f"`git {verb.text}` is no command of git, so it may be an alias")
         rest = words[at + 1 :]
@@ -316,37 +322,48 @@ class _Reader:
         return verb.text in tables.SUBCOMMANDS[name] and not executes
 
     def _git_config(self, words: list[Word]) -> None:
-        settings = [word.text for word in words if "alias." in word.text]
-        if settings:
+        if any("alias." in word.text for word in words):
             self._unclear("git is told an alias, so its command is another one")
+        if any("protocol." in word.text for word in words):
+            self._unclear("git is told to use other protocols, which may run programs")
 
-    def _harmless(self, name: str, words: list[Word], given: _Input) -> None:
+    def _harmless(self, name: str, words: list[Word], given: Input) -> None:
         if name in ("cd", "pushd", "popd"):
             self.reading.changes_folder = True
-        if name in _DECLARES:
-            for word in words[1:]:
-                variable = assignment_name(word.raw)
-                if variable is not None:
-                    text = word.text.partition("=")[2]
-                    value = Word(text, word.raw, word.plain, word.splits, word.quoted)
-                    self._value(Assignment(variable, value))
-        if name in _TESTS or name in _DECLARES:
-            for word in words[1:]:
-                if "[" in word.text and re.search(r"\$\(|`|\$\{", word.text):
-                    self._handed(word.text, f"a subscript given to `{name}`")
-        if name in tables.COPYING:
+        if name in ("set", "shopt") and changes_reading(words[1:]):
+            self._unclear(f"`{name}` changes how the rest of the line is read")
+        self._variables(name, words, given)
+        if name in tables.COPYING or name in tables.WRITING:
             self._files.copy(words[1:])
-            self._files.makes_unseen |= name in ("tar", "unzip", "patch")
         self._printed += [word for word in words[1:] if not word.text.startswith("-")]
         if given.text is not None:
             self._printed.append(given.text)
+
+    def _variables(self, name: str, words: list[Word], given: Input) -> None:
+        """Note the variables that a command of the shell sets, and subscripts that it evaluates."""
+        for word in named_variables(name, words):
+            variable = base_name(word)
+            if "[" in word.text and re.search(r"[$`]", word.text):
+                self._handed(word.text, f"a subscript given to `{name}`")
+            if HOLE.search(variable):
+                self._unclear(f"the variable that `{name}` uses is known only when it runs")
+            elif variable not in self.names and NAME.fullmatch(variable):
+                self._unclear(f"the name of a variable is put together: {word.raw}")
+            if name in DECLARING and "=" in word.text:
+                text = word.text.partition("=")[2]
+                value = Word(text, word.raw, word.plain, word.splits, word.quoted)
+                self._value(Assignment(variable, value))
+            elif name in SETTING:
+                self._value(Assignment(variable, given.text or hole(f"what `{name}` reads")))
+                for part in words[1:] if name == "printf" else ():
+                    self._handed(part.text, f"what `{name}` writes to {variable}")
 
     # ---- programs that may run their words
 
     def _why_hands_on(self, name: str) -> str:
         return f"`{name}` may run its words as another program"
 
-    def _hands_on(self, words: list[Word], given: _Input) -> None:
+    def _hands_on(self, words: list[Word], given: Input) -> None:
         """Look for shells, interpreters and lines among the words of a program."""
         name = words[0].name
         if len(words) > WORDS_MAX:
@@ -360,9 +377,16 @@ class _Reader:
             and (len(operands) < tables.OPERANDS_BEFORE[name] or given.is_given)
         ) or (name in ("su", "script", "sudo", "runuser", "systemd-run") and len(words) < 3):
             self._unclear(f"`{name}` may run a shell that reads its commands from elsewhere")
+        self._files.touch(words[1:])
         for at, word in enumerate(words[1:], 1):
-            self._files.run(word, name)
+            for value in {word.text, *option_values(word.text)}:
+                self._files.run(literal(value), name)
+            if given.is_given and given.text is None and STDIN_FILE.fullmatch(word.text):
+                self._unclear(f"`{name}` may run what it reads")
+            if OPENED_FILE.fullmatch(word.text):
+                self._unclear(f"`{name}` may run a file that is known only when it runs")
             if not word.is_known:
+                self._read_loosely(_respelled(word.text), f"in the words of `{name}`")
                 continue
             inner = known.program_name(word)
             if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
@@ -370,10 +394,7 @@ class _Reader:
             if _JOINED.match(word.text):
                 self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
             for text in option_values(word.text):
-                if _SHELL_SYNTAX.search(text):
-                    self._loose += 1
-                    self.line(text, f"in the words of `{name}`", self.names)
-                    self._loose -= 1
+                self._read_loosely(text, f"in the words of `{name}`")
         if given.text is not None:
             self._handed(given.text.text, f"the standard input of `{name}`")
             if not given.text.is_known:
@@ -383,31 +404,20 @@ class _Reader:
 
     # ---- shells
 
-    def _shell(self, words: list[Word], given: _Input) -> None:
-        name, at = words[0].name, 1
-        reads_code = False
-        while at < len(words) and words[at].text[:1] in ("-", "+") and words[at].text != "-":
-            text = words[at].text
-            if not words[at].is_known:
-                self._unclear(f"the options of `{name}` are known only when it runs")
-                return
-            if text == "--":
-                at += 1
-                break
-            if text.startswith("--"):
-                takes = text in ("--rcfile", "--init-file")
-                if takes and at + 1 < len(words):
-                    self._script_file(name, words[at + 1 :])
-            else:
-                takes = text[-1] in "oO"
-                reads_code |= "c" in text
-                if "s" in text and "c" not in text:
-                    self._shell_stdin(name, given)
-                    return
-            at += 2 if takes else 1
-        if reads_code:
+    def _shell(self, words: list[Word], given: Input) -> None:
+        name, call = words[0].name, read_shell_call(words[0].name, words)
+        at = call.operands
+        if call.problem is not None:
+            self._unclear(call.problem)
+        for file in call.start_files:
+            self._script_file(name, [file])
+        for started in _START_FILES if call.starts_up else ():
+            self._files.run(literal(started), name)
+        if call.reads_code:
             self._shell_code(name, words, at)
-        elif at >= len(words) or _STDIN_FILE.fullmatch(words[at].text):
+        elif at < len(words) and OPENED_FILE.fullmatch(words[at].text):
+            self._unclear(f"the script that `{name}` runs is known only when it runs")
+        elif call.reads_stdin or at >= len(words) or STDIN_FILE.fullmatch(words[at].text):
             if not {"--version", "--help"} & {word.text for word in words[1:]}:
                 self._shell_stdin(name, given)
         elif not words[at].is_known and (words[at].is_tainted or words[at].splits):
@@ -427,7 +437,7 @@ class _Reader:
             return
         self.line(words[at].text, f"in the code of `{name} -c`", self.names)
 
-    def _shell_stdin(self, name: str, given: _Input) -> None:
+    def _shell_stdin(self, name: str, given: Input) -> None:
         if given.is_empty:
             return
         if given.text is None or not given.text.is_known:
@@ -464,60 +474,35 @@ class _Reader:
         if not rest:
             return
         file = rest[0]
-        if file.is_tainted or file.splits or _STDIN_FILE.fullmatch(file.text):
+        opened = STDIN_FILE.fullmatch(file.text) or OPENED_FILE.fullmatch(file.text)
+        if file.is_tainted or file.splits or opened:
             self._unclear(f"the file that `{name}` reads is known only when it runs")
         else:
-            self._files.run(file, "sh")
+            self._script_file("sh", rest)
 
     # ---- other languages
 
-    def _interpreter(self, name: str, words: list[Word], given: _Input) -> None:
+    def _interpreter(self, name: str, words: list[Word], given: Input) -> None:
         rest = words[1:]
-        if len(rest) == 1 and rest[0].text in _ASKS_VERSION:
-            return
-        if name in tables.STREAM_EDITORS:
-            self._stream_editor(name, rest, given)
-            return
-        letters = tables.INTERPRETERS[name]
-        code = known.code_words(name, rest, letters)
-        for word in code:
+        call = read_interpreter_call(name, rest)
+        for file in call.files:
+            self._files.run(file, name)
+            if OPENED_FILE.fullmatch(file.text):
+                self._unclear(f"the script that `{name}` runs is known only when it runs")
+        for word in call.code:
             self._code(name, word)
-        if code:
-            # The code may use any other word.
-            for word in rest:
-                self._code(name, word)
-            return
-        operands = [
-            at for at, word in enumerate(rest) if not word.text.startswith("-") or word.text == "-"
-        ]
-        if operands and not _STDIN_FILE.fullmatch(rest[operands[0]].text):
-            self._script_file(name, rest[operands[0] :])
-            for word in rest:
-                for text in option_values(word.text):
-                    self.reading.texts.append(HandedText(text, f"the words of `{name}`"))
-        elif not any(word.text.startswith("--test") for word in rest):
+        for word in call.data:
+            self.reading.texts.append(HandedText(word.text, f"the words of `{name}`"))
+        if call.script is not None:
+            self._script_file(name, rest[call.script :])
+            if OPENED_FILE.fullmatch(rest[call.script].text):
+                self._unclear(f"the script that `{name}` runs is known only when it runs")
+        if call.reads_stdin:
             self._interpreter_stdin(name, given)
+        for word in rest if call.writes_files else ():
+            self._files.mention(word.text)
 
-    def _stream_editor(self, name: str, rest: list[Word], given: _Input) -> None:
-        """Awk and sed: each word may be code, a file of code, or a file."""
-        writes = False
-        for at, word in enumerate(rest):
-            before = rest[at - 1].text if at else ""
-            is_file = before in ("-f", "--file", "-E", "--exec", "-i", "--include")
-            is_option = word.text.startswith("-") and word.text != "-"
-            for text in option_values(word.text) if is_option else [word.text]:
-                if is_file or word.text.startswith(("-f", "--file=")):
-                    self._files.run(literal(text), name)
-                    if _STDIN_FILE.fullmatch(text):
-                        self._interpreter_stdin(name, given)
-                self._code(name, Word(text, word.raw, splits=word.splits))
-                writes |= ">" in text or re.search(r"\bw\s", text) is not None
-            writes |= re.match(r"-[A-Za-z]*i|--in-place", word.text) is not None
-        if writes:
-            for word in rest:
-                self._files.mention(word.text)
-
-    def _interpreter_stdin(self, name: str, given: _Input) -> None:
+    def _interpreter_stdin(self, name: str, given: Input) -> None:
         if given.is_empty or (given.nested and not given.is_given):
             return
         if given.text is None:
@@ -530,13 +515,17 @@ class _Reader:
             self._unclear(f"the code of `{name}` is put together when it runs")
         elif known.starts_programs(name, code.text):
             self._unclear(f"the code of `{name}` may start programs that it does not name")
+        elif "sed" in name:
+            return
         self.reading.texts.append(HandedText(code.text, f"the code of `{name}`", is_code=True))
         if name not in tables.STREAM_EDITORS:
             self._files.mention(code.text)
 
-    def _find(self, words: list[Word], given: _Input) -> None:
+    def _find(self, words: list[Word], given: Input) -> None:
         at, tainted = 1, [word for word in words if word.is_tainted]
-        if len(tainted) > 1 or any(word.splits for word in tainted):
+        words = [without_holes(word) for word in words]
+        runs = any(word.text in (";", "+") or "{}" in word.text for word in words)
+        if len(tainted) > 1 or (tainted and runs) or any(word.splits for word in tainted):
             self._unclear("the conditions of `find` are known only when it runs")
         if tainted:
             for word in words[1:]:
@@ -562,18 +551,38 @@ class _Reader:
             self._handed(word.text, f"text that `{self._fed[0]}` may read")
             if not word.is_known or set("\\%") & set(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
-        for own in self._files.own_files():
-            if own.text is None:
-                self._unclear(own.reason)
-            elif own.runner in tables.INTERPRETERS:
-                self._code(own.runner, literal(own.text))
-            else:
-                self.line(own.text, f"in {own.name}, which the line writes", self.names)
+        # A file that the line writes and runs may in turn write and run others.
+        done: set[OwnFile] = set()
+        for _ in range(DEPTH_MAX):
+            found = set(self._files.own_files()) - done
+            for own in sorted(found, key=lambda one: (one.name, one.runner, one.text or "")):
+                self._own_file(own)
+            if not found:
+                return
+            done |= found
+        self._unclear("it writes and runs files that write and run others")
+
+    def _own_file(self, own: OwnFile) -> None:
+        if own.text is None:
+            self._unclear(own.reason)
+        elif own.runner == OBEYED:
+            self._handed(own.text, f"the text that the line writes to {own.name}")
+        elif own.runner in tables.INTERPRETERS or own.runner == "pytest":
+            self._code(own.runner, literal(own.text))
+        else:
+            self.line(own.text, f"in {own.name}, which the line writes", self.names)
 
 
-_ASKS_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
+_SHELL_STATE = frozenset({"SHELLOPTS", "BASHOPTS", "GIT_ALLOW_PROTOCOL"})
+_START_FILES = (".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv")
 _FED = hole("what `xargs` reads")
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
+
+
+def _respelled(text: str) -> str:
+    """Text with holes as a line that has expansions of the same kind."""
+    spelled = text.replace(ENV, "${ENVIRONMENT}").replace(ANY, "${_}")
+    return spelled.replace(GLOB, "*")
 
 
 def _filled(word: Word, placeholder: str) -> Word:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from accord.client.shell.syntax import (
     ANY,
     ENV,
     GLOB,
+    NESTING_MAX,
     Assignment,
     NotUnderstood,
     Script,
@@ -20,6 +22,8 @@ from accord.client.shell.syntax import (
 )
 
 BLANKS = " \t"
+# Characters, and the ends of the text, that cannot be a part of an operator or a name.
+_APART = ("", " ", "\t", "\n")
 METACHARACTERS = frozenset(" \t\n;&|<>()")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -57,12 +61,23 @@ _WELL_KNOWN = frozenset(
 _LAYOUT = re.compile(r"[\n\t]")
 
 
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What reads the commands inside of words.
+
+    `substitution` reads those of `$(...)` up to the closing parenthesis, at the scanner's position;
+    `nested` reads a text that is a line of its own, and `as_sh` one that is a line to sh only.
+    """
+
+    substitution: Callable[[], None]
+    nested: Callable[[str], None]
+    as_sh: Callable[[str], None]
+
+
 class Scanner:
     """A position in a text, and what is read from there on.
 
-    `substitution` reads the commands of `$(...)` up to the closing parenthesis, at this position;
-    `nested` reads a text that is a line of its own.  `names` are the variables that the line may
-    assign.
+    `names` are the variables that the line may assign.
     """
 
     def __init__(
@@ -70,8 +85,7 @@ class Scanner:
         text: str,
         script: Script,
         names: frozenset[str],
-        substitution: Callable[[], None],
-        nested: Callable[[str], None],
+        readers: Readers,
         *,
         wildcards: bool = False,
     ) -> None:
@@ -79,8 +93,9 @@ class Scanner:
         self.at = 0
         self.script = script
         self.names = names
-        self._substitution = substitution
-        self._nested = nested
+        self._substitution = readers.substitution
+        self._nested = readers.nested
+        self._as_sh = readers.as_sh
         self._wildcards = wildcards
         # Where an expression was tried and none is, so that it is not tried again and again.
         self._no_arithmetic: set[int] = set()
@@ -116,7 +131,7 @@ class Scanner:
                     break
                 self.at += 2
                 self._substitution()
-                built.add("/dev/fd/0", plain=False)
+                built.add("/dev/fd/63", plain=False)
             else:
                 self._unquoted(char, built)
         return built.word(self.text[start : self.at]) if self.at > start else None
@@ -151,10 +166,23 @@ class Scanner:
 
     def _escape(self, built: _Built) -> None:
         following = self.peek(2)[1:]
-        self.at += 2
         built.plain = False
-        if following != "\n":
-            built.quote(following or "\\", plain=False)
+        if following == "\n":
+            self.continuation()
+            return
+        self.at += 2
+        built.quote(following or "\\", plain=False)
+
+    def continuation(self) -> None:
+        """Step over the end of a line that goes on in the next one.
+
+        Raises:
+            NotUnderstood: it stands inside of a word, where it may split an operator or a name.
+        """
+        before, after = self.text[max(self.at - 1, 0) : self.at], self.text[self.at + 2 :][:1]
+        if before not in _APART and after not in _APART:
+            raise NotUnderstood("a line goes on in the next one in the middle of a word")
+        self.at += 2
 
     def _single(self, built: _Built) -> None:
         end = self.text.find("'", self.at + 1)
@@ -177,9 +205,12 @@ class Scanner:
                 return
             if char == "\\":
                 following = self.peek(2)[1:]
-                escaped = following and following in f"$`\\\n{end or ''}"
+                if following == "\n":
+                    self.continuation()
+                    continue
+                escaped = following and following in f"$`\\{end or ''}"
                 self.at += 2 if escaped else 1
-                built.quote(following.strip("\n") if escaped else "\\", plain=False)
+                built.quote(following if escaped else "\\", plain=False)
             elif char == "$":
                 self._dollar(built, quoted=True)
             elif char == "`":
@@ -212,14 +243,17 @@ class Scanner:
             self.at += 2
             before = len(self.script.commands)
             self._substitution()
-            counts = _counts(self.script, before)
-            built.add(ENV if counts else ANY, plain=False, splits=not quoted)
+            self._output(built, before, quoted=quoted)
         elif following == "{":
             self.at += 2
             self._parameter(built, quoted=quoted)
         elif following == "[":
             self.at += 2
+            start = self.at
             self.arithmetic("]")
+            if not METACHARACTERS.isdisjoint(self.text[start : self.at]):
+                # To a plain sh it is no expression, and the line goes on.
+                self._as_sh(f"echo {self.text[start : self.at]}")
             built.add("0", plain=False)
         elif following == "'" and not quoted:
             self.at += 1
@@ -285,6 +319,8 @@ class Scanner:
                 return
             if char in "([":
                 depth += 1
+                if depth > NESTING_MAX:
+                    break
             elif char in ")]":
                 depth -= 1
                 if depth < 0:
@@ -293,6 +329,8 @@ class Scanner:
                 self._dollar(built, quoted=True)
             elif char == "`":
                 self._backtick(built, quoted=True)
+            elif self.peek(2) in ("\\$", "\\`"):
+                raise NotUnderstood("an arithmetic expression has a quoted expansion")
             else:
                 # Quotes do not keep anything from being expanded here.
                 self.at += 2 if char == "\\" else 1
@@ -301,6 +339,8 @@ class Scanner:
     def use_in_arithmetic(self, word: Word) -> None:
         """Note the variables of an expression, and whether it is put together when it runs."""
         self.script.arithmetic.update(NAME.findall(word.raw))
+        if re.search(r"['\"\\].*[$`]", word.raw, re.DOTALL) and "[" in word.raw:
+            self.script.problems.append("an arithmetic expression has a quoted expansion")
         if "$(" in word.raw and ANY in word.text:
             self.script.problems.append("it calculates with the output of a command")
         elif re.search(r"\$[0-9@*]|\$\{[0-9@*!]", word.raw):
@@ -309,6 +349,8 @@ class Scanner:
     def _parameter(self, built: _Built, *, quoted: bool) -> None:
         """Read `${...}`, of which the first two characters are taken."""
         start, inner = self.at, _Built()
+        if self.peek() and self.peek() in " \t\n|(":
+            raise NotUnderstood("some shells run the commands in ${ ...; }")
         while self.peek() not in ("", "}"):
             char = self.peek()
             if char == "'" and quoted:
@@ -366,11 +408,19 @@ class Scanner:
         if found is None:
             raise SyntaxProblem("a backtick is not closed")
         self.at = found.end()
+        if quoted and '\\"' in found[1]:
+            raise NotUnderstood("shells differ about a quoted quote inside backticks")
         inside = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", found[1])
         before = len(self.script.commands)
         self._nested(inside)
-        counts = _counts(self.script, before)
-        built.add(ENV if counts else ANY, plain=False, splits=not quoted)
+        self._output(built, before, quoted=quoted)
+
+    def _output(self, built: _Built, before: int, *, quoted: bool) -> None:
+        """Add the output of the commands since then."""
+        if _counts(self.script, before):
+            built.add("0", plain=False)
+        else:
+            built.add(ANY, plain=False, splits=not quoted)
 
 
 def _ansi_character(found: re.Match[str]) -> str:
@@ -447,5 +497,6 @@ __all__ = [
     "METACHARACTERS",
     "NAME",
     "RESERVED",
+    "Readers",
     "Scanner",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ANY = "\ue000"
 """A hole that the line itself may fill with any text: a substitution, an assigned variable."""
@@ -85,6 +85,13 @@ def hole(raw: str) -> Word:
     return Word(ANY, raw, plain=False, splits=True)
 
 
+def without_holes(word: Word) -> Word:
+    """The option that a word is when what is not known of it is empty; else the word itself."""
+    text = HOLE.sub("", word.text)
+    is_option = text.startswith("-") and text != word.text
+    return replace(word, text=text) if is_option else word
+
+
 def overlap(text: str, pattern: str) -> bool:
     """Whether some text fits both: holes in `text`, and `*` and `?` in `pattern`, are wildcards."""
     if HOLE.search(text) is None and not set("*?") & set(pattern):
@@ -145,11 +152,15 @@ def assignment_name(raw: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """One redirection; `body` is the text of a here-document or here-string."""
+    """One redirection; `body` is the text of a here-document or here-string.
+
+    `descriptor` is what stands before the operator: a number, `{name}` or nothing.
+    """
 
     operator: str
     target: Word
     body: Word | None = None
+    descriptor: str = ""
 
     @property
     def writes(self) -> bool:
@@ -159,7 +170,8 @@ class Redirection:
     @property
     def is_input(self) -> bool:
         """Whether it replaces the standard input."""
-        return self.operator in ("<", "<<", "<<-", "<<<", "<>", "<&")
+        is_stdin = self.descriptor == "" or set(self.descriptor) == {"0"}
+        return is_stdin and self.operator in ("<", "<<", "<<-", "<<<", "<>", "<&")
 
 
 @dataclass(slots=True)
@@ -194,6 +206,8 @@ class Script:
     values: list[Assignment] = field(default_factory=list)
     # Variables that are evaluated as arithmetic, where a value may hold a command substitution.
     arithmetic: set[str] = field(default_factory=set)
+    # Names of functions that the line defines.
+    functions: set[str] = field(default_factory=set)
     is_simple: bool = True
     # Guard the bounds: how deep the reader is, and how many commands and expansions it has read.
     nesting: int = 0
@@ -206,9 +220,17 @@ class Script:
             NotUnderstood: it is too deep, or there was too much already.
         """
         self.nesting += 1
-        self.steps += 1
         if self.nesting > NESTING_MAX:
             raise NotUnderstood("it is nested too deeply")
+        self.step()
+
+    def step(self) -> None:
+        """Count one more command or expansion.
+
+        Raises:
+            NotUnderstood: there was too much already.
+        """
+        self.steps += 1
         if self.steps > STEPS_MAX:
             raise NotUnderstood("it has more parts than are looked at")
 
@@ -290,4 +312,5 @@ __all__ = [
     "literal",
     "option_values",
     "overlap",
+    "without_holes",
 ]
