@@ -136,7 +136,12 @@ def _command(given: dict[str, Any], kind: str) -> str | None:
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         # Quoted, or an argument such as `a; b` would read like two commands.
         return shlex.join(command)
-    return command if isinstance(command, str) else None
+    if not isinstance(command, str):
+        return None
+    args = given.get("args")
+    if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
+        return f"{command} {shlex.join(args)}"
+    return command
 
 
 def _folder(given: dict[str, Any], cwd: str) -> str:
