@@ -318,6 +318,35 @@ async def test_where_a_command_would_run_is_what_its_input_says(
     assert decider.asked[0].cwd == where.format(work=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ({"command": ["a b", "c;d"]}, "'a b' 'c;d'"),
+        ({"command": "sh", "args": ["-c", "rm x"]}, "sh -c 'rm x'"),
+        ({"command": "sh", "args": []}, "sh"),
+        ({"command": "sh", "args": [1]}, "sh"),
+    ],
+)
+async def test_the_arguments_of_a_command_are_part_of_it(
+    given: Json, command: str, tmp_path: Path
+) -> None:
+    """Ours: `sh` with `args` of its own was shown, and judged, as `sh`."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        call = {"toolCallId": "t1", "title": "Make", "kind": "execute", "rawInput": given}
+        params = {"sessionId": "s1", "toolCall": call, "options": []}
+        await agent.answer_to(agent.request("session/request_permission", params))
+        agent.end_turn(prompt)
+
+    decider = Decider(lambda request: None)
+    async with connected(script, 1, permissions=decider) as (client, _):
+        session = await client.new_session(tmp_path)
+        await session.ask("go")
+    assert decider.asked[0].command == command
+
+
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:
     """N2 CommandPermissionSubject; and the first drafts' form, v2's pages 11."""
     option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}

@@ -143,3 +143,15 @@ def test_text_too_deep_to_be_read_is_cleaned_too() -> None:
 def test_any_bytes_are_taken(frame: bytes) -> None:
     """Issue 4: nothing an agent says breaks the recorder."""
     Redactor([SECRET]).frame(frame)
+
+
+def test_bearer_and_basic_are_words_of_a_sentence_too() -> None:
+    """Ours: `guard` changed a docstring of ours, "A bearer token", while it was read."""
+    for harmless in ("A bearer token.", "basic understanding of it", "Basic methods: two"):
+        assert Redactor().text(harmless) == harmless
+        assert Redactor().line(harmless) == harmless
+    for secret in (
+        *("Bearer abcdef123456", "basic dXNlcjpwYXNz", "bearer abcDefghijkl", "Bearer a.b.cdefg"),
+        *("Authorization: Bearer justaword", '"basic justaword"', "bearer " + "a" * 17),
+    ):
+        assert MARK in Redactor().text(secret), secret

@@ -190,3 +190,15 @@ def test_the_time_is_linear_in_the_length(attack: str) -> None:
     for mode in MODES:
         visible(text, mode)
     VisibleOutput().feed(text.encode())
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0e31", "\u05b0", "\u093e", "\u20dd", "\U0001e944"])
+@pytest.mark.parametrize("mode", ["prose", "code", "exact"])
+def test_floods_of_any_marks_are_counted(mark: str, mode: Mode) -> None:
+    """Ours: not only accents are drawn on top of each other."""
+    assert visible(f"a{mark * 3000}b", mode) == (
+        f"a{mark * MARKS_MAX}⟨U+{ord(mark):04X} ×{3000 - MARKS_MAX}⟩b"
+    )
+    mixed = visible("a" + f"{mark}\u0338" * 3000, mode)
+    assert len(re.findall("[^\\x00-\\x7f⟨⟩]", mixed)) == MARKS_MAX
+    assert visible(f"a{mark * MARKS_MAX}b", mode) == f"a{mark * MARKS_MAX}b"

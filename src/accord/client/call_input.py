@@ -70,8 +70,12 @@ def input_command(given: Mapping[str, Any], kind: str) -> str | None:
         return shlex.join(command)
     if not isinstance(command, str) or not command:
         return None
-    is_editor_word = command in _EDITOR_WORDS and kind not in ("execute", "other")
-    return None if is_editor_word else command
+    if command in _EDITOR_WORDS and kind not in ("execute", "other"):
+        return None
+    args = given.get("args")
+    if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
+        return f"{command} {shlex.join(args)}"
+    return command
 
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
@@ -82,7 +86,7 @@ def input_folder(given: Mapping[str, Any]) -> str | None:
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     """What counts of an input, in values that nobody else changes; it is read as the whole is."""
-    names = ("command", "cmd", "url", "server", "tool", *FOLDER_NAMES)
+    names = ("command", "cmd", "args", "url", "server", "tool", *FOLDER_NAMES)
     told = {name: _copy(given[name]) for name in names if name in given}
     for path, as_name in _named(given, 0):
         found = told.setdefault(as_name, [])

@@ -100,7 +100,12 @@ PEM_ENDS: Final = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
 # Of these only the group is secret: the login, the token.
 ADDRESS: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]++)@", re.IGNORECASE)
 ADDRESS_BEGUN: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]*+)\Z", re.IGNORECASE)
-BEARER: Final = re.compile(r"\b(?:bearer|basic)(?=\s++([\w+/=.~-]{6,}+))", re.IGNORECASE)
+# In a sentence ("basic methods") a plain word follows; behind a colon it is a token all the same.
+BEARER: Final = re.compile(
+    r"\b(?:(?:(?<=[:=\"'])|(?<=[:=] ))(?:bearer|basic)|(?:bearer|basic)(?=\s++"
+    r"(?![A-Za-z](?-i:[a-z]){0,15}+[.:]?+(?![\w+/=.~-]))))(?=\s++([\w+/=.~-]{6,}+))",
+    re.IGNORECASE,
+)
 BEARER_BEGUN: Final = re.compile(r"\b(?:bearer|basic)(\s++[\w+/=.~-]*+)\Z", re.IGNORECASE)
 
 # ---- names

@@ -25,12 +25,13 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
+from unicodedata import category
 
 Mode: TypeAlias = Literal["prose", "exact", "code"]
 
 TAB_COLUMNS = 4
 MARKS_MAX = 8
-"""Accents on one letter; more would be drawn over the lines above and below."""
+"""Marks (accents, vowels) on one letter; more would be drawn over the lines above and below."""
 RUN_MIN = 4
 """So many of the same character that is not drawn are written once, with their number."""
 SPACES_MIN = 40
@@ -55,10 +56,10 @@ _UNSEEN = (
 # Blanks that are no space, so that two words could be one, and what each font draws differently.
 _ODD_BLANKS = "\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
-_ACCENTS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-_TOO_MANY_ACCENTS = re.compile(f"(?<=[{_ACCENTS}]{{{MARKS_MAX}}})([{_ACCENTS}])\\1*")
+# Neither letters nor signs of ASCII: among them are all marks that are drawn on another letter.
+_MAYBE_MARKS = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")
 
-_SUSPECT = re.compile(f"[{_UNSEEN}{_SHAPING}{_ACCENTS}]")
+_SUSPECT = re.compile(rf"[{_UNSEEN}{_SHAPING}]|[^\w\x00-\x7f]{{{MARKS_MAX + 1}}}")
 _NOT_DRAWN = re.compile(f"([{_UNSEEN}])\\1*")
 _NOT_DRAWN_IN_CODE = re.compile(f"([{_UNSEEN}{_SHAPING}])\\1*")
 # What imitates our own form is written out too, by its opening bracket.
@@ -105,7 +106,13 @@ def visible(text: str, mode: Mode = "prose") -> str:
         text = text.expandtabs(TAB_COLUMNS)
     else:
         text = found.sub(_written, text)
-    return text if text.isascii() else _TOO_MANY_ACCENTS.sub(_written, text)
+    return _with_few_marks(text)
+
+
+def unfinished(text: str) -> str:
+    """The end of a text in pieces that cannot be judged alone: half a line end or a colour."""
+    begun = _BEGUN.search(text[-UNFINISHED_MAX:])
+    return begun[0] if begun else ""
 
 
 def visible_line(text: str) -> str:
@@ -141,7 +148,24 @@ def _exact(text: str) -> str:
 
 def _spelled(text: str) -> str:
     """The text with everything written out that is no letter, sign, single space or line end."""
-    return _TOO_MANY_ACCENTS.sub(_written, _NOT_EXACT.sub(_written, text))
+    return _with_few_marks(_NOT_EXACT.sub(_written, text))
+
+
+def _with_few_marks(text: str) -> str:
+    """The text with the marks written out that are too many on one letter."""
+    return text if text.isascii() else _MAYBE_MARKS.sub(_marks_written, text)
+
+
+def _marks_written(found: re.Match[str]) -> str:
+    parts: list[str] = []
+    for is_mark, group in groupby(found[0], lambda one: category(one)[0] == "M"):
+        run = "".join(group)
+        if is_mark and len(run) > MARKS_MAX:
+            parts.append(run[:MARKS_MAX])
+            parts += (_numbered("".join(same)) for _, same in groupby(run[MARKS_MAX:]))
+        else:
+            parts.append(run)
+    return "".join(parts)
 
 
 def _counted(blank: Sequence[str]) -> str:
@@ -155,6 +179,10 @@ def _written(found: re.Match[str]) -> str:
     run = found[0]
     if run[0] == " ":
         return f"⟨{len(run)} spaces⟩"
+    return _numbered(run)
+
+
+def _numbered(run: str) -> str:
     one = f"⟨U+{ord(run[0]):04X}"
     return f"{one} ×{len(run)}⟩" if len(run) >= RUN_MIN else f"{one}⟩" * len(run)
 
@@ -188,6 +216,7 @@ class VisibleOutput:
 
 
 _BEGUN = re.compile(r"(?:\x1b(?:\[[0-9;:]{0,32})?|\r)\Z")
+UNFINISHED_MAX = 40
 _PRINTED_COLOURS = re.compile(r"(\x1b\[[0-9;:]*m)")
 # Erasing a line that is not written over has no effect.
 _ERASED = re.compile(r"\x1b\[[0-2]?K")
@@ -202,8 +231,7 @@ def _printed(text: str) -> str:
     parts = _PRINTED_COLOURS.split(_SHAPING_ONLY.sub("", text))
     parts[1::2] = map(_colour, parts[1::2])
     for at in range(0, len(parts), 2):
-        part = _NOT_PRINTED.sub(_written, parts[at])
-        parts[at] = part if part.isascii() else _TOO_MANY_ACCENTS.sub(_written, part)
+        parts[at] = _with_few_marks(_NOT_PRINTED.sub(_written, parts[at]))
     return "".join(parts)
 
 
@@ -222,6 +250,7 @@ __all__ = [
     "WRITTEN_OUT",
     "Mode",
     "VisibleOutput",
+    "unfinished",
     "visible",
     "visible_json",
     "visible_line",

@@ -99,3 +99,11 @@ def test_words_go_out_as_they_come() -> None:
 def test_a_fence_that_is_not_closed_is_code_to_the_end() -> None:
     """Ours: a model that is cut off in the middle."""
     assert shown("```\na = 1\nb") == "    a = 1\n    b\n"
+
+
+def test_a_line_end_or_a_colour_in_two_pieces_is_none_to_be_seen() -> None:
+    """Ours: a carriage return at the end of a chunk was written out."""
+    assert shown("one\r", "\ntwo\r", "\n\r", "\nthree\r") == shown("one\ntwo\n\nthree")
+    assert shown("a \x1b", "[3", "1mred") == shown("a red")
+    assert "⟨U+000D⟩" in shown("a\r", "b")
+    assert "⟨U+001B⟩" in shown("a\x1b")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from accord import PermissionRequest
 from accord.schema import v2
 from accord.schema.codec import decode, encode
 from accord.terminal.plain.printing import DIFF_LINES_MAX, Printer
@@ -26,12 +27,12 @@ class Shown:
     def __init__(self, **options: Any) -> None:
         self._out = Screen()
         self.printer = Printer(self._out, **options)
-        self._transcript = Transcript("v2")
+        self.transcript = Transcript("v2")
 
     def update(self, **fields: Any) -> None:
         kind: Any = v2.SessionUpdate
         update: Any = decode(kind, encode(fields))
-        change = self._transcript.apply(update)
+        change = self.transcript.apply(update)
         assert change is not None
         self.printer.show(change)
 
@@ -73,7 +74,7 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     }
     shown.call(title="Edit", content=[diff])
     shown.call(status="in_progress")
-    assert len(shown.lines) == DIFF_LINES_MAX + 2
+    assert len(shown.lines) == DIFF_LINES_MAX + 3
     assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} lines more)"
 
 
@@ -88,7 +89,7 @@ def test_a_diff_has_every_line_that_changed_and_all_that_is_in_it() -> None:
     }
     shown.call(title="Edit", status="in_progress", content=[diff])
     assert [line.strip() for line in shown.lines[1:]] == [
-        *("@@ line 1 @@", "--- a", "-b", "+++ b⟨U+001B⟩[8m⟨U+000C⟩b")
+        *("/a.sql", "@@ line 1 @@", "--- a", "-b", "+++ b⟨U+001B⟩[8m⟨U+000C⟩b")
     ]
 
 
@@ -121,3 +122,18 @@ def test_messages_and_thoughts_can_be_left_out(messages: bool, thoughts: bool) -
     assert shown.lines == [
         word for word, is_shown in (("said", messages), ("thought", thoughts)) if is_shown
     ]
+
+
+def test_a_change_that_was_rewritten_is_shown_again_before_the_question() -> None:
+    """Ours: an agent showed one diff, then asked with another, also after the call had ended."""
+    for status in ("in_progress", "completed"):
+        shown = Shown()
+        diff = {"type": "diff", "path": "/w/a", "oldText": "a", "newText": "harmless"}
+        shown.call(title="Edit a", kind="edit", status=status, content=[diff])
+        assert "      +harmless" in shown.lines
+        shown.call(content=[{**diff, "newText": "harmful"}])
+        call = shown.transcript.tool_call("t")
+        shown.printer.question(
+            PermissionRequest("s", "Edit a", (), kind="edit", paths=("/w/a",), tool_call=call), "/w"
+        )
+        assert "      +harmful" in shown.lines

@@ -392,3 +392,25 @@ async def test_a_login_that_is_needed_is_said_and_offered() -> None:
             await pilot.press("1")
             await until(pilot, lambda: answers)
         assert answers == ["key"]
+
+
+async def test_a_crash_shows_no_local_variables_and_rings_no_bell(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: Textual's page has the values of variables, among them keys and what was said."""
+    canary = "sk-canary" + "0" * 20
+
+    def fail(held: str) -> float:
+        return len(held) / 0
+
+    async def crash() -> None:
+        async with staged() as (app, pilot, _):
+            app.call_later(fail, canary)
+            await pilot.pause()
+
+    with pytest.raises(ZeroDivisionError):
+        await crash()
+    shown = "".join(capsys.readouterr())
+    assert "ZeroDivisionError" in shown
+    assert canary not in shown
+    assert "\a" not in shown

@@ -13,6 +13,7 @@ from accord.client.elicitation import UrlRequest
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.dialogs import browser as browser_module
 from accord.terminal.screen.dialogs.browser import open_page, opener
+from accord.terminal.screen.dialogs.lines import Body
 from accord.terminal.screen.dialogs.pages import PagesBar
 from accord.terminal.screen.dialogs.url import UrlDialog
 from tests.terminal.screen.asking import HOSTILE, Clock, DeskDouble, asked
@@ -246,3 +247,25 @@ def test_the_browser_that_the_person_named_comes_first(tmp_path: Path) -> None:
     assert opener({**path, "BROWSER": "lynx"}, "linux") is None
     given = {**path, "BROWSER": "gone", "DISPLAY": ":0"}
     assert opener(given, "linux") == str(tmp_path / "xdg-open")
+
+
+async def test_words_of_the_agent_cannot_stand_in_for_the_host() -> None:
+    """Ours: a message with a line `Host  …` came before the real one."""
+    message = "Log in.\n\nHost  github.com\nhttps://github.com/login\n" + "\n" * 200
+    async with asked("url", a_page(message=message)) as scene:
+        lines = [line.strip("│ ") for line in scene.text.split("\n")]
+        hosts = [line for line in lines if line.startswith("Host")]
+        assert hosts[0] == "Host  login.example"
+
+
+@pytest.mark.parametrize("size", [(100, 30), (40, 12)])
+async def test_a_long_host_is_shown_to_its_end_and_must_have_been_in_view(
+    size: tuple[int, int], opened: list[str]
+) -> None:
+    """Ours: it was cut at the edge of the dialog."""
+    host = "a." * 120 + "evil.example"
+    async with asked("url", a_page(host=host, url=f"https://{host}/" + "x" * 3000), size=size) as s:
+        shown = s.dialog.query_one(Body).shown
+        assert "evil.example" in shown.split("https:")[0]
+        await s.press("y")
+        assert opened == []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from accord.machine.visible_text import unfinished
 from accord.terminal.model.text.cleaning import cut, harmless
 from accord.terminal.plain.prose import Paint, Prose
 
@@ -41,6 +42,8 @@ class Markdown:
         self._prose: Prose | None = None
         # The line that is being received, as long as it is not known what it is.
         self._held = ""
+        # The end of what came, where it cannot be judged without what follows.
+        self._unfinished = ""
         self._decided = False
         self._in_code = False
         self._in_table = False
@@ -49,7 +52,13 @@ class Markdown:
         self._begun = False
 
     def feed(self, text: str) -> None:
-        """Add text."""
+        """Add text; half a line end, or half a colour, waits for the rest of it."""
+        text = self._unfinished + text
+        self._unfinished = unfinished(text)
+        text = text.removesuffix(self._unfinished)
+        self._show(text)
+
+    def _show(self, text: str) -> None:
         lines = harmless(text).split("\n")
         for line in lines[:-1]:
             self._take(line)
@@ -58,6 +67,9 @@ class Markdown:
 
     def end(self) -> None:
         """Nothing more comes."""
+        # A carriage return at the very end ends the last line, as it does in a file.
+        self._show(self._unfinished.removesuffix("\r"))
+        self._unfinished = ""
         if self._held or self._decided:
             self._end_line()
         self._close()

@@ -16,11 +16,13 @@ from typing import Protocol
 
 from accord import PermissionRequest, Update
 from accord.terminal.model.asked_changes import asked_changes
-from accord.terminal.model.text.cleaning import columns, cut, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, cut, exact_line, harmless, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.words.permission_words import (
+    OUTSIDE,
     Fact,
     facts_of,
+    names_path,
     path_words,
     who_asks,
     whole,
@@ -109,7 +111,8 @@ class Printer:
         self._ended: set[str] = set()
         self._declined: set[str] = set()
         self._titles: dict[str, str] = {}
-        self._diffs: dict[str, int] = {}
+        # What was shown of each call, to show it again where it has changed since.
+        self._diffs: dict[str, tuple[FileDiff, ...]] = {}
         # Lines of commands' output whose end has not come.
         self._begun: dict[str, str] = {}
         self._plan: tuple[PlanEntry, ...] = ()
@@ -242,12 +245,25 @@ class Printer:
         if call.tool_call_id in self._ended:
             return
         self._turn_to(call)
-        shown = self._diffs.get(call.tool_call_id, 0)
-        for diff in call.diffs[shown:]:
-            self._show_diff(diff, named=len(call.diffs) > 1)
-        self._diffs[call.tool_call_id] = max(shown, len(call.diffs))
+        self._show_diffs(call)
         if call.is_final:
             self._end_call(call)
+
+    def _show_diffs(self, call: ToolCall, *, asked: bool = False) -> None:
+        """Diffs that are new.  An agent may also rewrite one while it works: that is shown only
+        where somebody is asked about it.
+        """
+        shown = self._diffs.get(call.tool_call_id, ())
+        title = one_line(call.title or "")
+        new = [diff for diff in call.diffs if diff not in shown] if asked else ()
+        for diff in new if asked else call.diffs[len(shown) :]:
+            self._show_diff(diff, named=not names_path(title, self._near(diff.path)))
+        if asked or len(call.diffs) > len(shown):
+            self._diffs[call.tool_call_id] = tuple(call.diffs)
+
+    def _near(self, path: str) -> str:
+        """A path as it is shown above a change."""
+        return exact_line(path)
 
     def _end_call(self, call: ToolCall) -> None:
         self._ended.add(call.tool_call_id)
@@ -274,7 +290,7 @@ class Printer:
 
     def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
         if named:
-            self._verbatim("      ", diff.path, "dim")
+            self._exactly("      ", self._near(diff.path), "dim")
         change = change_of(diff)
         lines = list(_lines_of(change))
         for line in lines[:DIFF_LINES_MAX]:
@@ -353,12 +369,15 @@ class Printer:
         changed = {path_words(diff.path, folder, add_dirs) for diff in call.diffs} if call else ()
         for fact in facts_of(request, folder, add_dirs):
             is_here = fact.label == "In" and fact.text.endswith("(this project)")
-            is_told = fact.kind == "path" and (fact.text in title or fact.text in changed)
+            is_told = fact.kind == "path" and (
+                names_path(title, fact.text) or (fact.text in changed and OUTSIDE not in fact.text)
+            )
             if not is_here and not is_told:
                 self._fact(fact)
 
     def _show_asked(self, call: ToolCall) -> None:
-        self._show_call(call)
+        self._turn_to(call)
+        self._show_diffs(call, asked=True)
 
     def _fact(self, fact: Fact) -> None:
         self._hush()

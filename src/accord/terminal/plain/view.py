@@ -16,7 +16,7 @@ from textwrap import wrap
 from accord.client.asking import PermissionRequest
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import exact_line, harmless, one_line
 from accord.terminal.model.words.cards import (
     call_state,
     call_title,
@@ -161,13 +161,6 @@ class ChatPrinter(Printer):
         elif state.name in ("unknown", "paused"):
             self._paragraph(f"    {self._mark('pending')} ", state.word, "yellow")
 
-    def _show_diffs(self, call: ToolCall) -> None:
-        shown = self._diffs.get(call.tool_call_id, 0)
-        for diff in call.diffs[shown:]:
-            is_clear = len(call.diffs) == 1 and self._near(diff.path) in call_title(call)
-            self._show_diff(diff, named=not is_clear)
-        self._diffs[call.tool_call_id] = max(shown, len(call.diffs))
-
     def _turn_to(self, call: ToolCall) -> None:
         is_new = call.tool_call_id not in self._titles
         super()._turn_to(call)
@@ -219,7 +212,7 @@ class ChatPrinter(Printer):
 
     def _near(self, path: str) -> str:
         inside = self.folder is not None and path.startswith(f"{self.folder}{os.sep}")
-        return one_line(os.path.relpath(path, self.folder) if inside else path)
+        return exact_line(os.path.relpath(path, self.folder) if inside else path)
 
     def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
         path = self._near(diff.path)
@@ -229,7 +222,7 @@ class ChatPrinter(Printer):
             what = f" (was {self._near(diff.old_path or '')})"
         is_told = diff.operation == "modify" and not named
         if not is_told:
-            self._verbatim("      ", f"{path}{what}", "dim")
+            self._exactly("      ", f"{path}{what}", "dim")
         super()._show_diff(diff._replace(path=path), named=False)
 
     def difference(self, diff: FileDiff) -> None:
@@ -334,7 +327,7 @@ class ChatPrinter(Printer):
     def _show_asked(self, call: ToolCall) -> None:
         self._turn_to(call)
         self._show_places(call)
-        self._show_diffs(call)
+        self._show_diffs(call, asked=True)
 
     def choices(self, choices: Sequence[tuple[str, str]], *, again: bool = False) -> None:
         """What each key means; the same is not said twice, unless somebody asks."""

@@ -15,12 +15,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
+from accord.terminal.model.text.cleaning import columns
+from accord.terminal.model.text.cleaning import cut as cut_anywhere
 from accord.terminal.render.look import Look
 
 
@@ -219,18 +221,21 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A clean text in lines of so many cells, broken between words where that is possible."""
+    """A clean text in lines of so many columns, broken between words where that is possible.
+
+    No terminal takes more columns for a line.
+    """
     found: list[str] = []
     for line in text.split("\n"):
         rest = ""
         for word in line.split(" "):
             joined = f"{rest} {word}" if rest else word
-            if cell_len(joined) <= width:
+            if columns(joined) <= width:
                 rest = joined
                 continue
             if rest:
                 found.append(rest)
-            *full, rest = chop_cells(word, max(width, 2)) or [""]
+            *full, rest = cut_anywhere(word, max(width, 2))
             found.extend(full)
         found.append(rest)
     return found

@@ -59,7 +59,7 @@ def summary_line(change: FileChange, look: Look, folder: str = "", indent: str =
 
 
 def diff_lines(
-    change: FileChange, look: Look, limit: int, indent: str = ""
+    change: FileChange, look: Look, limit: int, indent: str = "", parts_max: int = PARTS_MAX
 ) -> tuple[list[Strip], list[OpenFile | None], int]:
     """The lines of a change, at most so many; what each opens; how many are not shown."""
     # Where one side would be empty there is nothing to stand beside.
@@ -69,7 +69,7 @@ def diff_lines(
 
         return side_lines(change, look, limit, indent)
     taken = change.lines[:limit]
-    room = Gutter(taken, look, indent)
+    room = Gutter(taken, look, indent, parts_max)
     strips: list[Strip] = []
     targets: list[OpenFile | None] = []
     for line, runs in zip(taken, coloured(change.path, taken, look.palette), strict=True):
@@ -99,11 +99,18 @@ def more_line(left_out: int, look: Look, indent: str = "") -> Strip:
 class Gutter:
     """What stands left of the lines: a number and a sign."""
 
-    def __init__(self, lines: Sequence[DiffLine], look: Look, indent: str = "") -> None:
+    def __init__(
+        self,
+        lines: Sequence[DiffLine],
+        look: Look,
+        indent: str = "",
+        parts_max: int = PARTS_MAX,
+    ) -> None:
         numbers = [line.new or line.old or 0 for line in lines]
         self._digits = max(len(str(max(numbers, default=0))), 2)
         self._look = look
         self._indent = indent
+        self._parts_max = parts_max
         self.width = look.width - len(indent)
 
     def strips(self, line: DiffLine, runs: Sequence[Run]) -> list[Strip]:
@@ -116,7 +123,7 @@ class Gutter:
         number = line.old if line.kind == "removed" else line.new
         head = f"{number if number is not None else '':>{self._digits}} {sign_of(line)} "
         parts = broken(runs, self.width - len(head))
-        parts = folded_parts(parts, self.width - len(head), self._look)
+        parts = folded_parts(parts, self.width - len(head), self._look, self._parts_max)
         found: list[Strip] = []
         for count, part in enumerate(parts):
             strip = strip_on([*gutter(line, head, count, palette), *part], under, self.width)
@@ -124,13 +131,15 @@ class Gutter:
         return found
 
 
-def folded_parts(parts: list[list[Run]], width: int, look: Look) -> list[list[Run]]:
+def folded_parts(
+    parts: list[list[Run]], width: int, look: Look, parts_max: int = PARTS_MAX
+) -> list[list[Run]]:
     """The rows of a line; of a very long one the first ones and the last, and what is between."""
-    if len(parts) <= PARTS_MAX + 1:
+    if len(parts) <= parts_max + 1:
         return parts
-    between_them = sum(len(text) for part in parts[PARTS_MAX:-1] for text, _ in part)
+    between_them = sum(len(text) for part in parts[parts_max:-1] for text, _ in part)
     words = f"{look.mark('…', '...')} {between_them:,} more characters"
-    return [*parts[:PARTS_MAX], [(cut(words, width), look.palette.dim)], parts[-1]]
+    return [*parts[:parts_max], [(cut(words, width), look.palette.dim)], parts[-1]]
 
 
 def between(line: DiffLine, look: Look, indent: str) -> Strip:

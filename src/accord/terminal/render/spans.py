@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.terminal.model.text.cleaning import columns
 from accord.terminal.render.block import cut
 from accord.terminal.render.inline import Run
 
 
 def broken(runs: Sequence[Run], width: int) -> list[list[Run]]:
-    """A line in parts of at most so many cells, wherever that cuts it; at least one part."""
+    """A line in parts of at most so many columns, wherever that cuts it; at least one part."""
     width = max(width, 2)
     found: list[list[Run]] = [[]]
     room = width
@@ -28,7 +29,7 @@ def broken(runs: Sequence[Run], width: int) -> list[list[Run]]:
                 room = width
             if piece:
                 found[-1].append((piece, style))
-                room -= cell_len(piece)
+                room -= columns(piece)
     return found
 
 
@@ -41,7 +42,7 @@ def _pieces(text: str, room: int, width: int) -> Iterator[str]:
         return
     start = 0
     for at, letter in enumerate(text):
-        wide = get_character_cell_size(letter)
+        wide = columns(letter)
         if wide > room:
             yield text[start:at]
             start, room = at, width

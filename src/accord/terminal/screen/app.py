@@ -16,9 +16,11 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
+from traceback import format_exc
 from typing import ClassVar
 
 import anyio
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.driver import Driver
@@ -31,6 +33,7 @@ from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.attention import Attention
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.images import image_mode, transmissions
 from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
@@ -367,6 +370,12 @@ class AccordApp(ActingApp):
         await self._end_agents()
         self._write(transmissions.forget())
         self.exit(code, return_code=code)
+
+    def _fatal_error(self) -> None:
+        """End with the lines of an error.  Textual's own page rings, and prints local variables,
+        which may hold secrets."""
+        self._exit_renderables.append(Text(harmless(format_exc())))
+        self._close_messages_no_wait()
 
     async def run_in_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:
         """Run a program on the terminal itself, our picture put aside."""

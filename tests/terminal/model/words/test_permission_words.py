@@ -15,6 +15,7 @@ from accord.terminal.model.words.permission_words import (
     described,
     exact,
     facts_of,
+    names_path,
     path_words,
     retry_prompt,
     subject_words,
@@ -119,3 +120,24 @@ def test_a_denial_can_be_taken_up_again() -> None:
     assert retry_prompt(a_request()).text == "Please try again: Edit src/app.py. I allow it now."
     assert subject_words(a_request(command="make\ntest")) == "make test"
     assert subject_words(a_request(title="", paths=("a", "b"))) == "a, b"
+
+
+def test_what_a_tool_is_given_beside_the_command_or_the_file_is_said() -> None:
+    """Ours: `stdin` of a command and the text of a file without a diff were not shown."""
+    call = a_call(given={"command": "sh", "stdin": "rm x", "timeout": 5, "description": "List"})
+    assert texts(paths=(), command="sh", tool_call=call) == [
+        *("Command|sh", f"In|{FOLDER} (this project)", 'Arguments|{\n  "stdin": "rm x"\n}')
+    ]
+    path = f"{FOLDER}/a"
+    call = a_call(given={"path": path, "content": "evil"})
+    assert texts(paths=(path,), tool_call=call) == [
+        *("File|a", 'Arguments|{\n  "content": "evil"\n}')
+    ]
+
+
+def test_a_title_names_a_path_as_a_word_of_its_own() -> None:
+    """Ours: `Delete src/old.txt` does not say that all of `src` is deleted."""
+    assert names_path("Delete src", "src")
+    assert names_path("Delete `src`, then build", "src")
+    assert not names_path("Delete src/old.txt", "src")
+    assert not names_path("Edit my/notes.txt", "notes.txt")

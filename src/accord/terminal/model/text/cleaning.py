@@ -6,12 +6,15 @@ entries or screens.
 What always holds
     * Every function that shortens or joins text makes it visible first.
     * Cleaning what is clean changes nothing, and cleaning costs the length of the text.
+    * Terminals disagree about the width of some characters.  `columns` counts the most that any
+      of them takes: text that is broken by it is never pushed off the screen.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from unicodedata import category, east_asian_width
 
 from accord.machine.visible_text import (
@@ -24,6 +27,15 @@ from accord.machine.visible_text import (
 )
 
 _BREAKS = re.compile(r"\s*\n\s*")
+# Two columns in some terminals, though Unicode calls them narrow or gives marks no width.
+_WIDE_IN_SOME = frozenset(
+    chr(number)
+    for first, last in (
+        *((0x2630, 0x2637), (0x268A, 0x268F), (0x302E, 0x302F), (0x3248, 0x324F)),
+        *((0x4DC0, 0x4DFF), (0x16FF0, 0x16FF1), (0x1D300, 0x1D376)),
+    )
+    for number in range(first, last + 1)
+)
 
 harmless = visible
 exact_line = visible_line
@@ -61,14 +73,18 @@ def sgr_only(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """How many columns of a terminal a text takes at most."""
     return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 
+@lru_cache(maxsize=8192)
 def _columns_of(character: str) -> int:
     if character.isascii():
         return 1
-    if category(character)[0] == "M" or "\u1160" <= character <= "\u11ff":
+    if character in _WIDE_IN_SOME:
+        return 2
+    # Spacing marks (Mc), such as the vowels of Hindi, have a column of their own in many terminals.
+    if category(character) in ("Mn", "Me") or "\u1160" <= character <= "\u11ff":
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
 

@@ -33,7 +33,7 @@ COMPARED_IN_ALL_MAX = 2 * COMPARED_LINES_MAX
 LINES_MAX = 20_000
 """Lines of one change that are held; the rest is counted."""
 LINE_CHARACTERS_MAX = 2000
-"""Characters of one line."""
+"""Characters of one line; of a longer one the middle is counted."""
 WORDS_COMPARED_MAX = 300
 PATCH_CHARACTERS_MAX = 8_000_000
 
@@ -101,7 +101,8 @@ def line_text(text: str, *, has_returns: bool = False) -> str:
         text = text.removesuffix("\r")
     if len(text) > LINE_CHARACTERS_MAX:
         more = f"⟨{len(text) - LINE_CHARACTERS_MAX:,} more characters⟩"
-        return exact_code(text[:LINE_CHARACTERS_MAX]) + more
+        half = LINE_CHARACTERS_MAX // 2
+        return exact_code(text[:half]) + more + exact_code(text[-half:])
     return exact_code(text)
 
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import os.path
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from accord.client.asking import PermissionRequest
 from accord.client.patterns import beneath, place
+from accord.client.questions import FOLDER_NAMES
 from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
@@ -35,6 +37,10 @@ SHOWN_CHARACTERS_MAX = 100_000
 TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500
 """A command with so many lines or characters is shown with its length."""
+
+_TOLD_NAMES = frozenset({*FOLDER_NAMES, "args", "description", "paths", "url"})
+"""Members of a tool's input that are told as a command, a folder, files or a host, or are no more
+than words about them."""
 
 OUTSIDE = "outside the project"
 _OWN = {
@@ -87,15 +93,15 @@ def facts_of(
         server, name = exact_line(server), exact_line(tool if slash else request.mcp_tool)
         words = f"{name} of {server}" if slash else name
         found.append(Fact("MCP tool", words))
-    if request.mcp_tool is not None or not found:
-        found += _arguments(request)
+    found += _arguments(request, everything=request.mcp_tool is not None or not found)
     call = request.tool_call
     if not found and not (call is not None and (call.diffs or call.text)):
         found.append(Fact("", "It does not say what exactly would happen.", "warning"))
     return tuple(found)
 
 
-def _arguments(request: PermissionRequest) -> list[Fact]:
+def _arguments(request: PermissionRequest, *, everything: bool) -> list[Fact]:
+    """What the tool is given; where other facts tell a part of it, the rest."""
     call = request.tool_call
     if call is None or call.raw_input is None:
         return []
@@ -103,8 +109,27 @@ def _arguments(request: PermissionRequest) -> list[Fact]:
         given = to_python(call.raw_input)
     except Invalid:
         return [Fact("Arguments", "cannot be read", "warning")]
+    if not everything:
+        given = _untold(given, request)
+        if not given:
+            return []
     text = json.dumps(given, indent=2, ensure_ascii=False)
     return [Fact("Arguments", whole(text), "json")]
+
+
+def _untold(given: object, request: PermissionRequest) -> dict[str, object]:
+    """What the input has beside the command, the files and the host, and beside a diff."""
+    if not isinstance(given, dict) or (request.tool_call is not None and request.tool_call.diffs):
+        return {}
+    told = {request.command, request.cwd, request.title, request.reason, *request.paths, ""}
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in _TOLD_NAMES
+        and not (value is None or isinstance(value, bool | int | float))
+        and not (isinstance(value, str) and value in told)
+        and not (name == "command" and request.command is not None)
+    }
 
 
 def whole(text: str) -> str:
@@ -151,6 +176,11 @@ def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
     return f"{exact_line(shown)} ({OUTSIDE}{really})"
 
 
+def names_path(title: str, path: str) -> bool:
+    """Whether a title has this path as a word of its own: `src/old.txt` does not name `src`."""
+    return re.search(rf"(?<![^\s`'\"(“]){re.escape(path)}(?![^\s`'\")”,:;])", title) is not None
+
+
 def described(
     request: PermissionRequest, agent_name: str, folder: str, add_dirs: Sequence[str] = ()
 ) -> tuple[str, ...]:
@@ -186,6 +216,7 @@ __all__ = [
     "exact",
     "facts_of",
     "length_words",
+    "names_path",
     "path_words",
     "retry_prompt",
     "subject_words",

@@ -15,9 +15,15 @@ from textual.strip import Strip
 from accord.client.asking import PermissionRequest
 from accord.terminal.model.asked_changes import asked_changes
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import exact, exact_line, one_line
+from accord.terminal.model.text.cleaning import columns, exact, exact_line, one_line
 from accord.terminal.model.text.diff_lines import FileChange, change_of
-from accord.terminal.model.words.permission_words import Fact, facts_of, path_words, whole
+from accord.terminal.model.words.permission_words import (
+    OUTSIDE,
+    Fact,
+    facts_of,
+    path_words,
+    whole,
+)
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.look import Look
@@ -32,6 +38,8 @@ DIFF_LINES_MAX = 2000
 """Lines of the change of one file; of more it is said how many there are."""
 QUICK_LINES_MAX = 100
 """Of a longer change the beginning is shown at once, and the rest a moment later."""
+ROWS_MAX = 10_000
+"""Rows of the screen for one line of a file: all of it is there to be read."""
 DIFFS_MAX = 50
 TITLE_LINES_MAX = 2
 """Of a title above what would happen; a longer one is below it."""
@@ -59,7 +67,8 @@ def body_of(
     shown = [fact for fact in facts if not _is_heading(fact, diffs, look, chat)]
     # Where nothing else says what would happen, the agent's own words do: all of them, exactly.
     is_silent = all(fact.kind == "warning" for fact in facts)
-    is_said = not diffs and (is_silent or (request.kind, request.command) == ("execute", None))
+    is_unnamed = (request.kind, request.command) == ("execute", None)
+    is_said = (is_silent and not diffs) or is_unnamed
     words = exact_line(request.title) if is_said else _title(request)
     title = text_lines(words, look, look.palette.strong) if words else []
     is_cut = not is_said and len(title) > TITLE_LINES_MAX
@@ -91,7 +100,7 @@ def body_of(
         changes.append(len(lines) + 1 + first)
         lines += [Strip.blank(0), *changed]
     if len(diffs) > DIFFS_MAX:
-        more = f"and {len(diffs) - DIFFS_MAX} files more"
+        more = f"and changes of {len(diffs) - DIFFS_MAX} more files, which are named above"
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
     lines += text
     ends_with = _last_line(request.command) if request.command is not None else ""
@@ -113,9 +122,10 @@ def _more_of_title(look: Look) -> Strip:
 
 def _is_heading(fact: Fact, diffs: Sequence[FileDiff], look: Look, chat: Chat) -> bool:
     """Whether the heading of a change says the same, as it does of a file in the project."""
-    if fact.kind != "path" or len(fact.text) > look.width // 2:
+    if fact.kind != "path" or columns(fact.text) > look.width // 2 or OUTSIDE in fact.text:
         return False
-    return fact.text in {path_words(diff.path, chat.folder, chat.roots) for diff in diffs}
+    headed = diffs[:DIFFS_MAX]
+    return fact.text in {path_words(diff.path, chat.folder, chat.roots) for diff in headed}
 
 
 def _last_line(command: str) -> str:
@@ -134,7 +144,7 @@ def is_quick(request: PermissionRequest) -> bool:
 def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> tuple[list[Strip], int]:
     """What would change in one file, and which line is the first that shows a change."""
     change = _begun(change_of(diff))
-    lines, _, left_out = diff_lines(change, look, limit)
+    lines, _, left_out = diff_lines(change, look, limit, parts_max=ROWS_MAX)
     head = summary_line(change, look, chat.folder)
     kinds = [line.kind for line in change.lines]
     first = next((at for at, kind in enumerate(kinds) if kind in ("added", "removed")), -1)

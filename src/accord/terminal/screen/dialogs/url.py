@@ -17,13 +17,14 @@ from textual.strip import Strip
 from accord.client.elicitation import UrlRequest
 from accord.terminal.model.text.cleaning import cut, harmless, one_line
 from accord.terminal.model.words.permission_words import exact
-from accord.terminal.render.block import fitted, strip_of
+from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.browser import OpenPage, open_page
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.extent import Extent, ending_of
 from accord.terminal.screen.dialogs.permission_lines import text_lines
 
+_HOST = "Host  "
 _YES = Row("Open it in my browser", ("1", "y"), "allow")
 _NO = Row("No, tell the agent that I decline", ("2", "n"), "reject")
 _COPY = Row("Copy the address", ("3", "c"), "other")
@@ -60,20 +61,26 @@ class UrlDialog(ChoiceDialog):
         return (_YES if self.state == "asking" else _MYSELF, _NO, _COPY)
 
     def body(self, look: Look) -> list[Strip]:
-        """Why, the whole address with its host, and what is odd about it."""
+        """The whole address with its host, what is odd about it, and why."""
         palette, page = look.palette, self.page
         lines: list[Strip] = []
         if self.state == "failed":
             said = "No browser could be opened here. Copy the address and open it yourself."
             lines += text_lines(said, look, palette.warning)
-        lines += text_lines(harmless(page.message).strip(), look, palette.text)
-        lines.append(Strip.blank(0))
-        lines.append(strip_of(("Host  ", palette.dim), (exact(page.host), palette.strong)))
+        # Above the agent's words, which could imitate it, and all of it must have been in view.
+        begin = len(lines)
+        host = text_lines(exact(page.host), look, palette.strong, indent=len(_HOST))
+        lines += indented(host, (_HOST, palette.dim))
+        ends = [*range(begin, len(lines))]
+        begin = len(lines)
         lines += address_lines(page, look)
         mark = look.mark("⚠ ", "! ")
         for warning in page.warnings:
             lines += text_lines(mark + warning, look, palette.warning)
-        self.extent = Extent(ends=tuple(ending_of(0, len(lines))))
+        ends += ending_of(begin, len(lines))
+        lines.append(Strip.blank(0))
+        lines += text_lines(harmless(page.message).strip(), look, palette.text)
+        self.extent = Extent(ends=tuple(ends))
         return fitted(lines, look.width)
 
     # ---- answering
