@@ -89,7 +89,7 @@ async def test_what_does_not_fit_is_allowed_only_after_its_end_was_in_view(
         assert await scene.answer() == Decision("allow_once")
 
 
-@pytest.mark.parametrize("keys", [("n",), ("escape",), ("3",), ("v",)])
+@pytest.mark.parametrize("keys", [("n",), ("escape",), ("4",), ("v",)])
 async def test_refusing_needs_no_reading(keys: tuple[str, ...]) -> None:
     """Issue 12: only allowing waits."""
     async with asked("permission", LONG["lines"]) as scene:
