@@ -102,7 +102,7 @@ def test_what_is_allowed_or_asked_is_explained(home: Home) -> None:
     assert "why: it runs `git -C . push`" in asked.out
     nothing = home.accord("permissions", "explain", "make")
     assert nothing.code == 3
-    assert "rule: none; no rule of " in nothing.out
+    assert "rule: none; nothing in " in nothing.out
 
 
 def test_a_policy_file_is_explained_alone(home: Home) -> None:

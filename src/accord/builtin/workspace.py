@@ -38,6 +38,8 @@ class Workspace:
     seen: dict[str, str] = field(default_factory=dict)
     # The offline brain's last test run, restored by that brain from `kept("last_run")`.
     last_run: Any = None
+    # What the offline brain understood last, for "try again".
+    last_intent: Any = None
     # Once the session's servers are being connected.
     mcp: McpServers | None = None
 

@@ -147,6 +147,21 @@ async def test_a_text_is_changed_where_it_stands_once(demo: Path, variant: str) 
         assert "nothing to undo" in await talk.say("undo")
 
 
+@pytest.mark.parametrize(
+    "typed",
+    ["Please try again: Rename mean to average. I allow it now.", "try again", "Do it again!"],
+)
+async def test_what_was_refused_is_tried_again(demo: Path, typed: str) -> None:
+    """Ours: Alt+R of `accord chat` sends such a sentence, and it was not understood."""
+    async with talking(demo) as talk:
+        assert "not understand" in await talk.say(typed)
+        talk.allow = False
+        assert "keeps its name" in await talk.say("rename mean to average")
+        talk.allow = True
+        assert "average" in await talk.say(typed)
+        assert "def average" in (demo / "calc.py").read_text()
+
+
 @everywhere
 async def test_a_refusal_is_acknowledged_and_nothing_is_pretended(demo: Path, variant: str) -> None:
     """Brief: a refused permission is acknowledged."""

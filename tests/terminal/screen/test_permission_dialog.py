@@ -163,7 +163,7 @@ async def test_the_answer_that_is_gone_to_says_what_it_covers() -> None:
         assert "Allows changing src/app.py: always in this folder." in scene.text
         assert "Accord remembers it." in scene.text
         await scene.press("down")
-        assert "The agent remembers this, in its own way." in scene.text
+        assert "The agent remembers this, and only the agent can forget it." in scene.text
 
 
 async def test_esc_is_cancelled_where_no_reject_was_offered() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,11 @@ ANYWHERE = frozenset(
 )
 """What can be done where the session's folder is not there."""
 
+# What a client may send for a person who wants what was refused after all.
+_AGAIN = re.compile(
+    r"(?:please,? )?(?:try|do) (?:it |that |this )?again(?:: .*)?[.!]?", re.IGNORECASE | re.DOTALL
+)
+
 
 class OfflineBrain:
     """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
@@ -65,6 +71,10 @@ class OfflineBrain:
         """Answer one prompt; None is a turn that came to its end."""
         work = Work(turn, tools, workspace)
         intent = parse(await self._one_word_each(work))
+        if workspace.last_intent is not None and _AGAIN.fullmatch(turn.text.strip()):
+            intent = workspace.last_intent
+        elif intent.name != "unknown":
+            workspace.last_intent = intent
         if any(SPACE in value for value in intent.arguments.values()):
             values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}
             intent = Intent(intent.name, values, intent.slash)
