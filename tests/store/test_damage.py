@@ -26,6 +26,7 @@ from tests.store.damaging import (
     Damaging,
     changed,
     make_store,
+    noise,
     overwritten,
     page_damages,
 )
@@ -317,3 +318,25 @@ def test_updates_that_became_text_are_saved_as_updates(whole: Path, tmp_path: Pa
     assert (rescued.updates, rescued.unreadable) == (SESSIONS * UPDATES, 0)
     refused = anyio.run(use, rescued.target)
     assert refused == []
+
+
+def test_a_damaged_store_keeps_its_log(whole: Path, tmp_path: Path) -> None:
+    """Issue 12: what is "left as it is" is not written to, not even what its own log holds."""
+    source = damaged_copy(whole, tmp_path / "source", lambda _: None)
+    writer = sqlite3.connect(source, isolation_level=None)
+    writer.execute("INSERT INTO pruned VALUES ('p', '/', 't', 'u', 'at')")
+    query = "SELECT rootpage FROM sqlite_master WHERE name = 'sessions_by_cwd'"
+    root = writer.execute(query).fetchone()[0]
+
+    def killed_and_damaged(path: Path) -> None:
+        shutil.copy(f"{source}-wal", f"{path}-wal")
+        overwritten((root - 1) * PAGE, noise("index", PAGE))(path)
+
+    path = damaged_copy(source, tmp_path / "damaged", killed_and_damaged)
+    writer.close()
+    log = Path(f"{path}-wal")
+    before = path.read_bytes(), log.read_bytes()
+    assert before[1]
+    with pytest.raises(StoreError, match="left as it is"):
+        try_store(path)
+    assert (path.read_bytes(), log.read_bytes()) == before

@@ -52,7 +52,7 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
     try:
         _prepare(connection, path, synchronous)
     except BaseException as error:
-        connection.close()
+        close_unchanged(connection, path)
         if isinstance(error, StoreError) or not isinstance(error, Exception):
             raise
         # Of any kind: SQLite and its Python module trip over damage in many ways.
@@ -102,6 +102,30 @@ def _look(path: Path) -> None:
         # Busy, or a folder that nobody may write to: that is not for us to judge here.
     finally:
         connection.close()
+
+
+def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
+    """Close a file that is damaged, and leave its log where it is.
+
+    Whoever closes a file last moves the log into it and deletes the log.  One that may only read
+    does not, so such a one is the last.
+    """
+    with contextlib.suppress(sqlite3.Error, OSError):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    try:
+        last = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    except sqlite3.Error:
+        connection.close()
+        return
+    try:
+        # It has a part in the log once it has read something.
+        last.execute("PRAGMA schema_version").fetchone()
+    except (sqlite3.Error, UnicodeError):
+        pass
+    finally:
+        connection.close()
+        last.close()
 
 
 def _text(data: bytes) -> str:
@@ -208,4 +232,4 @@ def explained(error: Exception, path: Path) -> StoreError:
     return StoreError("store_unreachable", text, **details)
 
 
-__all__ = ["Synchronous", "explained", "open_file"]
+__all__ = ["Synchronous", "close_unchanged", "explained", "open_file"]

@@ -28,7 +28,7 @@ from accord.store.coalescing import Coalescer
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
 from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS
-from accord.store.opening import Synchronous, explained, open_file
+from accord.store.opening import Synchronous, close_unchanged, explained, open_file
 from accord.store.writer import Writer
 
 # Updates that are read at a time: large enough to be quick, small enough not to hold up writers.
@@ -108,10 +108,12 @@ def try_store(path: Path) -> None:
         number = tables.insert(connection, SessionRecord(os.urandom(16).hex(), "/"), nobody)
         tables.append(connection, number, nobody, 0, b"{}")
     except StoreError:
+        close_unchanged(connection, path)
         raise
     except (sqlite3.Error, UnicodeError, OSError) as error:
+        close_unchanged(connection, path)
         raise explained(error, path) from None
-    finally:
+    else:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.close()
