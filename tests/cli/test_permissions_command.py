@@ -42,6 +42,17 @@ def test_the_list_is_also_for_programs(home: Home) -> None:
     assert wanted.items() <= found.items()
 
 
+def test_a_key_in_a_remembered_answer_is_not_printed(home: Home) -> None:
+    """Ours: the list goes into reports, and a command may have a token in it."""
+    key = "ghp_" + "a1B2" * 9
+    _remember(home, "/w", f"curl -H 'X: {key}'")
+    for words in (["list"], ["list", "--json"], ["revoke", "--all"]):
+        done = home.accord("permissions", *words)
+        assert done.code == 0
+        assert key not in done.out
+        assert "[secret]" in done.out
+
+
 def test_answers_are_revoked_by_folder_and_all_at_once(home: Home) -> None:
     """Issue 3: revoke."""
     here, there = _remember(home, str(home.project), "a"), _remember(home, "/w", "b")

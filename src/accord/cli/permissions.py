@@ -19,6 +19,7 @@ from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import audit_file, grants_file, policy_file
 from accord.discovery.policy_file import Policy, load_policy
 from accord.errors import ConfigError
+from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
 
 DESCRIPTION = """\
@@ -86,17 +87,19 @@ def _list(arguments: Namespace) -> int:
             "grantsFile": str(grants_file()),
             "auditLog": str(audit_file()) if config.permissions.audit else None,
         }
-        say_json(json.dumps(shown, indent=2))
+        say_json(json.dumps(Redactor.of_environment().value(shown, keep_ids=True), indent=2))
         return 0
     say(f"Rules of {path}:" if placed else f"There are no rules in {path}.")
     for one in placed:
         where = "" if one.workspace is None else f"  in {one.workspace}"
         say(f"  {visible_line(shown_rule(one.rule) + where)}")
+    # The file has the exact command; a list may be shown to others.
+    redactor = Redactor.of_environment()
     say("Remembered answers:" if grants else "There are no remembered answers.")
     for grant in grants:
         where = grant.workspace or "everywhere"
         who = f"  for {grant.agent}" if grant.agent else ""
-        said = f"{shown_rule(grant.rule)}  in {where}{who}"
+        said = redactor.text(f"{shown_rule(grant.rule)}  in {where}{who}")
         say(f"  {grant.grant_id}  {visible_line(said)}")
     if config.permissions.audit:
         say(f"What agents did is in {audit_file()}")
@@ -115,9 +118,9 @@ def _revoke(arguments: Namespace) -> int:
         wanted = arguments.ids
         if not wanted:
             raise ConfigError("say which: an id, --here or --all")
-    gone = file.revoke(wanted)
+    gone, redactor = file.revoke(wanted), Redactor.of_environment()
     for grant in gone:
-        say(f"forgotten: {grant.grant_id}  {visible_line(shown_rule(grant.rule))}")
+        say(f"forgotten: {grant.grant_id}  {visible_line(redactor.text(shown_rule(grant.rule)))}")
     missing = set(wanted) - {grant.grant_id for grant in gone}
     for grant_id in sorted(missing):
         complain(f"accord permissions: there is no {grant_id}")
