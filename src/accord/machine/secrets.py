@@ -76,22 +76,23 @@ PASSWORD_CHARACTERS_MIN: Final = 6
 # and gives back nothing that it has taken (`*+`, `++`).
 KEYS: Final = re.compile(
     r"\b(?:sk|pk|rk)-[\w*-]{12,}+|\bgh[pousr]_\w{20,}+|\bgithub_pat_\w{20,}+"
-    r"|\bxox[abprs]-[\w-]{10,}+|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{12,}+"
+    r"|\b(?:xox[abprs]|xapp)-[\w-]{10,}+|\bA[KS]IA[0-9A-Z]{16}\b|\bAIza[\w-]{12,}+"
+    r"|\bya29\.[\w-]{20,}+|\bSG\.[\w-]{16,}+\.[\w-]{16,}+|\bdop_v1_\w{20,}+"
     r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
     r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
     r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
 )
 """Keys that are recognised wherever they stand; some programs show a key with stars in it."""
 KEYS_BEGUN: Final = re.compile(
-    r"\b[spr]k-[\w*-]*+|\b(?:xox[abprs]-|AIza|glpat-|pypi-)[\w-]*+"
-    r"|\b(?:gh[pousr]_|github_pat_|[sr]k_(?:live|test)_)\w*+|\b(?:hf_|npm_)[A-Za-z0-9]*+"
-    r"|\bAKIA[0-9A-Z]{0,16}+|(?<![\w-])eyJ[\w-]*+(?:\.[\w-]*+(?:\.[\w-]*+)?)?"
+    r"\b[spr]k-[\w*-]*+|\b(?:xox[abprs]-|xapp-|AIza|glpat-|pypi-|ya29\.)[\w-]*+"
+    r"|\b(?:gh[pousr]_|github_pat_|[sr]k_(?:live|test)_|dop_v1_)\w*+|\b(?:hf_|npm_)[A-Za-z0-9]*+"
+    r"|\bSG\.[\w-]*+(?:\.[\w-]*+)?|\bA[KS]IA[0-9A-Z]{0,16}+|(?<![\w-])eyJ[\w-]*+(?:\.[\w-]*+(?:\.[\w-]*+)?)?"
 )
 """The same, as far as they have come at the end of a text."""
 KEY_HEADS: Final = (
     *("sk-", "pk-", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza"),
     *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "eyJ", "sk_live_", "sk_test_", "rk_live_"),
-    *("rk_test_", "glpat-", "hf_", "npm_", "pypi-"),
+    *("rk_test_", "glpat-", "hf_", "npm_", "pypi-", "ASIA", "xapp-", "ya29.", "SG.", "dop_v1_"),
 )
 
 PEM_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----")

@@ -115,6 +115,7 @@ def _bare(wanted: Any) -> Any:
     return wanted
 
 
+@cache
 def _members(wanted: Any) -> tuple[Any, ...]:
     """The alternatives of a union, flattened, or the type itself; absence is not one of them."""
     wanted = _bare(wanted)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from accord.client.asking import PermissionRequest
+from accord.client.call_input import FOLDER_NAMES
 from accord.client.patterns import beneath, place
-from accord.client.questions import FOLDER_NAMES
 from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
