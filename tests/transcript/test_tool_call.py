@@ -76,3 +76,22 @@ def test_json_that_python_cannot_hold_is_nothing_and_stays_readable_as_text() ->
     assert call.input is None
     assert call.raw_input is not None
     assert bytes(call.raw_input) == b"1e400"
+
+
+def test_later_updates_leave_a_snapshot_alone() -> None:
+    """Issue 12: a yes is about the call as it was shown; only its end is told of later."""
+    call = ToolCall("c")
+    call.patch(title="List the files", status="pending")
+    shown = call.snapshot()
+    call.patch(title="Delete the files", status="completed")
+    assert (shown.title, shown.status, shown.is_final) == ("List the files", "pending", False)
+    assert (shown.content, shown.locations, shown.diffs) == ([], [], [])
+    assert shown.is_over
+
+
+def test_a_call_that_was_cancelled_is_over() -> None:
+    """Issue 12: an approval does not outlive its call."""
+    call = ToolCall("c")
+    assert not call.is_over
+    call.cancelled = True
+    assert call.is_over

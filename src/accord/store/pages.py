@@ -161,15 +161,13 @@ def _exactly(data: bytes, size: int) -> bytes:
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = 0
-    for index in range(9):
+    for index in range(8):
         byte = data[at + index]
-        if index == 8:
-            value = value << 8 | byte
-            break
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
-            break
-    return (value - (1 << 64) if value >> 63 else value), at + index + 1
+            return value, at + index + 1
+    value = value << 8 | data[at + 8]
+    return (value - (1 << 64) if value >> 63 else value), at + 9
 
 
 def _values(record: bytes) -> tuple[Value, ...]:

@@ -115,6 +115,7 @@ def _read(source: Path) -> tuple[bytes, bytes]:
     Whoever begins the log anew writes another head.  While it has the same one, it holds every
     page that was copied into the file in the meantime.
     """
+    data = log = b""
     for _ in range(READS_MAX):
         head = _read_log(source, LOG_HEAD_BYTES)
         try:

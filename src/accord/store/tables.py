@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import Any, NamedTuple
 
 from accord.errors import StoreError
@@ -90,6 +91,10 @@ def _check(record: SessionRecord) -> None:
         raise TypeError("a field of it holds something else")
 
 
+def _are(values: Sequence[object], *kinds: type) -> bool:
+    return all(isinstance(one, kinds) for one in values)
+
+
 def read_row(values: Sequence[Any]) -> Row:
     """A row that has what its columns should have.
 
@@ -102,10 +107,10 @@ def read_row(values: Sequence[Any]) -> Row:
     numbers = (row.number, row.archived)
     optional_numbers = (row.owner_pid, row.owner_started)
     if (
-        all(isinstance(one, str) for one in texts)
-        and all(one is None or isinstance(one, str) for one in optional_texts)
-        and all(isinstance(one, int) for one in numbers)
-        and all(one is None or isinstance(one, int) for one in optional_numbers)
+        _are(texts, str)
+        and _are(optional_texts, str, NoneType)
+        and _are(numbers, int)
+        and _are(optional_numbers, int, NoneType)
     ):
         return row
     raise damaged(str(row.session_id), "a column of it holds something else")
