@@ -32,6 +32,7 @@ T = TypeVar("T")
 _Decoder = getincrementaldecoder("utf-8")
 _Key: TypeAlias = tuple[Any, ...]
 _STDERR: Final = ("stderr",)
+_NOISE: Final = "noise"
 
 
 @dataclass(slots=True)
@@ -85,15 +86,15 @@ class ConversationRedactor(Generic[T]):
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
         """The next frame of a side."""
+        if not frame.lstrip().startswith((b"{", b"[", b'"')):
+            # No message, but a line of a text that somebody printed.
+            return self._line(what, (_NOISE, speaker), frame)
         held = self._held(what, speaker, frame)
         return self._put(_Held(what, self._redactor.frame(frame)) if held is None else held)
 
     def stderr(self, what: T, line: bytes) -> list[tuple[T, bytes]]:
         """The next line that the agent wrote to stderr."""
-        text = line.decode("utf-8", "surrogateescape") + "\n"
-        held = _Held(what, line, text=text)
-        self._feed(_STDERR, held, text)
-        return self._put(held)
+        return self._line(what, _STDERR, line)
 
     def other(self, what: T, raw: bytes = b"") -> list[tuple[T, bytes]]:
         """Something without secrets that has its place in the order."""
@@ -103,6 +104,12 @@ class ConversationRedactor(Generic[T]):
         """All the rest, when nothing more comes."""
         self._end(*self._streams)
         return self._ready()
+
+    def _line(self, what: T, key: _Key, line: bytes) -> list[tuple[T, bytes]]:
+        text = line.decode("utf-8", "surrogateescape") + "\n"
+        held = _Held(what, line, text=text)
+        self._feed(key, held, text)
+        return self._put(held)
 
     def _held(self, what: T, speaker: str, frame: bytes) -> _Held[T] | None:
         """A frame that has to be read because of its place; None for one that stands alone."""
