@@ -20,7 +20,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from accord.machine.redaction import MARK, Redactor, decoded, encoded
 from accord.machine.secret_stream import SecretStream, Segment
-from accord.machine.update_pieces import Piece, at, piece_of, with_text
+from accord.machine.update_pieces import WHOLE, Piece, at, kind_of, piece_of, with_text
 
 FRAMES_HELD_MAX: Final = 256
 BYTES_HELD_MAX: Final = 1 << 20
@@ -149,6 +149,12 @@ class ConversationRedactor(Generic[T]):
             # The draft's envelope.
             data, path = params.get("data"), ("params", "data")
             update = {**data, "sessionUpdate": params.get("type")} if isinstance(data, dict) else {}
+        told = WHOLE.get(kind_of(update), ("", ""))[1]
+        blocks = update.get(told)
+        if isinstance(blocks, list) and (made := self._redactor.blocks(blocks)) is not blocks:
+            update = {**update, told: made}
+            message = {**message, "params": {**params, path[1]: update}}
+            frame = encoded(message)
         piece = piece_of(update)
         text = None if piece is None else piece.decoded()
         session = repr(params.get("sessionId"))
@@ -158,8 +164,8 @@ class ConversationRedactor(Generic[T]):
             return None
         whole = piece._replace(path=(*path, *piece.path))
         bare = with_text(message, whole.path, "")
-        made = self._redactor.value(bare)
-        held = _Held(what, frame if made == bare else b"", made, whole)
+        clean = self._redactor.value(bare)
+        held = _Held(what, frame if clean == bare else b"", clean, whole)
         self._feed((speaker, session, piece.key), held, text)
         return held
 

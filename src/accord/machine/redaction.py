@@ -202,7 +202,7 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            made = [self.value(one, keep_ids=keep_ids) for one in value]
+            made = [self.value(one, keep_ids=keep_ids) for one in self.blocks(value)]
             return self._without_options(value, made) if self._by_name else made
         if isinstance(value, dict):
             named, given = value.get("name"), value.get("value")
@@ -211,6 +211,19 @@ class Redactor:
                 value = {**value, "value": self._hidden(named, given)}
             return {self._key(key): self._member(key, one, keep_ids) for key, one in value.items()}
         return value
+
+    def blocks(self, blocks: list[Any]) -> list[Any]:
+        """Content without secrets that are cut into several blocks of text, which are shown as one.
+
+        Where there is one, the first of the blocks has all of the text that is left.
+        """
+        texts = [one["text"] for one in blocks if _is_text_block(one)]
+        if len(texts) < 2 or len(texts) != len(blocks):
+            return blocks
+        whole = self.text("".join(texts))
+        if whole == "".join(map(self.text, texts)):
+            return blocks
+        return [{**one, "text": "" if at else whole} for at, one in enumerate(blocks)]
 
     def _names(self, name: str) -> bool:
         return self._by_name and names_secret(name)
@@ -392,6 +405,10 @@ def _without_values(text: str) -> str:
 def is_identifier(key: str) -> bool:
     """Whether a key of JSON holds an identifier, such as `sessionId`."""
     return key == "id" or key.endswith(("Id", "_id"))
+
+
+def _is_text_block(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str)
 
 
 def _is_texts(value: Any) -> bool:
