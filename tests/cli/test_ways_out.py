@@ -440,6 +440,38 @@ def test_no_secret_in_pieces_is_recorded(stream: str, form: int) -> None:
         assert output.endswith("and more")
 
 
+@pytest.mark.parametrize("kind", ["agent_message", "other"])
+def test_no_secret_in_two_blocks_of_a_message_is_recorded(kind: str) -> None:
+    """Issue 12: `accord trace --text` joined them."""
+    key = "sk-" + "abcd1234" * 4
+    blocks = [{"type": "text", "text": one} for one in (f"a {key[:10]}", f"{key[10:]} b")]
+    update = {"sessionUpdate": kind, "messageId": "m", "content": blocks}
+    params = {"sessionId": "s", "update": update}
+    lines: list[bytes] = []
+    scribe = Scribe(lines.append, Redactor())
+    scribe.head(started="", command=[], program="accord")
+    scribe.frame(0.0, "agent", encoded({"method": "session/update", "params": params}))
+    scribe.close()
+    (entry,) = read_recording(lines).entries
+    said = json.loads(entry.raw)["params"]["update"]["content"]
+    assert [one["text"] for one in said] == ["a [secret] b", ""]
+
+
+def test_no_line_of_a_private_key_that_an_agent_prints_is_recorded() -> None:
+    """Issue 12: what an agent prints between its messages is recorded line by line."""
+    lines: list[bytes] = []
+    scribe = Scribe(lines.append, Redactor())
+    scribe.head(started="", command=[], program="accord")
+    printed = [b"-----BEGIN PRIVATE KEY-----", b"MIIE0", b"MIIE1", b"-----END PRIVATE KEY-----"]
+    for line in (*printed, b'{"jsonrpc":"2.0"}', b"and more"):
+        scribe.frame(0.0, "agent", line)
+    scribe.close()
+    raw = [one.raw for one in read_recording(lines).entries]
+    assert len(raw) == 6
+    assert raw[4:] == [b'{"jsonrpc":"2.0"}', b"and more"]
+    assert b"MIIE" not in b"".join(lines)
+
+
 @pytest.mark.parametrize("stream", STREAMS)
 def test_no_secret_in_pieces_is_shown_by_trace(
     stream: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

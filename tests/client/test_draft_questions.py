@@ -130,6 +130,7 @@ async def test_our_own_remembering_is_not_the_agents(tmp_path: Path) -> None:
         ("file_write", "/w/a", {"kind": "edit", "paths": ("/w/a",)}),
         ("file_delete", "/w/a", {"kind": "delete", "paths": ("/w/a",)}),
         ("terminal_execute", "make test", {"kind": "execute", "command": "make test"}),
+        ("execute", "make test", {"kind": "execute", "command": "make test"}),
         ("network_access", "https://a.example/x", {"kind": "fetch", "hosts": ("a.example",)}),
         ("network_access", "b.example", {"kind": "fetch", "hosts": ("b.example",)}),
         ("mcp_tool", "files/read", {"kind": "other", "mcp_tool": "files/read"}),

@@ -213,6 +213,7 @@ def test_a_value_may_be_longer_than_all_that_waits_otherwise() -> None:
     [
         *("sk-", "s", "a://", "bearer ", "eyJ.", "eyJaaaaaaaa.", BEGIN, END, "AKIA", "aab", " "),
         *("token=", "key-", "--key ", 'a="', "token='", "\x1b[", "\u200b", "x: ", "key"),
+        *("akey=", "key:(", "sig: key: "),
     ],
 )
 def test_no_text_takes_long(part: str) -> None:

@@ -144,6 +144,14 @@ def test_operations_and_kinds() -> None:
     assert tables.kind_of_operation("made up") == "other"
 
 
+def test_an_agent_that_says_a_kind_means_its_operation() -> None:
+    """Issue 12: a rule that rejects `execute` was passed by the operation `execute`."""
+    assert tables.known_operation("execute") == "terminal_execute"
+    assert tables.known_operation("edit") == "file_write"
+    for operation in (*tables.OPERATION_KINDS, "think", "made up"):
+        assert tables.known_operation(operation) == operation
+
+
 GRANTS = [
     ("once", {"granted": True, "scope": "once", "remember": False}),
     ("session", {"granted": True, "scope": "session", "remember": True}),

@@ -228,6 +228,30 @@ def test_stderr_can_be_shown_as_it_comes(capfd: pytest.CaptureFixture[str]) -> N
     assert capfd.readouterr().err == "a word\n"
 
 
+async def test_stderr_is_shown_without_secrets_and_to_its_end(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Issue 12: a proxy's stderr is the log of an editor; the key comes in two writes."""
+    key = "sk-" + "abcd1234" * 4
+    script = (
+        "import sys; e = sys.stderr\n"
+        f"for part in ('a {key[:9]}', '{key[9:]} b', ' bear'): e.write(part); e.flush()"
+    )
+    async with running(sys.executable, "-c", script, stderr=PassedOutput()) as (_, receiver):
+        await receiver.end()
+    assert capfd.readouterr().err == "a [secret] b bear"
+
+
+async def test_no_line_of_a_private_key_is_the_last_word_of_an_agent() -> None:
+    """Issue 12: whoever tells of the end takes a line or a few, without the one that says it."""
+    lines = "'-----BEGIN PRIVATE KEY-----', *['MIIE'] * 60"
+    script = f"import sys; print({lines}, sep='\\n', file=sys.stderr)"
+    async with running(sys.executable, "-c", script) as (transport, receiver):
+        why = await receiver.end()
+        assert "MIIE" not in why.stderr_tail
+        assert "MIIE" not in transport.stderr_tail
+
+
 async def test_a_long_command_is_shown_as_far_as_it_helps() -> None:
     """Ours: the whole command names the agent, but not all of a program on the command line."""
     async with running("/bin/sh", "-c", f"exit 3; {'x' * 1000}") as (_, receiver):

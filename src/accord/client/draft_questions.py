@@ -19,6 +19,7 @@ from accord.translate.draft_tables import (
     PERMISSION_OPTIONS,
     grant_of,
     kind_of_operation,
+    known_operation,
 )
 
 _SCOPES: dict[str, Any] = {"session": "session", "workspace": "workspace", "always": "always"}
@@ -49,17 +50,17 @@ class DraftQuestion(Question):
         """What the agent says it would do counts, beside what its tool call shows."""
         wanted, session = self._wanted, self._session
         shown = describe(session, self._asked)
-        kind, resource = kind_of_operation(wanted.operation), wanted.resource
+        operation, resource = known_operation(wanted.operation), wanted.resource
         paths, hosts, command, mcp_tool = shown.paths, shown.hosts, shown.command, shown.mcp_tool
-        if wanted.operation in FILE_OPERATIONS:
+        if operation in FILE_OPERATIONS:
             # Relative paths count from the working directory.
             path = os.path.join(session.cwd, resource)
             paths = (path, *(other for other in paths if other != path))
-        elif wanted.operation == "terminal_execute":
+        elif operation == "terminal_execute":
             command = resource
-        elif wanted.operation == "network_access":
+        elif operation == "network_access":
             hosts = (host_of(resource) or resource, *hosts)
-        elif wanted.operation == "mcp_tool":
+        elif operation == "mcp_tool":
             mcp_tool = mcp_tool or resource
         return PermissionRequest(
             session_id=session.id,
@@ -67,7 +68,7 @@ class DraftQuestion(Question):
             reason=shown.reason,
             options=OPTIONS,
             tool_call=shown.tool_call,
-            kind=kind,
+            kind=kind_of_operation(operation),
             paths=paths,
             command=command,
             cwd=shown.cwd,

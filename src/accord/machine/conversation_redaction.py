@@ -20,7 +20,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from accord.machine.redaction import MARK, Redactor, decoded, encoded
 from accord.machine.secret_stream import SecretStream, Segment
-from accord.machine.update_pieces import Piece, at, piece_of, with_text
+from accord.machine.update_pieces import WHOLE, Piece, at, kind_of, piece_of, with_text
 
 FRAMES_HELD_MAX: Final = 256
 BYTES_HELD_MAX: Final = 1 << 20
@@ -32,6 +32,7 @@ T = TypeVar("T")
 _Decoder = getincrementaldecoder("utf-8")
 _Key: TypeAlias = tuple[Any, ...]
 _STDERR: Final = ("stderr",)
+_NOISE: Final = "noise"
 
 
 @dataclass(slots=True)
@@ -85,15 +86,15 @@ class ConversationRedactor(Generic[T]):
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
         """The next frame of a side."""
+        if not frame.lstrip().startswith((b"{", b"[", b'"')):
+            # No message, but a line of a text that somebody printed.
+            return self._line(what, (_NOISE, speaker), frame)
         held = self._held(what, speaker, frame)
         return self._put(_Held(what, self._redactor.frame(frame)) if held is None else held)
 
     def stderr(self, what: T, line: bytes) -> list[tuple[T, bytes]]:
         """The next line that the agent wrote to stderr."""
-        text = line.decode("utf-8", "surrogateescape") + "\n"
-        held = _Held(what, line, text=text)
-        self._feed(_STDERR, held, text)
-        return self._put(held)
+        return self._line(what, _STDERR, line)
 
     def other(self, what: T, raw: bytes = b"") -> list[tuple[T, bytes]]:
         """Something without secrets that has its place in the order."""
@@ -103,6 +104,12 @@ class ConversationRedactor(Generic[T]):
         """All the rest, when nothing more comes."""
         self._end(*self._streams)
         return self._ready()
+
+    def _line(self, what: T, key: _Key, line: bytes) -> list[tuple[T, bytes]]:
+        text = line.decode("utf-8", "surrogateescape") + "\n"
+        held = _Held(what, line, text=text)
+        self._feed(key, held, text)
+        return self._put(held)
 
     def _held(self, what: T, speaker: str, frame: bytes) -> _Held[T] | None:
         """A frame that has to be read because of its place; None for one that stands alone."""
@@ -142,6 +149,12 @@ class ConversationRedactor(Generic[T]):
             # The draft's envelope.
             data, path = params.get("data"), ("params", "data")
             update = {**data, "sessionUpdate": params.get("type")} if isinstance(data, dict) else {}
+        told = WHOLE.get(kind_of(update), ("", ""))[1]
+        blocks = update.get(told)
+        if isinstance(blocks, list) and (made := self._redactor.blocks(blocks)) is not blocks:
+            update = {**update, told: made}
+            message = {**message, "params": {**params, path[1]: update}}
+            frame = encoded(message)
         piece = piece_of(update)
         text = None if piece is None else piece.decoded()
         session = repr(params.get("sessionId"))
@@ -151,8 +164,8 @@ class ConversationRedactor(Generic[T]):
             return None
         whole = piece._replace(path=(*path, *piece.path))
         bare = with_text(message, whole.path, "")
-        made = self._redactor.value(bare)
-        held = _Held(what, frame if made == bare else b"", made, whole)
+        clean = self._redactor.value(bare)
+        held = _Held(what, frame if clean == bare else b"", clean, whole)
         self._feed((speaker, session, piece.key), held, text)
         return held
 

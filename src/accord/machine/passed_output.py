@@ -1,9 +1,11 @@
 """The standard error of a program that we started, passed on to our own.
 
 What always holds
+    * Secrets are taken out, also those that come in pieces.
     * Where a person sees it, it is made visible: it cannot move the cursor, name the window, ring
       or hide letters.  Colours stay.
-    * Anywhere else, such as a file, a pipe or the log of an editor, the bytes go on unchanged.
+    * Anywhere else, such as a file, a pipe or the log of an editor, all other bytes go on
+      unchanged.
     * A standard error that nobody reads any more is no reason to end.
 """
 
@@ -11,8 +13,13 @@ from __future__ import annotations
 
 import os
 import select
+from typing import TYPE_CHECKING
 
+from accord.machine.logs import log_redactor
 from accord.machine.visible_text import VisibleOutput
+
+if TYPE_CHECKING:
+    from accord.machine.secret_stream import SecretByteStream
 
 STDERR = 2
 
@@ -27,15 +34,25 @@ class PassedOutput:
         except OSError:
             is_terminal = False
         self._visible = VisibleOutput() if is_terminal else None
+        # Made with the first bytes: most programs print nothing, and a start is somebody's wait.
+        self._secrets: SecretByteStream | None = None
 
     def __call__(self, data: bytes) -> None:
         """Pass on the next bytes."""
-        self._write(data if self._visible is None else _encoded(self._visible.feed(data)))
+        if self._secrets is None:
+            self._secrets = log_redactor().byte_stream()
+        self._show(self._secrets.feed(data))
 
     def finish(self) -> None:
-        """Pass on what waited for the rest of a character or a sequence."""
+        """Pass on what waited for the rest of a character, a sequence or a secret."""
+        if self._secrets is not None:
+            self._show(self._secrets.finish())
+            self._secrets = None
         if self._visible is not None:
             self._write(_encoded(self._visible.finish()))
+
+    def _show(self, data: bytes) -> None:
+        self._write(data if self._visible is None else _encoded(self._visible.feed(data)))
 
     def _write(self, data: bytes) -> None:
         left = memoryview(data)

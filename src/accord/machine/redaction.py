@@ -18,6 +18,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from accord.machine.secret_stream import (
@@ -51,6 +52,8 @@ from accord.machine.secrets import (
 LEARNT_MAX: Final = 256
 """Values that are remembered from a conversation; the oldest are forgotten first."""
 LEARNT_CHARACTERS_MAX: Final = 4096
+NAMES_NESTED_MAX: Final = 8
+"""Names in a row, such as `author: key: token=`, that are told apart."""
 KEY_CHARACTERS_MIN: Final = 12
 """A key of a JSON object that is shorter is a name, and no secret."""
 
@@ -157,15 +160,20 @@ class Redactor:
         if not self._is_suspicious(text):
             return text
         made = self.text(text)
-        return NAMED.sub(_without_value, made) if self._by_name else made
+        return _without_values(made) if self._by_name else made
 
     def words(self, words: Sequence[str]) -> list[str]:
         """A command without secrets; one may be a word behind the option that names it."""
-        made = [self.line(word) for word in words]
-        for at in range(1, len(words)):
-            option = _OPTION.fullmatch(words[at - 1])
-            if option is not None and not words[at].startswith("-") and names_secret(option[1]):
-                self._learn(option[1], words[at])
+        return self._without_options(words, [self.line(word) for word in words])
+
+    def _without_options(self, words: Sequence[Any], made: list[Any]) -> list[Any]:
+        """Take out of `made` the words that stand behind an option that names a secret."""
+        for at, (before, word) in enumerate(pairwise(words), 1):
+            if not isinstance(before, str) or not isinstance(word, str) or word.startswith("-"):
+                continue
+            option = _OPTION.fullmatch(before)
+            if option is not None and names_secret(option[1]):
+                self._learn(option[1], word)
                 made[at] = MARK
         return made
 
@@ -194,7 +202,8 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.value(one, keep_ids=keep_ids) for one in value]
+            made = [self.value(one, keep_ids=keep_ids) for one in self.blocks(value)]
+            return self._without_options(value, made) if self._by_name else made
         if isinstance(value, dict):
             named, given = value.get("name"), value.get("value")
             # {"name": "API_KEY", "value": "..."}, wherever it stands.
@@ -202,6 +211,19 @@ class Redactor:
                 value = {**value, "value": self._hidden(named, given)}
             return {self._key(key): self._member(key, one, keep_ids) for key, one in value.items()}
         return value
+
+    def blocks(self, blocks: list[Any]) -> list[Any]:
+        """Content without secrets that are cut into several blocks of text, which are shown as one.
+
+        Where there is one, the first of the blocks has all of the text that is left.
+        """
+        texts = [one["text"] for one in blocks if _is_text_block(one)]
+        if len(texts) < 2 or len(texts) != len(blocks):
+            return blocks
+        whole = self.text("".join(texts))
+        if whole == "".join(map(self.text, texts)):
+            return blocks
+        return [{**one, "text": "" if at else whole} for at, one in enumerate(blocks)]
 
     def _names(self, name: str) -> bool:
         return self._by_name and names_secret(name)
@@ -306,7 +328,7 @@ class Redactor:
             found += (match.span() for match in KEYS.finditer(text, since))
             for form in (ADDRESS, BEARER):
                 found += (one.span(1) for one in form.finditer(text) if one.start(1) >= since)
-        for match in NAMED.finditer(text) if self._by_name else ():
+        for match in _all_named(text) if self._by_name else ():
             name, (start, stop) = _named(match)
             is_whole = match.start() > 0 or not is_cut
             if start >= since and is_whole and is_secret_under(name, text[start:stop]):
@@ -321,7 +343,7 @@ class Redactor:
         """Where the first thing begins that may become a secret; the text's end if nothing does."""
         end = len(text)
         first = self._form_begun(text, since) if self.knows_forms else end
-        for match in NAMED.finditer(text) if self._by_name else ():
+        for match in _all_named(text) if self._by_name else ():
             _, (start, stop) = _named(match)
             if stop == end and start >= since and (match.start() > 0 or not is_cut):
                 first = min(first, start)
@@ -352,17 +374,41 @@ def _named(match: re.Match[str]) -> tuple[str, Span]:
     return match["name"] or match["option"].lstrip("-"), match.span(group)
 
 
-def _without_value(match: re.Match[str]) -> str:
-    name, (start, stop) = _named(match)
-    if not is_secret_in_command(name, match.string[start:stop]):
-        return match[0]
-    whole, at = match[0], match.start()
-    return f"{whole[: start - at]}{MARK}{whole[stop - at :]}"
+def _all_named(text: str) -> Iterator[re.Match[str]]:
+    """The names in a text with their values, also of a value that begins with a name itself.
+
+    In `author: API_KEY=x` the harmless name comes first.
+    """
+    at = depth = outer_stop = 0
+    while (match := NAMED.search(text, at)) is not None:
+        yield match
+        name, (start, stop) = _named(match)
+        # Each step reads the value again, so their number has a bound.
+        depth = depth + 1 if match.start() < outer_stop else 0
+        outer_stop = max(outer_stop, stop)
+        is_looked_into = not names_secret(name) and depth < NAMES_NESTED_MAX
+        at = start if is_looked_into else match.end()
+
+
+def _without_values(text: str) -> str:
+    """The text without what stands behind the name of a secret."""
+    made: list[str] = []
+    done = 0
+    for match in _all_named(text):
+        name, (start, stop) = _named(match)
+        if start >= done and is_secret_in_command(name, text[start:stop]):
+            made += (text[done:start], MARK)
+            done = stop
+    return "".join((*made, text[done:]))
 
 
 def is_identifier(key: str) -> bool:
     """Whether a key of JSON holds an identifier, such as `sessionId`."""
     return key == "id" or key.endswith(("Id", "_id"))
+
+
+def _is_text_block(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str)
 
 
 def _is_texts(value: Any) -> bool:

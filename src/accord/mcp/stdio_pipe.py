@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from accord.machine.logs import log_redactor
 from accord.machine.process import GroupProcess, environment, spawn
 from accord.machine.programs import with_program
 from accord.mcp.specs import ServerSpec
@@ -67,7 +68,8 @@ class StdioPipe:
         with anyio.move_on_after(EXIT_SECONDS_MAX):
             await self._process.wait()
         ended = self._process.exit
-        words = self._last_words.decode("utf-8", "replace").strip().splitlines()
+        said = log_redactor().text(self._last_words.decode("utf-8", "replace"))
+        words = said.strip().splitlines()
         said = f"; its last words: {words[-1]}" if words else ""
         if ended is not None:
             return f"it ended ({ended}){said}"

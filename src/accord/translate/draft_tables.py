@@ -197,6 +197,15 @@ KIND_OPERATIONS: Final = MappingProxyType(
 FILE_OPERATIONS: Final = frozenset({"file_read", "file_write", "file_delete"})
 
 
+def known_operation(operation: str) -> str:
+    """The operation that an agent means who says a tool kind instead; any other as it is.
+
+    A rule that rejects `execute` applies to an agent that asks for `execute`.
+    """
+    meant = operation_of_kind(operation)
+    return operation if operation in OPERATION_KINDS or meant == "mcp_tool" else meant
+
+
 def kind_of_operation(operation: str) -> str:
     """The tool kind that an operation of the draft stands for."""
     return OPERATION_KINDS.get(operation, "other")

@@ -18,6 +18,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from accord.machine.logs import log_redactor
 from accord.machine.process import Exit, GroupProcess, spawn
 from accord.machine.programs import with_program
 from accord.transport.pipes import PipeTransport
@@ -51,11 +52,17 @@ class _Tail:
             self._listener(data)
 
     def ended(self, why: Ended) -> None:
+        # A listener may have kept something back, such as the first half of a letter.
+        finish = getattr(self._listener, "finish", None)
+        if finish is not None:
+            finish()
         self.finished.set()
 
     @property
     def text(self) -> str:
-        return bytes(self._kept[-STDERR_BYTES_KEPT:]).decode("utf-8", "replace")
+        # Before it is cut, and before others take single lines of it: a private key has many.
+        whole = log_redactor().text(self._kept.decode("utf-8", "replace"))
+        return whole.encode()[-STDERR_BYTES_KEPT:].decode("utf-8", "replace")
 
 
 class SubprocessTransport:

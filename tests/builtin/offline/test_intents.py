@@ -185,3 +185,8 @@ def test_the_words_to_search_for_are_few_and_in_the_text(text: str) -> None:
     words = words_of(text).split()
     assert len(words) <= 5
     assert all(word in text for word in words)
+
+
+def test_no_part_of_a_secret_is_searched_for() -> None:
+    """Issue 12: a part is not known for a secret, and stood in the title of the search."""
+    assert words_of(f"remember sk-{'abcd1234' * 4} please") == words_of("remember please")

@@ -82,6 +82,10 @@ class Pieces:
         if not isinstance(update, dict):
             message.params = self._redactor.value(message.params, keep_ids=True)
             return None
+        told = WHOLE.get(kind_of(update), ("", ""))[1]
+        if isinstance(update.get(told), list):
+            update = {**update, told: self._redactor.blocks(update[told])}
+            message.params = {**message.params, "update": update}
         piece = piece_of(update)
         text = None if piece is None else piece.decoded()
         if text is None:

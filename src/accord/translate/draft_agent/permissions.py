@@ -18,6 +18,7 @@ from accord.translate.draft_tables import (
     PERMISSION_OPTIONS,
     grant_of,
     kind_of_operation,
+    known_operation,
 )
 from accord.translate.message import (
     AGENT,
@@ -44,11 +45,12 @@ class Permissions:
         if session.muted:
             return [(AGENT, Result(request.key, grant_of(None)))]
         call_id = params.pop("toolCallId", None)
-        operation, resource = params.pop("operation"), params.pop("resource")
+        said, resource = params.pop("operation"), params.pop("resource")
+        operation = known_operation(said)
         call = session.calls.get(call_id) if call_id is not None else None
         tool_call: Json = {
             "toolCallId": call_id or self._state.permission_id(),
-            "title": f"{operation}: {resource}",
+            "title": f"{said}: {resource}",
             "kind": kind_of_operation(operation),
             "status": "pending",
         }
@@ -59,7 +61,7 @@ class Permissions:
             tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
         if "reason" in params:
             tool_call["content"] = [text_content(params.pop("reason"))]
-        keep_all(tool_call, {"status": "awaiting_permission", "operation": operation})
+        keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
         had = taken(params)
         # Options of a client that this request may have come from: for the eye, never offered.
         asked: Json = {

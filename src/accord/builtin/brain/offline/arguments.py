@@ -9,6 +9,9 @@ import json
 import re
 from collections.abc import Iterable
 
+from accord.machine.logs import log_redactor
+from accord.machine.secrets import MARK
+
 # What is said in a question and tells nothing about what to look for.
 _FILLERS = frozenset(
     """a about add all also am an and any are as at be but by can could did do does doing done
@@ -97,9 +100,12 @@ def spoken_command(text: str) -> str:
 
 
 def words_of(text: str) -> str:
-    """What is worth searching for: the first telling words, in order, each once."""
+    """What is worth searching for: the first telling words, in order, each once.
+
+    No part of a secret is: cut into words it would not be known for one any more.
+    """
     words: list[str] = []
-    for word in re.findall(r"[\w.]*\w", text):
+    for word in re.findall(r"[\w.]*\w", log_redactor().text(text).replace(MARK, " ")):
         bare = word.strip("._") if not word.startswith("_") else word
         if len(bare) < 3 or bare.lower() in _FILLERS or bare in words:
             continue
