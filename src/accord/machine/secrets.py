@@ -104,7 +104,7 @@ ADDRESS_BEGUN: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]*+)\Z", re.IGNORECA
 # In a sentence ("basic methods") a plain word follows; behind a colon it is a token all the same.
 BEARER: Final = re.compile(
     r"\b(?:(?:(?<=[:=\"'])|(?<=[:=] ))(?:bearer|basic)|(?:bearer|basic)(?=\s++"
-    r"(?![A-Za-z](?-i:[a-z]){0,15}+[.:]?+(?![\w+/=.~-]))))(?=\s++([\w+/=.~-]{6,}+))",
+    r"(?![A-Za-z](?-i:[a-z]){0,14}+[.:]?+(?![\w+/=.~-]))))(?=\s++([\w+/=.~-]{6,}+))",
     re.IGNORECASE,
 )
 BEARER_BEGUN: Final = re.compile(r"\b(?:bearer|basic)(\s++[\w+/=.~-]*+)\Z", re.IGNORECASE)
