@@ -81,13 +81,20 @@ class ConversationRedactor(Generic[T]):
         self._redactor = redactor
         self._queue: deque[_Held[T]] = deque()
         self._bytes = 0
+        self._printing_key: set[str] = set()
         self._streams: dict[_Key, _Stream[T]] = {}
         self._prompts: dict[str, Any] = {}
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
         """The next frame of a side."""
-        if not frame.lstrip().startswith((b"{", b"[", b'"')):
-            # No message, but a line of a text that somebody printed.
+        has_edge = b"PRIVATE KEY-----" in frame
+        is_printed = not frame.lstrip().startswith((b"{", b"[", b'"'))
+        if is_printed and (has_edge or speaker in self._printing_key):
+            # A private key that somebody printed between messages goes over several lines.
+            if has_edge and b"-----END" not in frame:
+                self._printing_key.add(speaker)
+            elif has_edge:
+                self._printing_key.discard(speaker)
             return self._line(what, (_NOISE, speaker), frame)
         held = self._held(what, speaker, frame)
         return self._put(_Held(what, self._redactor.frame(frame)) if held is None else held)
