@@ -7,7 +7,7 @@ The rule is one yes for one act:
 
     * A command is covered if it is the command that was shown with the request: as its command, or,
       where the request names none, as the whole of its title, reason or text.  What the agent adds
-      to the call after the approval covers nothing by itself.
+      to the call after the approval covers nothing on its own.
     * A shell that only runs one line (`bash -c`), a leading `cd DIR &&` and variables that change
       only how output looks do not make it another command.  The folder must be the approved one or
       beneath it.

@@ -129,7 +129,7 @@ class AuditedPermissions(Permissions):
     def _ground(
         self, request: PermissionRequest, facts: Facts
     ) -> tuple[str, Rule | None, str | None]:
-        """Who it was that settled a request without the user, and why a command was refused."""
+        """Say what settled a request without the user, and why a command was refused."""
         effect, rules = self._judge(request, facts)
         if not rules:
             return "default", None, None

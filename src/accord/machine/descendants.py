@@ -375,7 +375,7 @@ def kept(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def spare(pid: int) -> None:
-    """Never signal or collect this child of ours; it ends by itself."""
+    """Never signal or collect this child of ours; it ends on its own."""
     _own.spared.add(pid)
 
 

@@ -149,7 +149,7 @@ class LocalHost:
         try:
             return {"at": at, "oldText": await self._files.read_text(session_id, path)}
         except RequestError:
-            # A file that is no text is replaced all the same, and not made anew.
+            # A file that is not text is shown as replaced, not as created.
             return {"at": at, "oldText": "" if await Path(at).exists() else None}
 
     async def _create(self, session_id: str, params: Json) -> Json:

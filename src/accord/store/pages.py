@@ -1,7 +1,7 @@
 """The rows of a SQLite file, read page by page, without SQLite.
 
 For files that SQLite refuses: it needs the schema and the whole tree above a row to reach it, while
-a page says by itself which rows it holds.  So damage costs the rows that it hits, and no others.
+each page says which rows it holds.  So damage costs the rows that it hits, and no others.
 
 Pure: bytes in, rows out.  It must not know what the rows mean.
 
@@ -79,7 +79,7 @@ def _committed(log: bytes, page_bytes: int) -> Iterator[tuple[int, bytes]]:
         head = log[at : at + FRAME_HEADER_BYTES]
         at += FRAME_HEADER_BYTES
         if head[8:16] != salts:
-            # What follows is left over from before the log was begun anew.
+            # The rest was left over when the log was started again.
             return
         waiting.append((int.from_bytes(head[0:4], "big"), log[at : at + page_bytes]))
         at += page_bytes

@@ -112,7 +112,7 @@ def _put_in_place(part: Path, place: Path) -> None:
 def _read(source: Path) -> tuple[bytes, bytes]:
     """The file and its log as they were at one time, also where another process writes to them.
 
-    Whoever begins the log anew writes another head.  While it has the same one, it holds every
+    A process that restarts the log writes another head.  While it has the same one, it holds every
     page that was copied into the file in the meantime.
     """
     data = log = b""

@@ -360,7 +360,7 @@ class Recorder:
         if self._scribe == 0:
             os.close(writing)
             self._be_scribe(reading, file)
-        # It writes to the end, also after ours, and goes by itself.
+        # It writes until the input ends, also after our own end, and then exits.
         descendants.spare(self._scribe)
         os.close(reading)
         os.close(file)
