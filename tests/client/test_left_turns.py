@@ -85,6 +85,32 @@ async def test_the_rest_of_a_left_turn_is_not_the_reply_of_one_that_was_left_too
         assert [one.text for one in turn.reply.messages] == ["left too"]
 
 
+async def test_a_turn_that_is_cancelled_while_it_is_queued_has_no_reply() -> None:
+    """Issue 12, seeds 61060214 and 71043666: its answer came before that of the left one."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        await told_to_stop(agent)
+        second = await agent.expect("session/prompt")
+        agent.say("rest of the first", "m1")
+        await agent.expect("session/cancel")
+        agent.end_turn(second, "cancelled")
+        agent.end_turn(first, "cancelled")
+
+    async with connected(script, 1, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        async with session.prompt("queued") as turn:
+            async for _update in turn:
+                await turn.cancel()
+            reply = await turn.wait()
+        assert reply.stop_reason == "cancelled"
+        assert reply.text == ""
+        said = [one.text for one in session.transcript.messages if one.role == "agent"]
+    assert said == ["rest of the first"]
+
+
 async def test_in_v2_the_next_turn_does_not_show_the_rest_either() -> None:
     """Ours: before its prompt is inserted nothing can be about it."""
 

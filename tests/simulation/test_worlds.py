@@ -10,7 +10,17 @@ WORLDS = 2000
 # In blocks, so that they share the cores and a failure is seen early.
 BLOCK = 50
 # Worlds of other seeds that failed once.
-FAILED_ONCE = (7005848, 7018259, 20027357, 20039900, 20011943, 31016238, 71005072)
+FAILED_ONCE = (
+    7005848,
+    7018259,
+    20027357,
+    20039900,
+    20011943,
+    31016238,
+    71005072,
+    61060214,
+    71043666,
+)
 
 
 @pytest.mark.parametrize("first", range(1, WORLDS + 1, BLOCK))

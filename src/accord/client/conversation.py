@@ -8,7 +8,8 @@ What always holds
       taken in, and to every stream.
     * What comes for a turn that the program has left is not taken for the next one's, as far as
       the agent lets us know: v2 tells it at once; in v1 only the late answer does, up to which
-      the next turn shows it, and drops it then, also when it was left itself.
+      the next turn shows it, and drops it then, also when it was left itself.  A turn that is
+      answered as cancelled before an earlier one has not begun, and shows nothing.
     * Nothing is sent for a session that is closed.
 """
 
@@ -316,7 +317,16 @@ class Conversation:
             self._choose_inbox()
             self._end_approvals()
         else:
+            if exchange.stop_reason == "cancelled" and self._follows_a_left_one(exchange):
+                # Agents take prompts in turn, so this one was cancelled while it was queued.
+                exchange.passage.forget()
             self._leave_line(exchange)
+
+    def _follows_a_left_one(self, exchange: Exchange) -> bool:
+        """Whether a v1 agent still owes the answer to an earlier prompt."""
+        if self.link.wire.version != 1 or exchange not in self._exchanges:
+            return False
+        return any(one.is_left for one in self._exchanges[: self._exchanges.index(exchange)])
 
     def left_exchange_ended(self, exchange: Exchange) -> None:
         """What comes from here on belongs to the next."""
