@@ -270,7 +270,7 @@ def test_a_command_searches_no_relative_folder(
 def test_without_a_path_a_shell_does_not_search_the_project(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 12: an empty PATH means the working directory, and some shells search it without one."""
+    """Issue 12: an empty PATH means the working directory; so does none to some shells."""
     monkeypatch.delenv("PATH")
     ignore_working_directory()
     assert os.environ["PATH"] == os.defpath
