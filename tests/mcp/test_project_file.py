@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,13 @@ def test_variables_that_make_another_program_of_it_are_shown(tmp_path: Path) -> 
     assert read(tmp_path)["git"].described == (
         "runs git status with NODE_OPTIONS='--require ./x.js', PATH=/project/bin"
     )
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    """Issue 12: a project could make `accord chat` hang before its first question."""
+    os.mkfifo(tmp_path / FILE_NAME)
+    with pytest.raises(ConfigError, match="it is no file"):
+        read(tmp_path)
 
 
 def test_nothing_is_used_where_nobody_can_be_asked(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ What always holds
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,8 +68,7 @@ def read_project_file(
     """
     path = folder / FILE_NAME
     try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
+        data = _content(path)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -82,6 +83,15 @@ def read_project_file(
     if not isinstance(servers, dict):
         raise _wrong(path, "mcpServers", "must be an object of servers by their names")
     return {name: _server(path, name, one, environ) for name, one in servers.items()}
+
+
+def _content(path: Path) -> bytes:
+    # Without waiting: the project may have put a pipe there, which nobody writes to.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return file.read(FILE_BYTES_MAX + 1)
 
 
 class Consents:
