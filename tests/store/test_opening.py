@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -143,6 +144,14 @@ def test_a_full_disk_is_called_so(tmp_path: Path) -> None:
     error = explained(raised.value, tmp_path / "s.sqlite3")
     assert error.reason == "store_full"
     assert "no space left" in str(error)
+
+
+def test_a_full_disk_is_called_so_wherever_it_is_met(tmp_path: Path) -> None:
+    """Issue 12: one that had no room for the index of the log was called not writable."""
+    index = sqlite3.OperationalError("disk I/O error")
+    index.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    for error in (index, OSError(errno.ENOSPC, "x"), OSError(errno.EDQUOT, "x")):
+        assert explained(error, tmp_path).reason == "store_full"
 
 
 def test_an_old_file_is_brought_up_to_date_once(tmp_path: Path) -> None:

@@ -229,6 +229,13 @@ def _code(error: Exception) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
+def _is_out_of_space(error: Exception) -> bool:
+    """Whether the system said so, or SQLite could not make the index of its log larger."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
 def _short(why: str) -> str:
     """What SQLite said, without what it quoted of the damage."""
     from accord.machine.visible_text import visible_line
@@ -254,7 +261,7 @@ def explained(error: Exception, path: Path, is_written: bool = False) -> StoreEr
     """
     code = _code(error)
     details = {"path": str(path)}
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or _is_out_of_space(error):
         text = f"there is no space left for {path}; free some, and go on"
         return StoreError("store_full", text, **details)
     if not isinstance(error, OSError) and code not in UNREACHABLE:
