@@ -17,7 +17,7 @@ from tests.store.damaging import NAMED, make_store
 HANG_SECONDS = 60
 UNTOLD = ("Traceback", "Internal error")
 UNHARMED = (
-    *("empty log", "foreign index", "foreign log"),
+    *("empty log", "foreign index"),
     *("kept text", "rows of bad text", "owner of nonsense"),
 )
 """Damage that need not be noticed: SQLite drops such files, and nobody asks for such values."""
@@ -151,3 +151,28 @@ def test_rescue_tells_about_the_log_of_the_damaged_store(home: Home) -> None:
     rescued = home.accord("sessions", "rescue")
     assert rescued.code == 0, rescued
     assert f"move it away together with {log}, then put the new file" in rescued.out
+
+
+def test_a_log_without_its_file_is_told(home: Home) -> None:
+    """Issue 12: `list` said that there are no sessions, and the next run deleted the log."""
+    path = home.state / "sessions.sqlite3"
+    log = path.with_name(f"{path.name}-wal")
+    log.write_bytes(b"what is left")
+    path.unlink()
+    for words in (("sessions", "list"), ("sessions", "show", "session-1")):
+        ended = home.accord(*words)
+        assert (ended.code, str(path) in ended.error) == (1, True), ended
+        assert "accord sessions rescue" in ended.error
+    ran = home.accord("run", "/help")
+    assert "Sessions are not stored" in ran.out + ran.error
+    assert log.read_bytes() == b"what is left"
+    assert not path.exists()
+
+
+def test_a_state_folder_that_cannot_be_used_is_named(home: Home) -> None:
+    """Issue 12: the whole message was `Not a directory`."""
+    shutil.rmtree(home.state)
+    home.state.write_text("a file")
+    for words in (("sessions", "list"), ("sessions", "rescue"), ("run", "/help")):
+        ended = home.accord(*words)
+        assert (ended.code, str(home.state) in ended.error) == (1, True), ended

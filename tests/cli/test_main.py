@@ -80,6 +80,7 @@ def test_ctrl_c_while_a_command_is_imported(
         (SpawnFailed("cannot start 'x'"), 1, "accord: cannot start 'x'\n"),
         (ExceptionGroup("", [SpawnFailed("in a task")]), 1, "accord: in a task\n"),
         (PermissionError(13, "Permission denied"), 1, "accord: Permission denied\n"),
+        (PermissionError(13, "Permission denied", "/x"), 1, "accord: /x: Permission denied\n"),
     ],
 )
 def test_what_was_foreseen_is_a_sentence(

@@ -99,6 +99,31 @@ def test_dependencies_are_found_where_this_process_finds_them(
     assert _output(own_command("permissions", "list")) == "the other anyio"
 
 
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "PYTHONUSERBASE"])
+def test_a_variable_names_no_folder_of_a_project_around_the_working_directory(
+    project: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Issue 12: `.envrc` of a project names its folders, and people work in others of it."""
+    work = project / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    if variable == "PYTHONUSERBASE":
+        monkeypatch.setattr(site, "getusersitepackages", lambda: str(project))
+    monkeypatch.setattr(sys, "path", [str(project), *sys.path])
+    monkeypatch.setenv(variable, str(project))
+    assert str(project) not in import_path()
+    assert _output(own_command("permissions", "list"))
+
+
+def test_a_variable_counts_where_accord_itself_is_found_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: `pip install --target` puts all packages where only PYTHONPATH leads."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), ROOT)))
+    assert str(tmp_path) in import_path()
+
+
 def test_the_package_that_runs_is_the_one_that_starts(project: Path, tmp_path: Path) -> None:
     """Ours: another version may be installed beside the one that runs."""
     copy = tmp_path / "copy" / "accord"
@@ -236,7 +261,17 @@ def test_a_command_searches_no_relative_folder(
     ignore_working_directory()
     assert not {"", str(project)} & set(sys.path)
     assert os.environ["PATH"] == "/usr/bin"
-    monkeypatch.setenv("PATH", ".")
+    for nothing in (".", ":", ""):
+        monkeypatch.setenv("PATH", nothing)
+        ignore_working_directory()
+        assert os.environ["PATH"] == os.defpath
+
+
+def test_without_a_path_a_shell_does_not_search_the_project(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 12: an empty PATH means the working directory; so does none to some shells."""
+    monkeypatch.delenv("PATH")
     ignore_working_directory()
     assert os.environ["PATH"] == os.defpath
 

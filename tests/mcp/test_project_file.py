@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -46,15 +47,33 @@ def test_the_usual_form_is_read_with_its_variables(tmp_path: Path) -> None:
     assert (net.transport, net.url, net.headers) == ("http", "https://x.example/", {"X-Key": "k"})
 
 
-def test_what_is_shown_has_no_values_of_variables_or_headers(tmp_path: Path) -> None:
+def test_what_is_shown_has_no_credentials(tmp_path: Path) -> None:
     """Issue: credentials are never shown."""
-    write(tmp_path, {"tools": TOOLS, "net": NET})
+    kept = {"command": "tools", "env": {"TOKEN": "0123", "ROOM": "a b"}}
+    write(tmp_path, {"tools": TOOLS, "net": NET, "kept": kept})
     servers = read(tmp_path)
     assert servers["tools"].described == (
-        "runs tools --in '${ROOM:-kitchen}' with TOKEN, and gets your SECRET"
+        "runs tools --in '${ROOM:-kitchen}' with TOKEN='${SECRET}', and gets your SECRET"
     )
+    assert servers["kept"].described == "runs tools with ROOM='a b', TOKEN=[secret]"
     assert servers["net"].described == "connects to https://x.example/${ROOM:-} with X-Key"
     assert "of-mine" not in repr(servers)
+
+
+def test_variables_that_make_another_program_of_it_are_shown(tmp_path: Path) -> None:
+    """Issue 12: `git` with a PATH of the project's is a program of the project's."""
+    env = {"PATH": "/project/bin", "NODE_OPTIONS": "--require ./x.js"}
+    write(tmp_path, {"git": {"command": "git", "args": ["status"], "env": env}})
+    assert read(tmp_path)["git"].described == (
+        "runs git status with NODE_OPTIONS='--require ./x.js', PATH=/project/bin"
+    )
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    """Issue 12: a project could make `accord chat` hang before its first question."""
+    os.mkfifo(tmp_path / FILE_NAME)
+    with pytest.raises(ConfigError, match="it is no file"):
+        read(tmp_path)
 
 
 def test_nothing_is_used_where_nobody_can_be_asked(tmp_path: Path) -> None:

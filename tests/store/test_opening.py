@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -17,6 +18,7 @@ from accord.schema import v2
 from accord.store import SessionRecord
 from accord.store.migrations import APPLICATION_ID, STEPS, bring_up_to_date
 from accord.store.opening import explained, open_file
+from accord.store.rescue import rescue
 from accord.store.sqlite import SqliteStore
 
 
@@ -144,6 +146,14 @@ def test_a_full_disk_is_called_so(tmp_path: Path) -> None:
     assert "no space left" in str(error)
 
 
+def test_a_full_disk_is_called_so_wherever_it_is_met(tmp_path: Path) -> None:
+    """Issue 12: one that had no room for the index of the log was called not writable."""
+    index = sqlite3.OperationalError("disk I/O error")
+    index.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    for error in (index, OSError(errno.ENOSPC, "x"), OSError(errno.EDQUOT, "x")):
+        assert explained(error, tmp_path).reason == "store_full"
+
+
 def test_an_old_file_is_brought_up_to_date_once(tmp_path: Path) -> None:
     """Issue: schema migrations; each step with its number, in one transaction."""
     path = tmp_path / "s.sqlite3"
@@ -191,3 +201,39 @@ _connect = sqlite3.connect
 
 def _impatient(path: Path, **_: object) -> sqlite3.Connection:
     return _connect(path, timeout=0, isolation_level=None)
+
+
+def test_a_file_that_is_writable_again_is_written_to(tmp_path: Path) -> None:
+    """Issue 12: the log of a file that was read while it was read-only stayed read-only."""
+    path = tmp_path / "s.sqlite3"
+    open_file(path, "NORMAL").close()
+    logs = [Path(f"{path}{suffix}") for suffix in ("-wal", "-shm")]
+    for log in logs:
+        log.touch()
+        log.chmod(0o400)
+    path.chmod(0o600)
+    connection = open_file(path, "NORMAL")
+    assert [log.stat().st_mode & 0o777 for log in logs] == [0o600, 0o600]
+    connection.close()
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_version_that_never_was_is_damage(tmp_path: Path, version: int) -> None:
+    """Issue 12: a file that is left as it is gets no log beside it either."""
+    path = tmp_path / "s.sqlite3"
+    open_file(path, "NORMAL").close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(StoreError, match="left as it is"):
+        open_file(path, "NORMAL")
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_pipe_is_no_store(tmp_path: Path) -> None:
+    """Issue 12: rescue waited for somebody to write to it."""
+    path = tmp_path / "s.sqlite3"
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match="it is no file"):
+        rescue(path)
+    with pytest.raises(StoreError, match="it is no file"):
+        open_file(path, "NORMAL")

@@ -122,5 +122,25 @@ async def test_what_sqlite_says_is_explained(writer: Writer) -> None:
     def nonsense(db: sqlite3.Connection) -> None:
         db.execute("NONSENSE")
 
-    with pytest.raises(StoreError, match="left as it is"):
+    with pytest.raises(StoreError, match="not written to any more"):
         await writer.submit(nonsense)
+
+
+async def test_a_file_that_turns_out_damaged_is_not_written_to_by_closing_it(
+    tmp_path: Path,
+) -> None:
+    """Issue 12: closing moved the log into a file that was said to be left as it is."""
+    writer = Writer(tmp_path / "s.sqlite3")
+    await writer.submit(keep(1))
+    files = [tmp_path / f"s.sqlite3{suffix}" for suffix in ("", "-wal")]
+    before = [file.read_bytes() for file in files]
+
+    def damaged(db: sqlite3.Connection) -> None:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.raises(StoreError, match="it is not written to any more"):
+        await writer.submit(damaged, reads=True)
+    with pytest.raises(StoreError, match="it is not written to any more"):
+        await writer.submit(keep(2))
+    await writer.aclose()
+    assert [file.read_bytes() for file in files] == before

@@ -205,7 +205,8 @@ def _explain(error: BaseException) -> int:
             return PIPE_CLOSED
         from accord.cli.console import complain
 
-        complain(f"accord: {error.strerror or error}")
+        where = "" if error.filename is None else f"{error.filename}: "
+        complain(f"accord: {where}{error.strerror or error}")
         return 1
     if isinstance(error, AccordError):
         from accord.cli.console import complain

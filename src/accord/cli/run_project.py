@@ -15,7 +15,7 @@ from accord.cli.console import complain
 from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import consents_file
 from accord.errors import ConfigError
-from accord.machine.visible_text import visible
+from accord.machine.visible_text import visible_line
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file
 
 
@@ -49,8 +49,8 @@ def ask(server: ProjectServer) -> bool | None:
 
 
 def tell(sentence: str) -> None:
-    """One line for the person, beside the output."""
-    complain(f"accord: {' '.join(visible(sentence).split())}")
+    """One line for the person, beside the output; what the project wrote is shown exactly."""
+    complain(f"accord: {visible_line(sentence)}")
 
 
 __all__ = ["project_servers", "tell"]

@@ -28,6 +28,7 @@ from accord.machine import clock
 from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible, visible_line
 from accord.store.interface import SessionRecord
+from accord.store.log_check import has_content
 from accord.store.sqlite import SqliteStore
 
 DESCRIPTION = """\
@@ -172,13 +173,24 @@ def _counted(count: int, noun: str) -> str:
 
 async def _with_store(command: Command, arguments: Namespace) -> int:
     path = store_file()
-    if not path.exists():
+    if not _is_there(path) and not has_content(f"{path}-wal"):
         return _without_store(arguments)
     store = SqliteStore(path)
     try:
         return await command(store, arguments)
     finally:
         await store.aclose()
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something of that name; where that cannot be told, opening it says why."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _without_store(arguments: Namespace) -> int:

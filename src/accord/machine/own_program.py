@@ -9,7 +9,8 @@ Invariants
     * `own_command` runs the package that this process runs, and finds its dependencies where this
       process finds them.
     * The import path that is passed on has no entry that is relative or lies in the working
-      directory, apart from the installation itself.
+      directory, apart from the installation itself.  It has one that a variable named only where
+      Accord itself is found by such a variable.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def import_path() -> list[str]:
     except OSError:
         # The working directory was deleted, so nothing can be imported from it.
         here = ""
-    script = _script_folder()
+    dropped = {_script_folder(), *_from_variables()}
     trusted = (ROOT, _user_packages())
     return [
         entry
@@ -94,7 +95,7 @@ def import_path() -> list[str]:
         and (
             entry in trusted
             or _is_of_python(entry)
-            or not (entry == script or _is_within(os.path.realpath(entry), here))
+            or not (entry in dropped or _is_within(os.path.realpath(entry), here))
         )
     ]
 
@@ -112,9 +113,11 @@ def ignore_working_directory() -> None:
     its name must not turn out to be a file of the project.
     """
     sys.path[:] = import_path()
-    path = os.environ.get("PATH", "")
-    if path != absolute_folders(path):
-        os.environ["PATH"] = absolute_folders(path) or os.defpath
+    path = os.environ.get("PATH")
+    # An empty one means the working directory to a shell, and without one a shell may search it.
+    absolute = absolute_folders(path or "") or os.defpath
+    if path != absolute:
+        os.environ["PATH"] = absolute
 
 
 def _interpreter() -> tuple[str, ...]:
@@ -132,6 +135,19 @@ def _is_of_python(entry: str) -> bool:
 def _user_packages() -> str | None:
     """Where `pip install --user` puts packages, unless a variable moved that elsewhere."""
     return None if os.environ.get("PYTHONUSERBASE") else site.getusersitepackages()
+
+
+def _from_variables() -> set[str]:
+    """Entries that only a variable put on the import path, and that Accord does not need.
+
+    A project sets such variables (`.envrc`), also to folders beside the working directory.  Whoever
+    finds Accord by one of them, as with `pip install --target`, finds its dependencies so too.
+    """
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    entries = {os.path.abspath(entry) for entry in named if entry}
+    if os.environ.get("PYTHONUSERBASE"):
+        entries.add(site.getusersitepackages())
+    return set() if ROOT in entries else entries
 
 
 def _script_folder() -> str | None:

@@ -5,22 +5,27 @@ Whoever writes to a project could otherwise have programs started by everybody w
 What always holds
     * Consent is for one entry of one file, exactly as it stood: any change asks anew.
     * Where nobody can be asked the answer is no, and nothing is remembered.
-    * What is shown and what is remembered has the names of variables and headers, not their values.
+    * What is shown has all that decides what would run: the words and the variables of the server.
+      Secrets, values of headers and what `${NAME}` stands for are not shown.
+    * What is remembered has none of their values.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from shlex import join
+from shlex import join, quote
 from typing import Any
 
 from accord.errors import ConfigError
+from accord.machine.redaction import Redactor
 
 FILE_NAME = ".mcp.json"
 FILE_BYTES_MAX = 1 << 20
@@ -63,8 +68,7 @@ def read_project_file(
     """
     path = folder / FILE_NAME
     try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
+        data = _content(path)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -79,6 +83,15 @@ def read_project_file(
     if not isinstance(servers, dict):
         raise _wrong(path, "mcpServers", "must be an object of servers by their names")
     return {name: _server(path, name, one, environ) for name, one in servers.items()}
+
+
+def _content(path: Path) -> bytes:
+    # Without waiting: the project may have put a pipe there, which nobody writes to.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return file.read(FILE_BYTES_MAX + 1)
 
 
 class Consents:
@@ -188,12 +201,16 @@ def _server(path: Path, name: str, value: Any, environ: Mapping[str, str]) -> Pr
 
 
 def _described(kind: str, texts: Mapping[str, Any], args: list[str], env: Any, headers: Any) -> str:
-    """What it would do, as it stands in the file: variables by name, values not at all."""
+    """What it would do, as it stands in the file, without secrets; headers by name alone."""
     if kind == "stdio":
         line, given = f"runs {join((texts['command'], *args))}", env
+        # A variable can make another program of it: PATH, LD_PRELOAD, NODE_OPTIONS.
+        hide = Redactor().line
+        shown = [hide(f"{name}={quote(value)}") for name, value in sorted(env.items())]
     else:
         line, given = f"connects to {texts['url']}", headers
-    line = f"{line} with {', '.join(sorted(given))}" if given else line
+        shown = sorted(headers)
+    line = f"{line} with {', '.join(shown)}" if shown else line
     # A header can be called anything; what matters is whose key is in it.
     yours = sorted({found for one in given.values() for found, _ in _VARIABLE.findall(one)})
     return f"{line}, and gets your {', '.join(yours)}" if yours else line

@@ -128,7 +128,7 @@ def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     is_fresh = application == 0 and version == 0 and tables == 0
-    if not is_fresh and application != APPLICATION_ID:
+    if not is_fresh and (application != APPLICATION_ID or version < 1):
         raise StoreError(
             "store_damaged",
             f"{path} is a database of another program, or damaged; it was left as it is: move it"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
+from accord.store.log_check import has_content, lost_transactions
 from accord.store.migrations import bring_up_to_date, check_schema
 
 Synchronous = Literal["NORMAL", "FULL"]
@@ -40,8 +41,8 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         StoreError: it cannot be reached, is damaged, is newer than this program, or is none.
     """
     try:
-        _make(path)
         _look(path)
+        _make(path)
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS_MAX, isolation_level=None, check_same_thread=False
         )
@@ -65,24 +66,34 @@ HEADER_BYTES = 100
 
 
 def _look(path: Path) -> None:
-    """Read the schema without a chance to change the file.
+    """Read the schema and the log without a chance to change the file.
 
     Who opens a file for writing may write to it: a log is moved into it when it is closed.
 
     Raises:
         StoreError: it is damaged, of another program, or newer than this one.
     """
+    # Before the file, which has content before its log has: another process may be making both.
+    has_log = has_content(f"{path}-wal")
     try:
-        size = path.stat().st_size
-        has_log = os.path.exists(f"{path}-wal") and os.stat(f"{path}-wal").st_size > 0
+        about = path.stat()
+        size = about.st_size
+    except FileNotFoundError:
+        size = 0
     except OSError:
         # Who opens it for writing says better what is wrong.
         return
-    if size == 0 and not has_log:
+    else:
+        if not stat.S_ISREG(about.st_mode):
+            return
+    if size == 0:
+        if has_log:
+            # SQLite would delete the log.
+            raise _damaged("it is empty, and its log is not", path)
         return
-    if 0 < size < HEADER_BYTES:
+    if size < HEADER_BYTES:
         # SQLite would take it for an empty one, and write over it.
-        raise explained(sqlite3.DatabaseError("it is too short"), path)
+        raise _damaged("it is too short", path)
     # Without a log nobody writes, and there is nothing to be locked.
     how = "mode=ro" if has_log else "mode=ro&immutable=1"
     try:
@@ -93,6 +104,9 @@ def _look(path: Path) -> None:
         raise explained(error, path) from None
     try:
         check_schema(connection, str(path))
+        lost = lost_transactions(str(path)) if has_log else None
+        if lost is not None:
+            raise _damaged(lost, path)
     except StoreError:
         raise
     except Exception as error:  # noqa: BLE001 - of any kind, see above
@@ -168,6 +182,20 @@ def _make(path: Path) -> None:
     except FileExistsError:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no file") from None
+        _make_logs_writable(path)
+
+
+def _make_logs_writable(path: Path) -> None:
+    """Let the log be written where the file can be: it was read while the file was read-only."""
+    if not os.access(path, os.W_OK):
+        return
+    for name in (f"{path}-wal", f"{path}-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            about = os.stat(name)
+            if stat.S_IMODE(about.st_mode) & FILE_MODE != FILE_MODE and about.st_uid == os.getuid():
+                os.chmod(name, FILE_MODE)
 
 
 def _make_private(path: Path) -> None:
@@ -201,6 +229,13 @@ def _code(error: Exception) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
+def _is_out_of_space(error: Exception) -> bool:
+    """Whether the system said so, or SQLite could not make the index of its log larger."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
 def _short(why: str) -> str:
     """What SQLite said, without what it quoted of the damage."""
     from accord.machine.visible_text import visible_line
@@ -209,21 +244,28 @@ def _short(why: str) -> str:
     return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
 
 
-def explained(error: Exception, path: Path) -> StoreError:
-    """What happened to the file, in a sentence that says what to do."""
+def _damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
+    left = "is not written to any more" if is_written else "was left as it is"
+    text = (
+        f"{path} is damaged or no store of sessions ({_short(why)}); it {left}:"
+        " `accord sessions rescue` saves what can be read into a new store, or move it away, with"
+        " its -wal and -shm files, to begin with an empty one"
+    )
+    return StoreError("store_damaged", text, path=str(path))
+
+
+def explained(error: Exception, path: Path, is_written: bool = False) -> StoreError:
+    """What happened to the file, in a sentence that says what to do.
+
+    `is_written`: this process has written to it before it found the damage.
+    """
     code = _code(error)
     details = {"path": str(path)}
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or _is_out_of_space(error):
         text = f"there is no space left for {path}; free some, and go on"
         return StoreError("store_full", text, **details)
     if not isinstance(error, OSError) and code not in UNREACHABLE:
-        why = _short(str(error) or type(error).__name__)
-        text = (
-            f"{path} is damaged or no store of sessions ({why}); it was left as it is:"
-            " `accord sessions rescue` saves what can be read into a new store, or move it away to"
-            " begin with an empty one"
-        )
-        return StoreError("store_damaged", text, **details)
+        return _damaged(str(error) or type(error).__name__, path, is_written)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     text = (
         f"sessions cannot be kept in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"

@@ -20,7 +20,7 @@ PAGE_BYTES_DEFAULT = 8192
 """What our own stores have; used where the header does not say anything sensible."""
 
 HEADER_BYTES = 100
-LOG_MAGICS = (0x377F0682, 0x377F0683)
+LOG_MAGICS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 LOG_HEADER_BYTES = 32
 FRAME_HEADER_BYTES = 24
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
@@ -47,7 +47,10 @@ class _File:
         self.page_bytes = _page_bytes(data)
         # SQLite may leave a few bytes at the end of each page to extensions; ours leaves none.
         self.usable = self.page_bytes
-        self._written = dict(_committed(log, self.page_bytes))
+        pages_max = (len(data) + len(log)) // self.page_bytes + 1
+        written = _committed(log, self.page_bytes)
+        # A number beyond that is damage: every page was written at least once.
+        self._written = {number: page for number, page in written if number <= pages_max}
         self.count = max(-(-len(data) // self.page_bytes), *self._written, 0)
 
     def page(self, number: int) -> bytes:
@@ -68,22 +71,24 @@ def _page_bytes(data: bytes) -> int:
 
 
 def _committed(log: bytes, page_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """The pages of all transactions in the log that were finished, oldest first."""
-    number = int.from_bytes(log[0:4], "big")
-    if number not in LOG_MAGICS or int.from_bytes(log[8:12], "big") != page_bytes:
-        return
+    """The pages of all transactions in the log that were finished, oldest first.
+
+    A frame that is damaged costs its own page.  What was left over when the log was started again
+    has other salts, as have frames whose head is damaged.
+    """
+    step = FRAME_HEADER_BYTES + page_bytes
+    starts = range(LOG_HEADER_BYTES, len(log) - step + 1, step)
+    heads = [log[at : at + FRAME_HEADER_BYTES] for at in starts]
     salts = log[16:24]
+    if not any(head[8:16] == salts for head in heads):
+        # The head of the log is damaged; the first frame was written after the log was started.
+        salts = log[LOG_HEADER_BYTES + 8 : LOG_HEADER_BYTES + 16]
     waiting: list[tuple[int, bytes]] = []
-    at = LOG_HEADER_BYTES
-    while at + FRAME_HEADER_BYTES + page_bytes <= len(log):
-        head = log[at : at + FRAME_HEADER_BYTES]
-        at += FRAME_HEADER_BYTES
+    for at, head in zip(starts, heads, strict=True):
         if head[8:16] != salts:
-            # The rest was left over when the log was started again.
-            return
-        waiting.append((int.from_bytes(head[0:4], "big"), log[at : at + page_bytes]))
-        at += page_bytes
-        if int.from_bytes(head[4:8], "big"):
+            continue
+        waiting.append((int.from_bytes(head[0:4], "big"), log[at + FRAME_HEADER_BYTES : at + step]))
+        if any(head[4:8]):
             yield from waiting
             waiting = []
 

@@ -10,6 +10,7 @@ What always holds
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from dataclasses import dataclass, field
@@ -118,15 +119,24 @@ def _read(source: Path) -> tuple[bytes, bytes]:
     data = log = b""
     for _ in range(READS_MAX):
         head = _read_log(source, LOG_HEAD_BYTES)
-        try:
-            data = source.read_bytes()
-        except OSError as error:
-            text = f"{source} cannot be read: {error.strerror}"
-            raise StoreError("store_unreachable", text, path=str(source)) from None
+        data = _read_file(source, is_needed=not head)
         log = _read_log(source)
         if head == log[:LOG_HEAD_BYTES] == _read_log(source, LOG_HEAD_BYTES):
             break
     return data, log
+
+
+def _read_file(source: Path, is_needed: bool) -> bytes:
+    try:
+        if source.exists() and not source.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
+        return source.read_bytes()
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not is_needed:
+            # Everything that is left of it is in its log.
+            return b""
+        text = f"{source} cannot be read: {error.strerror}"
+        raise StoreError("store_unreachable", text, path=str(source)) from None
 
 
 def _read_log(source: Path, size: int = -1) -> bytes:

@@ -28,7 +28,7 @@ import anyio
 from anyio.lowlevel import current_token
 
 from accord.errors import StoreError
-from accord.store.opening import Synchronous, explained, open_file
+from accord.store.opening import Synchronous, close_unchanged, explained, open_file
 
 T = TypeVar("T")
 
@@ -126,11 +126,18 @@ class Writer:
                 tell(group)
             if end is not None:
                 if self._connection is not None:
-                    self._connection.close()
+                    self._close(self._connection)
                     self._connection = None
                 end.settle(None, None)
                 tell((end,))
                 return
+
+    def _close(self, connection: sqlite3.Connection) -> None:
+        if self._damage is None:
+            connection.close()
+        else:
+            # Closing would move the log into a file that is not written to any more.
+            close_unchanged(connection, self._path)
 
     def _gather(self) -> tuple[list[Pending[Any]], Pending[Any] | None]:
         group: list[Pending[Any]] = []
@@ -182,9 +189,9 @@ class Writer:
     def _as_told(self, error: Exception) -> Exception:
         """The error for whoever waits: what is wrong with which file, and what helps."""
         if isinstance(error, sqlite3.Error | UnicodeError | OSError):
-            problem = explained(error, self._path)
+            problem = explained(error, self._path, is_written=self.commits > 0)
             if problem.reason == "store_damaged" and self._damage is None:
-                # It says that the file is left as it is.
+                # It says that the file is not written to.
                 self._damage = problem
             return problem
         if isinstance(error, StoreError) and error.reason == "session_damaged":

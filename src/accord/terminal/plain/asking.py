@@ -151,7 +151,9 @@ def _credential(reason: str, printer: ChatPrinter) -> Dialogue:
 
 
 def _server(server: ProjectServer, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"This project wants the MCP server {server.name}: it {server.described}.")
+    printer.said("", f"This project wants an MCP server, {server.name}, which")
+    # Behind a sign on every line: the project wrote it, and it may have line ends.
+    printer.exactly("  > ", server.described)
     said = yield from _clear("Use it, now and later?", {"y": "yes", "n": "no"})
     return {"y": True, "n": False}.get(said)
 
