@@ -344,3 +344,19 @@ async def test_proxies_may_say_their_last_word_when_the_agent_has_gone() -> None
         assert heard == [{"of": "two", "way": ["one"]}, {"of": "one"}]
         await settled(lambda: outcomes)
     assert outcomes[0].failed is not None
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_what_is_asked_while_a_chain_ends_is_answered_with_the_reason(steps: int) -> None:
+    """Ours: a proxy that ends with its chain is not the one that is to blame."""
+    agent = Raw("agent")
+    async with chain(in_process(lambda: adding("one")), agent.component) as (client, outcomes):
+        await (await agent.now()).transport.aclose()
+        for _ in range(steps):
+            await anyio.lowlevel.checkpoint()
+        client.request("i", "initialize", INIT)
+        await settled(lambda: outcomes)
+        errors = [one["error"] for one in client.unheard()]
+        assert all("agent is gone" in one["message"] for one in errors)
+        assert all(one["data"]["component"] == "agent" for one in errors)
+    assert "agent is gone" in (outcomes[0].failed or "")

@@ -62,8 +62,10 @@ class Agreed:
             proxy.on_response(method, of="client")(self._opened)
 
     async def _initialize(self, message: Message, forward: Any) -> None:
-        # Until the answer is read: an agent may speak otherwise after a second one.
-        self.version = 0
+        await self._wait()
+        if self.version:
+            # The two would speak otherwise from here on.
+            raise RequestError(INVALID_REQUEST, "initialize has been answered already")
         self._answered = anyio.Event()
         try:
             self._initialized(await forward(message))
