@@ -78,7 +78,8 @@ def test_what_is_not_understood_allows_nothing(tmp_path: Path, text: str, said: 
 def test_where_the_folder_is_not_known_only_what_allows_is_left_out(tmp_path: Path) -> None:
     """Issue 12: a session that nobody opened gets no rights of a folder, and all of its limits."""
     file = tmp_path / "permissions.toml"
-    rules = [f'[[rule]]\neffect = "{one}"\nworkspace = "/w"\n' for one in ("allow", "ask", "reject")]
+    effects = ("allow", "ask", "reject")
+    rules = [f'[[rule]]\neffect = "{one}"\nworkspace = "/w"\n' for one in effects]
     file.write_text("".join([*rules, '[[rule]]\neffect = "allow"\nkind = "read"\n']))
     policy = load_policy(file)
     assert policy is not None
