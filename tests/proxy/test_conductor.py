@@ -360,3 +360,18 @@ async def test_what_is_asked_while_a_chain_ends_is_answered_with_the_reason(step
         assert all("agent is gone" in one["message"] for one in errors)
         assert all(one["data"]["component"] == "agent" for one in errors)
     assert "agent is gone" in (outcomes[0].failed or "")
+
+
+async def test_a_question_of_an_agent_that_dies_is_withdrawn_once() -> None:
+    """Ours: also where every component withdraws it, the agent's end and its own."""
+    agent = Raw("agent")
+    proxies = [in_process(lambda name=name: adding(name)) for name in "abc"]  # type: ignore[misc]
+    async with chain(*proxies, agent.component) as (client, outcomes):
+        last = await agent.now()
+        await initialized(client, last)
+        last.request(1, "session/request_permission", {})
+        asked = await client.hear()
+        await last.transport.aclose()
+        await settled(lambda: outcomes)
+        heard = [(one["method"], one["params"]) for one in client.unheard()]
+        assert heard == [("$/cancel_request", {"requestId": asked["id"]})]
