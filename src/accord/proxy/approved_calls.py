@@ -154,4 +154,4 @@ def command_line(params: Json) -> str:
     return terminal_line(params["command"], params.get("args") or (), env)
 
 
-__all__ = ["ApprovedCalls", "SessionApprovals", "command_line"]
+__all__ = ["FINAL", "ApprovedCalls", "SessionApprovals", "command_line"]

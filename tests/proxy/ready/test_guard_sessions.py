@@ -128,18 +128,89 @@ async def test_made_up_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -
         assert await runs(client, agent)
 
 
-async def test_cancelling_ends_what_was_approved() -> None:
-    """Issue 12: a command ran unasked after the user had stopped the turn."""
-    async with around(guard()) as (client, agent, _, _):
+async def refused(client: Wire, agent: Wire, method: str, params: Json) -> Json:
+    """The answer to a request of the agent, of which the client hears nothing."""
+    agent.request("r", method, params)
+    answer = await agent.hear()
+    assert not client.unheard()
+    return answer
+
+
+@pytest.mark.parametrize("redact", [True, False])
+@pytest.mark.parametrize("is_error", [True, False])
+async def test_whoever_cancels_is_asked_nothing_until_the_turn_is_over(
+    is_error: bool, redact: bool
+) -> None:
+    """Issue 12: a command that was approved ran after the user had stopped the turn."""
+    async with around(guard(redact=redact)) as (client, agent, _, _):
         await opened(client, agent, 1)
         prompt(client, 1, "go")
-        await agent.hear()
+        asked = (await agent.hear())["id"]
         client.notify("session/cancel", {"sessionId": "nobody"})
         await agent.hear()
         await asks(client, agent, "y")
         client.notify("session/cancel", {"sessionId": "s"})
         assert (await agent.hear())["method"] == "session/cancel"
+        run = {"sessionId": "s", "command": "make"}
+        error = (await refused(client, agent, "terminal/create", run))["error"]
+        assert (error["code"], "cancelled" in error["message"]) == (-32052, True)
+        params = {"sessionId": "s", "options": OPTIONS, "toolCall": {"toolCallId": "c"}}
+        answer = await refused(client, agent, "session/request_permission", params)
+        assert answer["result"] == {"outcome": {"outcome": "cancelled"}}
+        if is_error:
+            error = {"code": -32800, "message": "cancelled"}
+            agent.say({"jsonrpc": "2.0", "id": asked, "error": error})
+        else:
+            agent.answer(asked, {"stopReason": "cancelled"})
+        await client.hear()
+        # What the agent does later on is asked for as ever.
+        await asks(client, agent, "y")
+        assert await runs(client, agent)
+
+
+async def test_cancelling_without_a_turn_ends_what_was_approved() -> None:
+    async with around(guard()) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        await asks(client, agent, "y")
+        client.notify("session/cancel", {"sessionId": "s"})
+        await agent.hear()
         assert not await runs(client, agent)
+        await asks(client, agent, "y")
+        assert await runs(client, agent)
+
+
+async def test_what_was_approved_ends_with_a_turn_that_fails() -> None:
+    """Ours: an error is the end of a turn too."""
+    async with around(guard(redact=False)) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        prompt(client, 1, "go")
+        asked = (await agent.hear())["id"]
+        await asks(client, agent, "y")
+        error = {"code": -32603, "message": "no"}
+        agent.say({"jsonrpc": "2.0", "id": asked, "error": error})
+        assert (await client.hear())["error"] == error
+        assert not await runs(client, agent)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_past_of_a_session_is_not_stopped(version: int) -> None:
+    """Issue 12: the user was told of a turn that was cancelled, and there was none."""
+    rules = (Rule(effect="reject", kind="execute"),)
+    async with around(guard(rules)) as (client, agent, _, _):
+        await opened(client, agent, version)
+        client.request("l", "session/load", {"sessionId": "s", "cwd": "/w", "mcpServers": []})
+        asked = (await agent.hear())["id"]
+        call = {"sessionUpdate": "tool_call_update", "title": "Make", "kind": "execute"}
+        update(agent, **call, toolCallId="c", status="completed")
+        update(agent, sessionUpdate="terminal_update", terminalId="t", command="make")
+        agent.answer(asked, {})
+        for _ in range(3):
+            await client.hear()
+        assert not agent.unheard()
+        assert not client.unheard()
+        # What runs now does.
+        update(agent, **call, toolCallId="d", status="completed")
+        assert (await agent.hear())["method"] == "session/cancel"
 
 
 async def test_a_no_takes_an_earlier_yes_to_the_same_call_back() -> None:

@@ -29,7 +29,7 @@ from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rule
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.redaction import MARK, Redactor
-from accord.proxy.approved_calls import ApprovedCalls
+from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.handlers import ANY, UPDATE
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
@@ -109,6 +109,10 @@ class Watched:
     stopped: set[str] = field(default_factory=set)
     # Files of which something was taken out when they were read.
     redacted: set[str] = field(default_factory=set)
+    # Prompts that are open, whether the user has stopped them, and requests to tell the past.
+    prompts: int = 0
+    is_cancelled: bool = False
+    replays: int = 0
 
     def judge(self, request: PermissionRequest, otherwise: Effect) -> Judgement:
         """What the rules say about a request."""
@@ -120,6 +124,12 @@ class Watched:
         """Forget what was approved."""
         self.calls.clear()
         self.permitted.clear()
+        self.is_cancelled &= self.prompts > 0
+
+    def cancel(self) -> None:
+        """The user wants the agent to stop: nobody is asked until it has."""
+        self.end_turn()
+        self.is_cancelled = self.prompts > 0
 
 
 class Guard:
@@ -214,6 +224,8 @@ class Guard:
             self._refuse(session, call)
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
+        if session.is_cancelled:
+            return _CANCELLED
         session.calls.open(call)
         try:
             answer = await forward(message)
@@ -291,6 +303,9 @@ class Guard:
         judged = session.judge(request, "allow" if is_free else self._otherwise)
         effect, facts = judged.effect, judged.facts
         if effect == "ask" and not session.calls.covers(facts, params.get("content")):
+            if session.is_cancelled:
+                said = f"guard: the user has cancelled the turn: {request.title}"
+                raise RequestError.permission_denied(said)
             effect = await self._ask(message, session, request, facts)
         if effect == "reject":
             raise RequestError.permission_denied(
@@ -345,7 +360,8 @@ class Guard:
             self.agreed.adopt(update.get("sessionId"), session_id)
         if kind == "state_update" and update.get("state") == "idle":
             session.end_turn()
-        if kind == "terminal_update" and isinstance(update.get("command"), str):
+        is_past = session.replays > 0
+        if kind == "terminal_update" and isinstance(update.get("command"), str) and not is_past:
             # In v2 the agent's own terminals are told of without a call.
             call = {"kind": "execute", "rawInput": update, "title": f"Run {update['command']}"}
             self._stop_if_forbidden(session, f"terminal {update.get('terminalId')}", call, message)
@@ -357,6 +373,7 @@ class Guard:
             # Of whatever kind: what names a call tells of it.
             call = session.calls.told(update)
         is_running = call.get("status") not in NOT_RUNNING
+        is_running &= not (is_past and call.get("status") in FINAL)
         if is_running and not _is_same(session.permitted.get(call_id), call):
             self._stop_if_forbidden(session, call_id, call, message)
 
@@ -375,17 +392,11 @@ class Guard:
             said += judged.why
             self.agreed.say(message, session_id, said)
 
-    def turn_over(self, response: Response) -> None:
-        """A prompt is answered: in v1 that ends its turn, and with it what was approved."""
-        session = self._sessions.get(response.request.session_id or "")
-        if session is not None and self.agreed.version == 1:
-            session.end_turn()
-
     def cancelled(self, message: Message) -> None:
         """The user wants the agent to stop, and so nothing more of what was approved."""
         session = self._sessions.get(message.session_id or "")
         if session is not None:
-            session.end_turn()
+            session.cancel()
 
     # ---- secrets
 
@@ -402,21 +413,28 @@ class Guard:
         """What the user says to the agent; the answer comes behind all that the agent told."""
         if self._reading is not None and "prompt" in message.params:
             message.params["prompt"] = self._reading.value(message.params["prompt"])
+        session = self._session(message.session_id or "")
+        session.prompts += 1
+        is_over = True
         try:
             answer = await forward(message)
-        except BaseException:
-            self._turn_ends(message)
-            raise
-        # In v2 a turn is not over with the answer; it says by itself when it is.
-        if self.agreed.version == 1:
-            self._turn_ends(message)
+            # In v2 a turn is not over with the answer; it says by itself when it is.
+            is_over = self.agreed.version == 1
+        finally:
+            session.prompts -= 1
+            if is_over:
+                session.end_turn()
+                self._turn_ends(message)
         return answer
 
     async def told_before(self, message: Message, forward: Any) -> Any:
         """What the agent tells of a session before this is answered is all of it."""
+        session = self._session(message.session_id or "")
+        session.replays += 1
         try:
             return await forward(message)
         finally:
+            session.replays -= 1
             self._turn_ends(message)
 
     def _turn_ends(self, message: Message) -> None:
@@ -472,12 +490,11 @@ def guard(
     proxy.on_notification(ANY, of="agent")(watched.told)
     proxy.on_notification("session/cancel", of="client")(watched.cancelled)
     proxy.on_update(ANY)(watched.update)
-    proxy.on_response("session/prompt", of="client")(watched.turn_over)
+    proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
+    for method in REPLAYING:
+        proxy.on_request(method, of="client")(checked(watched.told_before))
     if redact:
         proxy.on_notification("*", of="agent")(watched.tells)
-        proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
-        for method in REPLAYING:
-            proxy.on_request(method, of="client")(checked(watched.told_before))
         for method in ("fs/read_text_file", OUTPUT):
             proxy.on_response(method, of="agent")(watched.read)
         proxy.on_end()(watched.agent_gone)
