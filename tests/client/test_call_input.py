@@ -58,9 +58,54 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     # Editing tools have a `command` that is a word of their own.
     assert input_command({"command": "str_replace", "path": "a"}, kind) is None
     assert input_command({"command": ["rm", 3]}, kind) is None
+    assert input_command({"command": "view"}, kind) is None
+    assert input_command({"command": ""}, kind) is None
     call = {"kind": kind, "title": "t", "rawInput": {"command": "rm x", "cwd": "/w"}}
     asked = of_call("s", brief(call))
     assert (asked.kind, asked.command, asked.cwd) == ("execute", "rm x", "/w")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"Command": "rm x"}, "rm x"),
+        ({"CommandLine": "rm x"}, "rm x"),
+        ({"cmd_line": "rm x"}, "rm x"),
+        ({"shell_command": "rm x"}, "rm x"),
+        ({"argv": ["rm", "a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": ["a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": []}, "rm"),
+        ({"command": "rm", "args": [1]}, "rm"),
+        ({"commands": ["ls", "rm x"]}, "ls\nrm x"),
+        ({"commands": "ls"}, "ls"),
+        ({"commands": [{"command": "ls"}, ["rm", "a b"], 3]}, "ls\nrm 'a b'"),
+        ({"arguments": {"command": "rm x"}}, "rm x"),
+        ({"arguments": '{"command": "rm x"}'}, "rm x"),
+        ({"input": {"params": {"cmd": "rm x"}}}, "rm x"),
+        ({"command": "ls", "cmd": "rm x"}, "ls\nrm x"),
+        ({"command": "ls", "cmd": "ls", "input": {"command": "rm x"}}, "ls\nrm x"),
+        ({"tool": "bash", "params": {"command": "rm x"}}, "rm x"),
+        ({"arguments": "{no"}, None),
+        ({"arguments": "command"}, None),
+        ({"description": "a command", "input": "rm x"}, None),
+        # The arguments of a tool are the tool's; a rule names the tool.
+        ({"server": "s", "tool": "t", "arguments": {"command": "rm x"}}, None),
+    ],
+)
+def test_every_command_that_an_input_names_counts(given: Any, expected: str | None) -> None:
+    """Issue 12: of two commands one was judged, and by other names none."""
+    assert input_command(given, "execute") == expected
+    # What guard remembers of a call says the same.
+    assert input_command(brief_input(given), "execute") == expected
+    asked = of_call("s", brief({"kind": "read", "title": "t", "rawInput": given}))
+    assert asked.command == expected
+
+
+def test_a_command_that_is_nested_too_deep_is_not_looked_for() -> None:
+    given: Any = {"command": "rm x"}
+    for _ in range(50):
+        given = {"input": given}
+    assert input_command(given, "execute") is None
 
 
 def test_a_folder_has_many_names() -> None:

@@ -5,7 +5,8 @@ know rules or who decides.
 
 Always holds
     * A file that is named twice, in a list, deep inside or by a patch counts as any other.
-    * A command is a command whatever kind the agent gives its call.
+    * A command is a command whatever kind the agent gives its call, and whichever of the names
+      that agents use it has.  Where an input names several, they are lines of one command.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ _PATCHED_FILE = re.compile(
     re.MULTILINE,
 )
 # Editing tools have a `command` that is a word of their own.
+_COMMAND_NAMES = frozenset(
+    {"argv", "cmd", "cmdline", "cmds", "command", "commandline", "commands", "shellcommand"}
+)
 _EDITOR_WORDS = frozenset(
     {"append", "create", "delete", "edit", "insert", "move", "overwrite", "read", "remove"}
     | {"rename", "replace", "str_replace", "undo_edit", "update", "view", "write"}
@@ -63,19 +67,54 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
 
 
 def input_command(given: Mapping[str, Any], kind: str) -> str | None:
-    """What would run."""
-    command = given.get("command", given.get("cmd"))
+    """What would run; several commands are several lines."""
+    lines = dict.fromkeys(line for line in _commands(given, kind, 0) if line)
+    return "\n".join(lines) or None
+
+
+def _commands(given: Mapping[str, Any], kind: str, depth: int) -> Iterator[str]:
+    for key, value in given.items() if depth < NESTING_MAX else ():
+        name = _plain(key)
+        if name in ("commands", "cmds") and isinstance(value, list):
+            for one in value:
+                each = one if isinstance(one, dict) else {"command": one}
+                yield from _commands(each, kind, depth + 1)
+        elif name in _COMMAND_NAMES:
+            yield from _lines(value, given.get("args"), kind)
+        elif name in _JSON_NAMES and not _is_tool(given):
+            inner = _object(value)
+            if inner is not None:
+                yield from _commands(inner, kind, depth + 1)
+
+
+def _lines(command: object, args: object, kind: str) -> Iterator[str]:
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         # Quoted, or an argument such as `a; b` would read like two commands.
-        return shlex.join(command)
-    if not isinstance(command, str) or not command:
-        return None
-    if command in _EDITOR_WORDS and kind not in ("execute", "other"):
-        return None
-    args = given.get("args")
-    if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
-        return f"{command} {shlex.join(args)}"
-    return command
+        yield shlex.join(command)
+    elif isinstance(command, str):
+        if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
+            command = f"{command} {shlex.join(args)}"
+        if command not in _EDITOR_WORDS or kind in ("execute", "other"):
+            yield command
+
+
+def _is_tool(given: Mapping[str, Any]) -> bool:
+    """Whether what is inside are the arguments of a tool of a server, named beside them."""
+    return all(isinstance(given.get(name), str) for name in ("server", "tool"))
+
+
+def _object(value: object) -> Mapping[str, Any] | None:
+    """An object, also one that is written as text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _plain(key: object) -> str:
+    return str(key).replace("_", "").replace("-", "").lower()
 
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
@@ -86,8 +125,10 @@ def input_folder(given: Mapping[str, Any]) -> str | None:
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     """What counts of an input, in values that nobody else changes; it is read as the whole is."""
-    names = ("command", "cmd", "args", "url", "server", "tool", *FOLDER_NAMES)
+    names = ("url", "server", "tool", *FOLDER_NAMES)
     told = {name: _copy(given[name]) for name in names if name in given}
+    if commands := list(_commands(given, "execute", 0)):
+        told["commands"] = commands
     for path, as_name in _named(given, 0):
         found = told.setdefault(as_name, [])
         if len(found) <= INPUT_PATHS_MAX:
@@ -110,8 +151,7 @@ def _named(given: object, depth: int, name: str = "") -> Iterator[tuple[str, str
             if is_change and ("/" in key or "." in key):
                 # Files as keys, and what becomes of each as the value.
                 yield key, "paths"
-            plain = str(key).replace("_", "").replace("-", "").lower()
-            yield from _named(value, depth + 1, plain)
+            yield from _named(value, depth + 1, _plain(key))
 
 
 def _in_text(text: str, depth: int, name: str) -> Iterator[tuple[str, str]]:

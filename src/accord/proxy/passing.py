@@ -60,9 +60,13 @@ def pass_on(
 
 
 def pass_on_cancel(asked: Asked, params: Raw) -> None:
-    """Withdraw from the next hop what was passed on to it, by the id that it knows."""
-    if asked.sent is None:
+    """Withdraw from the next hop what was passed on to it, by the id that it knows.
+
+    Without params it is the end of the asker that says so: then once is enough.
+    """
+    if asked.sent is None or (asked.is_withdrawn and params is NO_PARAMS):
         return
+    asked.is_withdrawn = True
     hop, call_id = asked.sent
     if call_id in hop.calls:
         named: Any = {} if params is NO_PARAMS else to_python(params)

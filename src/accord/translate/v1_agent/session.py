@@ -207,9 +207,10 @@ class Session:
         self.running_tools.clear()
 
     @property
-    def is_watched(self) -> bool:
-        """Whether there is a client that can be asked something about it."""
-        return (self.open or self.child) and not self.closing
+    def may_ask(self) -> bool:
+        """Whether there is a client to be asked something about it, which has not stopped it."""
+        stopped = self.cancelled if self.turn is None else self.turn.cancelled
+        return (self.open or self.child) and not self.closing and not stopped
 
     @property
     def snapshot(self) -> Json:

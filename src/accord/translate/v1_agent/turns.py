@@ -97,6 +97,7 @@ class Turns:
         core = self._core
         turn = Turn(prompt, f"u-{core.around.fresh()}", _echo_of(prompt.params["prompt"]))
         session.turn = turn
+        session.cancelled = False
         session.message_kind = None
         session.stamp = core.around.stamp()
         core.never(session, "silence")
@@ -262,6 +263,7 @@ class Turns:
             session.turn.cancelled = True
         else:
             session.cancelled = session.state != IDLE
+        session.approvals.clear()
         told = (AGENT, Notification("session/cancel", params))
         return [told, *self.drop_questions(session)]
 
