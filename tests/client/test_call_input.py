@@ -10,7 +10,7 @@ import pytest
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.call_input import brief_input, input_command, input_folder, input_paths
-from accord.client.policy import Facts, ReadRule, Rule
+from accord.client.policy import Facts, ReadRule, Rule, rules_of
 from accord.proxy.ready.facts import brief, of_call
 from accord.transcript.tool_call import FileDiff, ToolCall
 from tests.client.deciders import also_changes
@@ -61,6 +61,35 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     call = {"kind": kind, "title": "t", "rawInput": {"command": "rm x", "cwd": "/w"}}
     asked = of_call("s", brief(call))
     assert (asked.kind, asked.command, asked.cwd) == ("execute", "rm x", "/w")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"command": "bash", "args": "-c 'rm x'"}, "bash -c 'rm x'"),
+        ({"command": ["bash"], "args": ["-c", "rm x"]}, "bash -c 'rm x'"),
+        ({"command": "rm", "argv": ["-n", 5]}, "rm -n 5"),
+        ({"cmd": "rm", "arguments": ["a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": [["x"]]}, "rm"),
+        ({"command": "rm", "arguments": {"a": 1}}, "rm"),
+    ],
+)
+def test_words_of_a_command_count_however_they_are_given(given: Any, expected: str) -> None:
+    """Issue 12: words that were a text, or came with a list, were neither shown nor judged."""
+    assert input_command(given, "execute") == expected
+    assert of_call("s", brief({"kind": "execute", "rawInput": given})).command == expected
+
+
+@pytest.mark.parametrize("name", ["env", "stdin", "input", "environment"])
+def test_a_command_with_variables_or_input_is_another_act(name: str) -> None:
+    """Issue 12: a remembered `ls` also allowed `ls` with LD_PRELOAD in its `env`."""
+    allowed = ReadRule(Rule(effect="allow", command="ls", exact=True))
+    for value, expected in (({"LD_PRELOAD": "x"}, False), ({}, True), (None, True)):
+        call = {"kind": "execute", "rawInput": {"command": "ls", name: value}}
+        facts = Facts.of(of_call("s", brief(call)), "/w")
+        assert allowed.covers(facts) == expected
+        assert bool(rules_of(facts, "allow", bind_cwd=True)) == expected
+        assert rules_of(facts, "reject", bind_cwd=True)
 
 
 def test_a_folder_has_many_names() -> None:

@@ -11,12 +11,15 @@ Always holds
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from accord.client.asking import PermissionRequest
 from accord.client.changed_files import CHANGING_KINDS
+from accord.transcript.tool_call import DEFAULT_KIND
 
 INPUT_PATHS_MAX = 1024
 """Paths that are read from the input of one call; the rest is told by one that cannot be read."""
@@ -25,6 +28,11 @@ NESTING_MAX = 8
 
 FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
 """The names that agents have for the folder of a command, in the input of a tool call."""
+
+_COMMAND_NAMES = ("command", "cmd")
+_WORDS_NAMES = ("args", "arguments", "argv")
+# What a command gets beside its words, and what makes another one of it.
+_SETTING_NAMES = frozenset({"env", "environment", "envvars", "variables", "stdin", "input"})
 
 # How the names end that agents have for the file, in the input of their editing tools.
 _PATH_NAME = re.compile(r".*(?:path|paths|file|files|filename|filenames|uri|uris)|fname|notebook")
@@ -63,31 +71,89 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
 
 
 def input_command(given: Mapping[str, Any], kind: str) -> str | None:
-    """What would run."""
+    """What would run, with all words that it is given."""
     command = given.get("command", given.get("cmd"))
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         # Quoted, or an argument such as `a; b` would read like two commands.
-        return shlex.join(command)
+        command = shlex.join(command)
+    elif isinstance(command, str) and command in _EDITOR_WORDS and kind not in ("execute", "other"):
+        return None
     if not isinstance(command, str) or not command:
         return None
-    if command in _EDITOR_WORDS and kind not in ("execute", "other"):
-        return None
-    args = given.get("args")
-    if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
-        return f"{command} {shlex.join(args)}"
-    return command
+    return " ".join((command, *(_words(given[name]) for name in _given_words(given))))
+
+
+def _given_words(given: Mapping[str, Any]) -> list[str]:
+    """The names of the members that are words of the command."""
+    return [name for name in _WORDS_NAMES if given.get(name) and _words(given[name])]
+
+
+def _words(value: object) -> str:
+    """Words of a command: a list has one in each item, a text is as somebody would type it."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or any(isinstance(one, dict | list) for one in value):
+        return ""
+    return shlex.join(one if isinstance(one, str) else json.dumps(one) for one in value)
+
+
+def is_given_more(given: Mapping[str, Any]) -> bool:
+    """Whether a command gets variables or standard input, which its line does not tell."""
+    return any(_plain(name) in _SETTING_NAMES and value for name, value in given.items())
+
+
+def untold_input(
+    given: Mapping[str, Any], request: PermissionRequest, told: Collection[str]
+) -> dict[str, Any]:
+    """The members of an input that neither the command, its folder nor a told text shows.
+
+    How long a tool may take, and a description in words, change nothing of what it does.
+    """
+    names: set[str] = set()
+    kind = DEFAULT_KIND if request.tool_call is None else request.tool_call.kind
+    if request.command is not None:
+        names = {name for name in FOLDER_NAMES if _is_folder(given.get(name), request.cwd)}
+        if request.command == input_command(given, kind):
+            names |= {next(name for name in _COMMAND_NAMES if name in given), *_given_words(given)}
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in names and not _is_told(name, value, told)
+    }
+
+
+def _is_told(name: str, value: object, told: Collection[str]) -> bool:
+    if isinstance(value, str):
+        return not value or value in told or name == "description"
+    if isinstance(value, list):
+        return all(isinstance(one, str) and one in told for one in value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or value == {} or (is_number and "timeout" in name.lower())
+
+
+def _is_folder(value: object, cwd: str | None) -> bool:
+    """Whether this is the folder, as it is spelled or from another folder on."""
+    if not isinstance(value, str) or cwd is None:
+        return False
+    value, cwd = posixpath.normpath(value), posixpath.normpath(cwd)
+    return value == cwd or (not posixpath.isabs(value) and cwd.endswith(f"/{value}"))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
     """Where a command would run, under any of the names that agents have for it."""
-    found = (given.get(name) for name in FOLDER_NAMES)
-    return next((one for one in found if isinstance(one, str) and one), None)
+    return next((given[name] for name in FOLDER_NAMES if _is_text(given.get(name))), None)
 
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     """What counts of an input, in values that nobody else changes; it is read as the whole is."""
-    names = ("command", "cmd", "args", "url", "server", "tool", *FOLDER_NAMES)
+    names = (*_COMMAND_NAMES, *_WORDS_NAMES, "url", "server", "tool", *FOLDER_NAMES)
     told = {name: _copy(given[name]) for name in names if name in given}
+    if is_given_more(given):
+        told["env"] = True
     for path, as_name in _named(given, 0):
         found = told.setdefault(as_name, [])
         if len(found) <= INPUT_PATHS_MAX:
@@ -110,8 +176,7 @@ def _named(given: object, depth: int, name: str = "") -> Iterator[tuple[str, str
             if is_change and ("/" in key or "." in key):
                 # Files as keys, and what becomes of each as the value.
                 yield key, "paths"
-            plain = str(key).replace("_", "").replace("-", "").lower()
-            yield from _named(value, depth + 1, plain)
+            yield from _named(value, depth + 1, _plain(key))
 
 
 def _in_text(text: str, depth: int, name: str) -> Iterator[tuple[str, str]]:
@@ -134,8 +199,20 @@ def _in_text(text: str, depth: int, name: str) -> Iterator[tuple[str, str]]:
         yield text, "paths"
 
 
+def _plain(name: object) -> str:
+    return str(name).replace("_", "").replace("-", "").lower()
+
+
 def _copy(value: Any) -> Any:
     return [*value] if isinstance(value, list) else value
 
 
-__all__ = ["FOLDER_NAMES", "brief_input", "input_command", "input_folder", "input_paths"]
+__all__ = [
+    "FOLDER_NAMES",
+    "brief_input",
+    "input_command",
+    "input_folder",
+    "input_paths",
+    "is_given_more",
+    "untold_input",
+]

@@ -140,7 +140,9 @@ async def test_whatever_is_pressed_nothing_is_allowed_before_its_end_was_seen(
         seen = False
         for step in steps:
             if step == "click":
-                await scene.click("✓ Allow once")
+                # Where the answers scroll, the arrows may have left it behind.
+                if "✓ Allow once" in scene.text:
+                    await scene.click("✓ Allow once")
             elif step in sizes:
                 await scene.pilot.resize_terminal(*sizes[step])
                 await scene.pilot.pause()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from accord.client.asking import PermissionRequest
-from accord.client.call_input import FOLDER_NAMES
+from accord.client.call_input import untold_input
 from accord.client.patterns import beneath, place
 from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
@@ -38,11 +38,8 @@ TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500
 """A command with so many lines or characters is shown with its length."""
 
-_TOLD_NAMES = frozenset({*FOLDER_NAMES, "args", "description", "paths", "url"})
-"""Members of a tool's input that are told as a command, a folder, files or a host, or are no more
-than words about them."""
-
 OUTSIDE = "outside the project"
+_UNREADABLE = object()
 _OWN = {
     "read": "Accord asks, because the agent reads without having asked.",
     "write": "Accord asks, because the agent writes without having asked.",
@@ -87,49 +84,55 @@ def facts_of(
         label = ""
     if len(request.paths) > PATHS_SHOWN_MAX:
         found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
+    given = _given(request)
+    if url := _address(given):
+        found.append(Fact("Address", whole(url), "command"))
     found += [Fact("Host", exact_line(host)) for host in request.hosts]
     if request.mcp_tool is not None:
         server, slash, tool = request.mcp_tool.partition("/")
         server, name = exact_line(server), exact_line(tool if slash else request.mcp_tool)
         words = f"{name} of {server}" if slash else name
         found.append(Fact("MCP tool", words))
-    found += _arguments(request, everything=request.mcp_tool is not None or not found)
+    found += _arguments(request, given, everything=request.mcp_tool is not None or not found)
     call = request.tool_call
     if not found and not (call is not None and (call.diffs or call.text)):
         found.append(Fact("", "It does not say what exactly would happen.", "warning"))
     return tuple(found)
 
 
-def _arguments(request: PermissionRequest, *, everything: bool) -> list[Fact]:
+def _given(request: PermissionRequest) -> object:
+    """The input of the tool call, as values; `_UNREADABLE` where it has none of these."""
+    call = request.tool_call
+    try:
+        return None if call is None or call.raw_input is None else to_python(call.raw_input)
+    except Invalid:
+        return _UNREADABLE
+
+
+def _address(given: object) -> str:
+    """The page that would be fetched."""
+    url = given.get("url") if isinstance(given, dict) else None
+    return url if isinstance(url, str) else ""
+
+
+def _arguments(request: PermissionRequest, given: object, *, everything: bool) -> list[Fact]:
     """What the tool is given; where other facts tell a part of it, the rest."""
     call = request.tool_call
-    if call is None or call.raw_input is None:
+    if call is None or given is None:
         return []
-    try:
-        given = to_python(call.raw_input)
-    except Invalid:
+    if given is _UNREADABLE:
         return [Fact("Arguments", "cannot be read", "warning")]
     if not everything:
-        given = _untold(given, request)
-        if not given:
+        if call.diffs:
+            # A change that is shown is the input of the tool that makes it.
+            return []
+        told = {request.title, request.reason or "", _address(given), *request.paths}
+        if isinstance(given, dict):
+            given = untold_input(given, request, told)
+        if not given or (isinstance(given, str) and given in told):
             return []
     text = json.dumps(given, indent=2, ensure_ascii=False)
     return [Fact("Arguments", whole(text), "json")]
-
-
-def _untold(given: object, request: PermissionRequest) -> dict[str, object]:
-    """What the input has beside the command, the files and the host, and beside a diff."""
-    if not isinstance(given, dict) or (request.tool_call is not None and request.tool_call.diffs):
-        return {}
-    told = {request.command, request.cwd, request.title, request.reason, *request.paths, ""}
-    return {
-        name: value
-        for name, value in given.items()
-        if name not in _TOLD_NAMES
-        and not (value is None or isinstance(value, bool | int | float))
-        and not (isinstance(value, str) and value in told)
-        and not (name == "command" and request.command is not None)
-    }
 
 
 def whole(text: str) -> str:
