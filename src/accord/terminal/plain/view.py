@@ -329,10 +329,10 @@ class ChatPrinter(Printer):
         self._show_places(call)
         self._show_diffs(call, asked=True)
 
-    def choices(self, choices: Sequence[tuple[str, str]], *, again: bool = False) -> None:
-        """What each key means; the same is not said twice, unless somebody asks."""
+    def choices(self, choices: Sequence[tuple[str, str]]) -> None:
+        """What each key means; the same is not said twice."""
         listed = list(choices)
-        if listed == self._listed and not again:
+        if listed == self._listed:
             return
         self._listed = listed
         self.answers(listed)

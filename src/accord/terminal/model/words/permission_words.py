@@ -24,7 +24,6 @@ from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.text.cleaning import exact, exact_line, one_line
-from accord.terminal.model.words.cards import counted
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
@@ -54,6 +53,8 @@ class Fact:
     label: str
     text: str
     kind: FactKind = "text"
+    # Lines in the middle of the text that are not in it.
+    left_out: int = 0
 
 
 # ---- what is asked
@@ -74,7 +75,7 @@ def facts_of(
     """What would happen, as far as the request says; never empty."""
     found: list[Fact] = []
     if request.command is not None:
-        found.append(Fact("Command", whole(request.command), "command"))
+        found.append(_whole_fact("Command", request.command, "command"))
         length = length_words(request.command)
         found += [Fact("Length", length)] if length else []
         found.append(Fact("In", _folder_words(request.cwd, folder, add_dirs)))
@@ -86,7 +87,7 @@ def facts_of(
         found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
     given = _given(request)
     if url := _address(given):
-        found.append(Fact("Address", whole(url), "command"))
+        found.append(_whole_fact("Address", url, "command"))
     found += [Fact("Host", exact_line(host)) for host in request.hosts]
     if request.mcp_tool is not None:
         server, slash, tool = request.mcp_tool.partition("/")
@@ -132,7 +133,17 @@ def _arguments(request: PermissionRequest, given: object, *, everything: bool) -
         if not given or (isinstance(given, str) and given in told):
             return []
     text = json.dumps(given, indent=2, ensure_ascii=False)
-    return [Fact("Arguments", whole(text), "json")]
+    return [_whole_fact("Arguments", text, "json")]
+
+
+def _whole_fact(label: str, text: str, kind: FactKind) -> Fact:
+    return Fact(label, whole(text), kind, lines_left_out(text))
+
+
+def lines_left_out(text: str) -> int:
+    """How many lines `whole` leaves out."""
+    half = SHOWN_CHARACTERS_MAX // 2
+    return text.count("\n", half, len(text) - half) if len(text) > SHOWN_CHARACTERS_MAX else 0
 
 
 def whole(text: str) -> str:
@@ -150,7 +161,7 @@ def length_words(text: str) -> str:
     if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
         return ""
     blank = sum(not visible(line).strip() for line in lines)
-    words = counted(len(lines), "line")
+    words = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
     if blank:
         words += f", {blank:,} of them blank"
     return f"{words}, {len(text):,} characters"
@@ -219,6 +230,7 @@ __all__ = [
     "exact",
     "facts_of",
     "length_words",
+    "lines_left_out",
     "names_path",
     "path_words",
     "retry_prompt",
