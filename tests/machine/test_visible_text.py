@@ -167,10 +167,14 @@ def test_output_in_pieces_is_output_at_once(data: bytes, draw: st.DataObject) ->
     [
         (b"\x1b[1;31mred\x1b[0m\n", "\x1b[1;31mred\x1b[0m\n"),
         (b"10%\r20%\r\x1b[K100%\r\n", "10%\n20%\n100%\n"),
-        (
-            b"\x1b[8mhidden\x1b[28m \x1b[5mblink \x1b[38;5;8mgrey",
-            "hidden\x1b[28m blink \x1b[38;5;8mgrey",
-        ),
+        (b"\x1b[8mhidden\x1b[28m \x1b[5mblink", "hidden blink"),
+        # Issue 12: black on black, or the colour of some background, hid letters as well.
+        (b"\x1b[30;40ma\x1b[37;107mb\x1b[1;38;5;31;4mc\x1b[0m", "ab\x1b[1;4mc\x1b[0m"),
+        (b"\x1b[38;2;1;1;31ma\x1b[48:2::1:1:1mb\x1b[38mc\x1b[38;7m", "abc"),
+        (b"\x1b[031mred\x1b[m", "\x1b[31mred\x1b[0m"),
+        # Issue 12: what the agent had switched on stayed on after the command.
+        (b"\x1b[31mred", "\x1b[31mred\x1b[0m"),
+        (b"\x1b[0;31mred\n", "\x1b[0;31mred\n\x1b[0m"),
         (b"\x1b]0;title\x07\x1b[2J", "⟨U+001B⟩]0;title⟨U+0007⟩⟨U+001B⟩[2J"),
         (b"\x1b]52;c;eA==\x07", "⟨U+001B⟩]52;c;eA==⟨U+0007⟩"),
     ],
