@@ -15,6 +15,7 @@ from accord.machine.visible_text import (
     LINE_END,
     MARKS_MAX,
     Mode,
+    VisibleMessages,
     VisibleOutput,
     visible,
     visible_json,
@@ -183,6 +184,19 @@ def test_of_what_a_program_prints_colours_stay(data: bytes, shown: str) -> None:
     """Issue 12: stderr of agents that is passed on to a terminal is cleaned."""
     output = VisibleOutput()
     assert output.feed(data) + output.finish() == shown
+
+
+@given(st.text(), st.data())
+def test_messages_for_a_terminal_keep_their_values(text: str, draw: st.DataObject) -> None:
+    """Issue 12: a terminal obeys nothing of a message, and a program reads the same from it."""
+    value = {"a": text.encode("utf-8", "replace").decode()}
+    data = json.dumps(value, ensure_ascii=False, separators=(",\r", ":\t")).encode()
+    at = draw.draw(st.integers(0, len(data)))
+    messages = VisibleMessages()
+    shown = (messages.feed(data[:at]) + messages.feed(data[at:])).decode()
+    assert json.loads(shown) == value
+    assert not unseen(shown.replace("\t", ""))
+    assert "\\u001b" in VisibleMessages().feed(b"no json \x1b[2J").decode()
 
 
 @pytest.mark.parametrize(

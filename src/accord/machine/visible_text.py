@@ -69,6 +69,7 @@ _NOT_EXACT = re.compile(
 )
 # JSON has its line ends between values, and escapes them inside of strings.
 _NOT_JSON = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09\x0b-\x1f", ""))
+_NOT_IN_MESSAGES = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09", "\x00-\x08"))
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _SHAPING_ONLY = re.compile(f"[{_SHAPING}]")
 # That a sign is drawn as an emoji changes nothing of what it says; alone, behind such a sign.
@@ -225,6 +226,23 @@ class VisibleOutput:
         return text
 
 
+class VisibleMessages:
+    """Bytes of messages in JSON, for a terminal: what it would obey or not draw is JSON's escapes.
+
+    The values stay, so that a program that reads from a terminal understands them as well.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> bytes:
+        """The same bytes; a character that comes in pieces waits for the rest."""
+        text = self._decoder.decode(data)
+        # Between values it is a blank, and inside of them there is none.
+        shown = _NOT_IN_MESSAGES.sub(_escape, text.replace("\r", " "))
+        return shown.encode("utf-8", "replace")
+
+
 _BEGUN = re.compile(r"(?:\x1b(?:\[[0-9;:]{0,32})?|\r)\Z")
 UNFINISHED_MAX = 40
 _PRINTED_COLOURS = re.compile(r"(\x1b\[[0-9;:]*m)")
@@ -270,6 +288,7 @@ __all__ = [
     "TAB_COLUMNS",
     "WRITTEN_OUT",
     "Mode",
+    "VisibleMessages",
     "VisibleOutput",
     "unfinished",
     "visible",
