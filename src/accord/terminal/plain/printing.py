@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.machine.visible_text import visible
 from accord.terminal.model.asked_changes import asked_changes
-from accord.terminal.model.text.cleaning import columns, cut, exact_line, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, cut, exact_line, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.words.permission_words import (
     OUTSIDE,
@@ -149,7 +150,7 @@ class Printer:
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
         """Code and output, line by line, cut where it is too wide."""
-        for line in harmless(text).splitlines():
+        for line in visible(text).splitlines():
             for part in cut(line.rstrip(), self.width - columns(first)):
                 self._out.write(f"{first}{self.paint(part, style)}".rstrip() + "\n")
         self._out.flush()

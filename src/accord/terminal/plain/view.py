@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from accord.client.asking import PermissionRequest
+from accord.machine.visible_text import visible
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import exact_line, harmless, one_line
+from accord.terminal.model.text.cleaning import exact_line, one_line
 from accord.terminal.model.words.cards import (
     call_state,
     call_title,
@@ -313,7 +314,7 @@ class ChatPrinter(Printer):
         styles = {"success": "green", "warning": "yellow", "error": "red"}
         self._paragraph("! " if tone in ("warning", "error") else "", text, styles.get(tone, "dim"))
         if detail:
-            self._verbatim("    ", harmless(detail), "dim")
+            self._verbatim("    ", visible(detail), "dim")
 
     # ---- questions
 

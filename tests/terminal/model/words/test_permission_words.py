@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.client.call_input import input_command, input_folder
+from accord.machine.visible_text import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.model.words import permission_words
 from accord.terminal.model.words.permission_words import (
     described,
@@ -93,7 +93,7 @@ def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> N
 def test_nothing_hides_in_what_is_shown(text: str) -> None:
     """Property: shown text is harmless, and every character of the original is told."""
     shown = exact(text)
-    assert harmless(shown) == shown
+    assert visible(shown) == shown
     assert shown == text or len(shown) > len(text)
 
 
