@@ -81,16 +81,24 @@ def test_an_exact_text_leaves_out_nothing_but_counted_blanks(text: str) -> None:
     assert lines == text.count("\n") + 1
 
 
+def test_many_line_ends_on_one_line_are_counted() -> None:
+    """Issue 12: 200 signs for line ends stood in what would be remembered."""
+    assert visible_line("ls" + "\n" * 200 + "rm") == "ls⟨200 line ends⟩rm"
+    assert visible_line("a\n\nb") == "a⏎⏎b"
+
+
 def _restored(shown: str) -> str:
     """What an exact line was made of."""
 
     def character(found: re.Match[str]) -> str:
         if found[3]:
-            return " " * int(found[3])
+            return {"spaces": " ", "line ends": "\n"}[found[4]] * int(found[3])
         return chr(int(found[1], 16)) * int(found[2] or 1)
 
     shown = shown.replace(LINE_END, "\n")
-    return re.sub("⟨U\\+([0-9A-F]+)(?: ×([0-9]+))?⟩|⟨([0-9]+) spaces⟩", character, shown)
+    return re.sub(
+        "⟨U\\+([0-9A-F]+)(?: ×([0-9]+))?⟩|⟨([0-9]+) (spaces|line ends)⟩", character, shown
+    )
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ _SHAPING_ONLY = re.compile(f"[{_SHAPING}]")
 # That a sign is drawn as an emoji changes nothing of what it says; alone, behind such a sign.
 _AS_EMOJI = re.compile("(?<=[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f(?!\ufe0f)")
 _LINE_ENDS = re.compile(r"\r*\n|[\u2028\u2029]")
+_MANY_LINE_ENDS = re.compile(f"\n{{{RUN_MIN},}}")
 # A line with nothing to see.
 _BLANK = re.compile(f"[ {_UNSEEN}{_SHAPING}{_ODD_BLANKS}]*")
 
@@ -117,8 +118,9 @@ def unfinished(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """The exact text on one line: line ends are shown as a sign, however many there are."""
-    return _spelled(text).replace("\n", LINE_END)
+    """The exact text on one line: line ends are shown as a sign, many in a row are counted."""
+    shown = _MANY_LINE_ENDS.sub(lambda run: f"⟨{len(run[0])} line ends⟩", _spelled(text))
+    return shown.replace("\n", LINE_END)
 
 
 def visible_json(text: str) -> str:
