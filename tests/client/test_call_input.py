@@ -10,7 +10,7 @@ import pytest
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.call_input import brief_input, input_command, input_folder, input_paths
-from accord.client.policy import Facts, ReadRule, Rule
+from accord.client.policy import Facts, ReadRule, Rule, rules_of
 from accord.proxy.ready.facts import brief, of_call
 from accord.transcript.tool_call import FileDiff, ToolCall
 from tests.client.deciders import also_changes
@@ -57,7 +57,7 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     assert input_command({"cmd": ["rm", "a b"]}, kind) == "rm 'a b'"
     # Editing tools have a `command` that is a word of their own.
     assert input_command({"command": "str_replace", "path": "a"}, kind) is None
-    assert input_command({"command": ["rm", 3]}, kind) is None
+    assert input_command({"command": ["rm", 3]}, kind) == "rm 3"
     assert input_command({"command": "view"}, kind) is None
     assert input_command({"command": ""}, kind) is None
     call = {"kind": kind, "title": "t", "rawInput": {"command": "rm x", "cwd": "/w"}}
@@ -75,7 +75,7 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
         ({"argv": ["rm", "a b"]}, "rm 'a b'"),
         ({"command": "rm", "args": ["a b"]}, "rm 'a b'"),
         ({"command": "rm", "args": []}, "rm"),
-        ({"command": "rm", "args": [1]}, "rm"),
+        ({"command": "rm", "args": [1]}, "rm 1"),
         ({"commands": ["ls", "rm x"]}, "ls\nrm x"),
         ({"commands": "ls"}, "ls"),
         ({"commands": [{"command": "ls"}, ["rm", "a b"], 3]}, "ls\nrm 'a b'"),
@@ -106,6 +106,35 @@ def test_a_command_that_is_nested_too_deep_is_not_looked_for() -> None:
     for _ in range(50):
         given = {"input": given}
     assert input_command(given, "execute") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"command": "bash", "args": "-c 'rm x'"}, "bash -c 'rm x'"),
+        ({"command": ["bash"], "args": ["-c", "rm x"]}, "bash -c 'rm x'"),
+        ({"command": "rm", "argv": ["-n", 5]}, "rm -n 5"),
+        ({"cmd": "rm", "arguments": ["a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": [["x"]]}, "rm"),
+        ({"command": "rm", "arguments": {"a": 1}}, "rm"),
+    ],
+)
+def test_words_of_a_command_count_however_they_are_given(given: Any, expected: str) -> None:
+    """Issue 12: words that were a text, or came with a list, were neither shown nor judged."""
+    assert input_command(given, "execute") == expected
+    assert of_call("s", brief({"kind": "execute", "rawInput": given})).command == expected
+
+
+@pytest.mark.parametrize("name", ["env", "stdin", "input", "environment"])
+def test_a_command_with_variables_or_input_is_another_act(name: str) -> None:
+    """Issue 12: a remembered `ls` also allowed `ls` with LD_PRELOAD in its `env`."""
+    allowed = ReadRule(Rule(effect="allow", command="ls", exact=True))
+    for value, expected in (({"LD_PRELOAD": "x"}, False), ({}, True), (None, True)):
+        call = {"kind": "execute", "rawInput": {"command": "ls", name: value}}
+        facts = Facts.of(of_call("s", brief(call)), "/w")
+        assert allowed.covers(facts) == expected
+        assert bool(rules_of(facts, "allow", bind_cwd=True)) == expected
+        assert rules_of(facts, "reject", bind_cwd=True)
 
 
 def test_a_folder_has_many_names() -> None:

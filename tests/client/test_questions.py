@@ -324,7 +324,7 @@ async def test_where_a_command_would_run_is_what_its_input_says(
         ({"command": ["a b", "c;d"]}, "'a b' 'c;d'"),
         ({"command": "sh", "args": ["-c", "rm x"]}, "sh -c 'rm x'"),
         ({"command": "sh", "args": []}, "sh"),
-        ({"command": "sh", "args": [1]}, "sh"),
+        ({"command": "sh", "args": [1]}, "sh 1"),
     ],
 )
 async def test_the_arguments_of_a_command_are_part_of_it(

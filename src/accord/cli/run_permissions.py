@@ -35,6 +35,7 @@ from accord.errors import ConfigError
 from accord.terminal.model.words.permission_choices import closing
 from accord.terminal.plain.asking import (
     choice_words,
+    explained,
     key_name,
     keyed_choices,
     question_words,
@@ -247,11 +248,16 @@ class Asker:
                 self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
                 said = (await self._answers.line() or "").strip().lower()
-                if not said:
+                # No is always an answer, also where no option of the agent is one.
+                if not said or (said in ("n", "no") and said not in meant):
                     break
+                if said == "?":
+                    self._printer.answers(explained(choices), whole=True)
+                    remark = ""
+                    continue
                 if said in meant:
                     return meant[said].decision
-                remark = f"Please answer {', '.join(choices)}; Enter is a no."
+                remark = f"Please answer {', '.join(choices)}; ? explains them, Enter is a no."
         except anyio.get_cancelled_exc_class():
             self._out.write("\n")
             raise

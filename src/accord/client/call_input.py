@@ -12,12 +12,15 @@ Always holds
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from accord.client.asking import PermissionRequest
 from accord.client.changed_files import CHANGING_KINDS
+from accord.transcript.tool_call import DEFAULT_KIND
 
 INPUT_PATHS_MAX = 1024
 """Paths that are read from the input of one call; the rest is told by one that cannot be read."""
@@ -26,6 +29,14 @@ NESTING_MAX = 8
 
 FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
 """The names that agents have for the folder of a command, in the input of a tool call."""
+
+_COMMAND_NAMES = frozenset(
+    {"cmd", "cmdline", "cmds", "command", "commandline", "commands", "shellcommand"}
+)
+_LIST_NAMES = frozenset({"cmds", "commands"})
+_WORDS_NAMES = frozenset({"args", "arguments", "argv"})
+# What a command gets beside its words, and what makes another one of it.
+_SETTING_NAMES = frozenset({"env", "environment", "envvars", "variables", "stdin", "input"})
 
 # How the names end that agents have for the file, in the input of their editing tools.
 _PATH_NAME = re.compile(r".*(?:path|paths|file|files|filename|filenames|uri|uris)|fname|notebook")
@@ -43,9 +54,6 @@ _PATCHED_FILE = re.compile(
     re.MULTILINE,
 )
 # Editing tools have a `command` that is a word of their own.
-_COMMAND_NAMES = frozenset(
-    {"argv", "cmd", "cmdline", "cmds", "command", "commandline", "commands", "shellcommand"}
-)
 _EDITOR_WORDS = frozenset(
     {"append", "create", "delete", "edit", "insert", "move", "overwrite", "read", "remove"}
     | {"rename", "replace", "str_replace", "undo_edit", "update", "view", "write"}
@@ -67,35 +75,61 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
 
 
 def input_command(given: Mapping[str, Any], kind: str) -> str | None:
-    """What would run; several commands are several lines."""
+    """What would run, with all words that it is given; several commands are several lines."""
     lines = dict.fromkeys(line for line in _commands(given, kind, 0) if line)
     return "\n".join(lines) or None
 
 
 def _commands(given: Mapping[str, Any], kind: str, depth: int) -> Iterator[str]:
-    for key, value in given.items() if depth < NESTING_MAX else ():
+    if depth >= NESTING_MAX:
+        return
+    heads, words = _heads(given), _given_words(given)
+    for key, value in given.items():
         name = _plain(key)
-        if name in ("commands", "cmds") and isinstance(value, list):
+        if name in _LIST_NAMES and isinstance(value, list):
             for one in value:
                 each = one if isinstance(one, dict) else {"command": one}
                 yield from _commands(each, kind, depth + 1)
-        elif name in _COMMAND_NAMES:
-            yield from _lines(value, given.get("args"), kind)
+        elif key in heads:
+            line = _line(value, kind)
+            if line:
+                yield " ".join((line, *(_words(given[one]) for one in words)))
         elif name in _JSON_NAMES and not _is_tool(given):
             inner = _object(value)
             if inner is not None:
                 yield from _commands(inner, kind, depth + 1)
 
 
-def _lines(command: object, args: object, kind: str) -> Iterator[str]:
-    if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        # Quoted, or an argument such as `a; b` would read like two commands.
-        yield shlex.join(command)
-    elif isinstance(command, str):
-        if isinstance(args, list) and args and all(isinstance(word, str) for word in args):
-            command = f"{command} {shlex.join(args)}"
-        if command not in _EDITOR_WORDS or kind in ("execute", "other"):
-            yield command
+def _heads(given: Mapping[str, Any]) -> list[str]:
+    """The names of the members that are commands; `argv` is one where it stands alone."""
+    heads = [name for name in given if _plain(name) in _COMMAND_NAMES]
+    return heads or [name for name in given if _plain(name) == "argv"]
+
+
+def _given_words(given: Mapping[str, Any]) -> list[str]:
+    """The names of the members that are words of the command."""
+    heads = _heads(given)
+    return [
+        name
+        for name, value in given.items()
+        if _plain(name) in _WORDS_NAMES and name not in heads and _words(value)
+    ]
+
+
+def _line(command: object, kind: str) -> str:
+    if isinstance(command, str) and command in _EDITOR_WORDS and kind not in ("execute", "other"):
+        return ""
+    return _words(command)
+
+
+def _words(value: object) -> str:
+    """Words of a command: a list has one in each item, a text is as somebody would type it."""
+    if isinstance(value, str):
+        return "" if _object(value) is not None else value
+    if not isinstance(value, list) or any(isinstance(one, dict | list) for one in value):
+        return ""
+    # Quoted, or an argument such as `a; b` would read like two commands.
+    return shlex.join(one if isinstance(one, str) else json.dumps(one) for one in value)
 
 
 def _is_tool(given: Mapping[str, Any]) -> bool:
@@ -113,14 +147,60 @@ def _object(value: object) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _plain(key: object) -> str:
-    return str(key).replace("_", "").replace("-", "").lower()
+def is_given_more(given: Mapping[str, Any], depth: int = 0) -> bool:
+    """Whether a command gets variables or standard input, which its line does not tell."""
+    if any(_plain(name) in _SETTING_NAMES and value for name, value in given.items()):
+        return True
+    inner = (_object(value) for name, value in given.items() if _plain(name) in _JSON_NAMES)
+    found = [one for one in inner if one is not None]
+    return bool(found) and (depth >= NESTING_MAX or any(is_given_more(o, depth + 1) for o in found))
+
+
+def untold_input(
+    given: Mapping[str, Any], request: PermissionRequest, told: Collection[str]
+) -> dict[str, Any]:
+    """The members of an input that neither the command, its folder nor a told text shows.
+
+    How long a tool may take, and a description in words, change nothing of what it does.
+    """
+    names: set[str] = set()
+    kind = DEFAULT_KIND if request.tool_call is None else request.tool_call.kind
+    if request.command is not None:
+        names = {name for name in FOLDER_NAMES if _is_folder(given.get(name), request.cwd)}
+        if request.command == input_command(given, kind):
+            names |= {name for name in _heads(given) if _words(given[name])}
+            names |= set(_given_words(given))
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in names and not _is_told(name, value, told)
+    }
+
+
+def _is_told(name: str, value: object, told: Collection[str]) -> bool:
+    if isinstance(value, str):
+        return not value or value in told or name == "description"
+    if isinstance(value, list):
+        return all(isinstance(one, str) and one in told for one in value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or value == {} or (is_number and "timeout" in name.lower())
+
+
+def _is_folder(value: object, cwd: str | None) -> bool:
+    """Whether this is the folder, as it is spelled or from another folder on."""
+    if not isinstance(value, str) or cwd is None:
+        return False
+    value, cwd = posixpath.normpath(value), posixpath.normpath(cwd)
+    return value == cwd or (not posixpath.isabs(value) and cwd.endswith(f"/{value}"))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
     """Where a command would run, under any of the names that agents have for it."""
-    found = (given.get(name) for name in FOLDER_NAMES)
-    return next((one for one in found if isinstance(one, str) and one), None)
+    return next((given[name] for name in FOLDER_NAMES if _is_text(given.get(name))), None)
 
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,6 +209,8 @@ def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: _copy(given[name]) for name in names if name in given}
     if commands := list(_commands(given, "execute", 0)):
         told["commands"] = commands
+    if is_given_more(given):
+        told["env"] = True
     for path, as_name in _named(given, 0):
         found = told.setdefault(as_name, [])
         if len(found) <= INPUT_PATHS_MAX:
@@ -174,8 +256,20 @@ def _in_text(text: str, depth: int, name: str) -> Iterator[tuple[str, str]]:
         yield text, "paths"
 
 
+def _plain(name: object) -> str:
+    return str(name).replace("_", "").replace("-", "").lower()
+
+
 def _copy(value: Any) -> Any:
     return [*value] if isinstance(value, list) else value
 
 
-__all__ = ["FOLDER_NAMES", "brief_input", "input_command", "input_folder", "input_paths"]
+__all__ = [
+    "FOLDER_NAMES",
+    "brief_input",
+    "input_command",
+    "input_folder",
+    "input_paths",
+    "is_given_more",
+    "untold_input",
+]

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
-from accord.client.call_input import input_command, input_folder, input_paths
+from accord.client.call_input import input_command, input_folder, input_paths, is_given_more
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
@@ -96,6 +96,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         mcp_tool=_mcp_tool(call, given),
         hosts=_hosts(given),
         origin="agent",
+        is_given_more=command is not None and is_given_more(given),
     )
 
 

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.machine.visible_text import visible
 from accord.terminal.model.asked_changes import asked_changes
-from accord.terminal.model.text.cleaning import columns, cut, exact_line, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, cut, exact_line, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.words.permission_words import (
     OUTSIDE,
@@ -46,6 +47,10 @@ DIFF_LINES_MAX = 200
 
 LINE_CHARACTERS_MAX = 4096
 """A line of a command's output that is longer is shown before its end has come."""
+
+ANSWER_LINES_MAX = 2
+"""Lines of one answer below a question."""
+MORE_OF_ANSWER = "(? shows all)"
 
 REASON_CHARACTERS_MAX = 4_000
 """Of what is given as a reason to allow something; more is counted."""
@@ -145,7 +150,7 @@ class Printer:
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
         """Code and output, line by line, cut where it is too wide."""
-        for line in harmless(text).splitlines():
+        for line in visible(text).splitlines():
             for part in cut(line.rstrip(), self.width - columns(first)):
                 self._out.write(f"{first}{self.paint(part, style)}".rstrip() + "\n")
         self._out.flush()
@@ -368,11 +373,10 @@ class Printer:
         title = one_line(request.title if call is None else call.title or "")
         changed = {path_words(diff.path, folder, add_dirs) for diff in call.diffs} if call else ()
         for fact in facts_of(request, folder, add_dirs):
-            is_here = fact.label == "In" and fact.text.endswith("(this project)")
             is_told = fact.kind == "path" and (
                 names_path(title, fact.text) or (fact.text in changed and OUTSIDE not in fact.text)
             )
-            if not is_here and not is_told:
+            if not is_told:
                 self._fact(fact)
 
     def _show_asked(self, call: ToolCall) -> None:
@@ -401,10 +405,17 @@ class Printer:
             self._out.write(shown.rstrip() + "\n")
         self._out.flush()
 
-    def answers(self, choices: Iterable[tuple[str, str]]) -> None:
-        """What each answer means, before the question itself."""
+    def answers(self, choices: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
+        """What each answer means, before the question itself.
+
+        Unless the whole is wanted, so much of each that what is asked about stays in view.
+        """
         for key, text in choices:
-            self._paragraph(f"      {key}  ", text, "dim")
+            first = f"      {key}  "
+            room = (self.width - columns(first)) * ANSWER_LINES_MAX - len(MORE_OF_ANSWER) - 8
+            if not whole and columns(text) > room:
+                text = f"{one_line(text, room)} {MORE_OF_ANSWER}"
+            self._paragraph(first, text, "dim")
 
     def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
         """Put the question itself; the cursor stays behind it."""

@@ -18,8 +18,9 @@ from weakref import WeakKeyDictionary
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.text.output_lines import Line, OutputLines
 from accord.terminal.model.text.sgr import Ink
 from accord.terminal.model.words.cards import counted, exit_words, path_words
@@ -169,7 +170,7 @@ def command_lines(command: str, look: Look, indent: str = "") -> list[Strip]:
     """A command as it would be typed."""
     palette = look.palette
     head = f"{indent}$ "
-    clean = harmless(command[:COMMAND_CHARACTERS_MAX])
+    clean = visible(command[:COMMAND_CHARACTERS_MAX])
     parts: list[list[Run]] = []
     for line in clean.split("\n"):
         parts += broken([(line, palette.code)], max(look.width - len(head), 4))
