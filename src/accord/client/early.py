@@ -4,11 +4,12 @@ An agent may tell about a session before the answer to `session/new` has named i
 wait here for the answer; over the bound the oldest are dropped, counted and reported.
 """
 
-import logging
 from collections import deque
 from typing import Any
 
-_log = logging.getLogger("accord.client")
+from accord.machine.logs import logger
+
+_log = logger("accord.client")
 
 
 class EarlyUpdates:

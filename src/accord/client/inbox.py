@@ -11,7 +11,6 @@ What always holds
       and one update for each item that changed since.
 """
 
-import logging
 import weakref
 from collections import deque
 from functools import partial
@@ -19,10 +18,11 @@ from functools import partial
 import anyio
 
 from accord.connection.connection import Connection
+from accord.machine.logs import logger
 from accord.transcript import Update
 from accord.transcript.late_updates import LateUpdates
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # Who takes nothing for so long has perhaps forgotten that everything waits for it.
 STILL_SECONDS_MAX = 1.0

@@ -17,7 +17,6 @@ read with something taken out is not written over.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
+from accord.machine.logs import logger
 from accord.machine.redaction import MARK, Redactor
 from accord.proxy.approved_calls import ApprovedCalls
 from accord.proxy.handlers import ANY, UPDATE
@@ -40,7 +40,7 @@ from accord.proxy.ready.screens import ToAgent, ToClient
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
