@@ -94,6 +94,7 @@ class Link:
         self.services = Services(options, self.connection)
         self.sessions: dict[str, Conversation] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
+        self.connection.watch(self.early)
         # Sessions that are over; what is still said about them is no mistake.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.

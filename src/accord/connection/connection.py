@@ -143,6 +143,7 @@ class Connection(Calling):
         """Split a chunk into frames and handle each, in order."""
         if self.error is not None:
             return
+        self._count_read(len(data))
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong as error:
