@@ -150,6 +150,8 @@ class Guard:
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
         if not is_known:
             _log.warning("guard: %s cannot be read and is not passed on", message.method)
+        elif message.has_key_twice:
+            message.rewrite()
         return None if is_known else False
 
     def _is_known(self, message: Message, names: frozenset[str]) -> bool:
