@@ -17,6 +17,7 @@ import pytest
 
 from accord.cli.main import main
 from accord.cli.run_outcome import Outcome
+from accord.cli.run_report import JsonReport
 from accord.cli.session_export import as_json, as_markdown
 from accord.client.asking import PermissionRequest
 from accord.client.audit import AuditLog
@@ -583,3 +584,11 @@ def test_the_sentence_about_a_denial_shows_the_command_and_no_secret() -> None:
     assert KEY not in sentence
     assert "env 'GRADLE_OPTS=-Xmx2g -Dproperty.number0=value" in sentence
     assert "OPENAI_API_KEY=[secret] ./gradlew build" in sentence
+
+
+def test_the_error_in_the_events_of_a_run_has_no_secret(capfd: pytest.CaptureFixture[str]) -> None:
+    """Issue 12: it quotes errors and the last words of an agent."""
+    report = JsonReport()
+    report.finished(Outcome(error=f"its last words on stderr:\n{KEY}"), None)
+    anyio.run(report.drain)
+    assert json.loads(capfd.readouterr().out)["error"].endswith("stderr:\n[secret]")
