@@ -12,7 +12,6 @@ One agent object may serve any number of connections, in any mix of versions.
 """
 
 import gc
-import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cached_property
@@ -41,6 +40,7 @@ from accord.agent.words import checked
 from accord.connection import Connection, Limits
 from accord.connection.strictness import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
+from accord.machine.logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
 PromptType = Literal["image", "audio", "embedded_context"]

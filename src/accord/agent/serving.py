@@ -5,7 +5,6 @@ What always holds
     * After that only methods of the agreed version are, and those that need an offer only if made.
 """
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +15,7 @@ from accord.agent.service import Service
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
+from accord.machine.logs import logger
 from accord.protocol.negotiation import (
     Chosen,
     Initialization,
@@ -31,7 +31,7 @@ from accord.schema.struct import Raw
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 INITIALIZE = "initialize"
 

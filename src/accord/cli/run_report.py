@@ -199,7 +199,8 @@ class JsonReport:
         self._put(permission_event(decided))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
-        """How it ended."""
+        """How it ended; the error may quote what the agent wrote to its stderr."""
+        is_done = outcome.code is ExitCode.DONE
         self._put(
             {
                 "type": "end",
@@ -207,7 +208,7 @@ class JsonReport:
                 "stopReason": outcome.stop_reason,
                 "text": "" if reply is None else reply.text,
                 "usage": None if reply is None else reply.usage,
-                "error": None if outcome.code is ExitCode.DONE else outcome.sentence(),
+                "error": None if is_done else log_redactor().line(outcome.sentence() or ""),
             }
         )
 

@@ -5,7 +5,6 @@ What the library itself needs of a client; a `Client` is what a program holds of
 What always holds: after `stop` nothing that was started for the agent is left.
 """
 
-import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TypeVar
@@ -31,6 +30,7 @@ from accord.errors import (
     SpawnFailed,
 )
 from accord.loading import undisturbed
+from accord.machine.logs import logger
 from accord.schema import v1
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
@@ -38,7 +38,7 @@ from accord.transport.transport import Transport
 
 T = TypeVar("T")
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class Connected:

@@ -8,7 +8,6 @@ What always holds
     * An error is raised once: where somebody looks first.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transcript import Message
@@ -36,7 +36,7 @@ from accord.transcript import Message
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # How long work that seems to be over may still be about to begin.
 QUIET_SECONDS_MAX = 1.0

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -44,11 +43,12 @@ from accord.client.policy import (
     read_rules,
     rules_of,
 )
+from accord.machine.logs import logger
 
 WAITING_MAX = 1024
 """Requests that wait for the user; a further one is refused."""
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class Permissions:

@@ -4,7 +4,6 @@ What is not understood is never approval: an option that was not offered, an err
 decides, a withdrawn request; all of these are answered `cancelled`.
 """
 
-import logging
 import posixpath
 from typing import Any
 
@@ -15,10 +14,11 @@ from accord.client.call_input import input_command, input_folder, input_paths, i
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 

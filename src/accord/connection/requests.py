@@ -4,7 +4,6 @@ Guards: each is answered exactly once, whatever its handler does, until the conn
 after that none is.
 """
 
-import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,13 +15,14 @@ from accord.connection.incoming import Handler, IncomingRequest, RequestId, Resu
 from accord.connection.sending import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     from accord.connection.manners import Manners
 
-_log = logging.getLogger("accord.connection")
+_log = logger("accord.connection")
 
 REQUEST_CANCELLED = -32800
 

@@ -87,7 +87,7 @@ class ConversationRedactor(Generic[T]):
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
         """The next frame of a side."""
-        has_edge = b"PRIVATE KEY-----" in frame
+        has_edge = b"PRIVATE KEY-----" in frame or b"PRIVATE KEY BLOCK-----" in frame
         is_printed = not frame.lstrip().startswith((b"{", b"[", b'"'))
         if is_printed and (has_edge or speaker in self._printing_key):
             # A private key that somebody printed between messages goes over several lines.

@@ -17,7 +17,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
@@ -27,6 +26,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from accord.machine.logs import logger
 from accord.proxy.asked import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.link import (
@@ -43,7 +43,7 @@ from accord.schema.struct import Raw
 from accord.translate.reading import Spoken
 from accord.transport.transport import Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
 RESTARTS_MAX: Final = 5

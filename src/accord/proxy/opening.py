@@ -5,7 +5,6 @@ Two versions are asked for with one `initialize`, so that the agents of today ar
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -16,6 +15,7 @@ from accord.jsonrpc.codes import (
     INVALID_REQUEST,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
+from accord.machine.logs import logger
 from accord.protocol.negotiation import Chosen, Refused, judge_answer, judge_request
 from accord.proxy.candidates import Outside
 from accord.schema.codec import encode, to_python
@@ -36,7 +36,7 @@ from accord.transport.transport import Ended
 if TYPE_CHECKING:
     from accord.proxy.relay import Relay
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 

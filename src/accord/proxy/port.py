@@ -8,7 +8,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import Id
 from accord.jsonrpc.framing import Detecting, Splitter
 from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.method import Method
@@ -25,7 +25,7 @@ from accord.schema.struct import Raw
 from accord.translate.message import Failure, Json, Key, Message, Notification, Request, Result
 from accord.translate.reading import Spoken, methods_of, read_params, read_result, refused
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 CANCEL_REQUEST: Final = "$/cancel_request"
 ELICIT: Final = "elicitation/create"

@@ -13,7 +13,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Protocol
@@ -25,6 +24,7 @@ from accord.connection.faults import unforeseen
 from accord.errors import SpawnFailed
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
+from accord.machine.logs import logger
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.late import LateDraft
@@ -50,7 +50,7 @@ from accord.translate.message import (
 from accord.translate.reading import Spoken, methods_of, read_params
 from accord.transport.transport import Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 # What a client may say before its `initialize` is answered.

@@ -17,7 +17,6 @@ read with something taken out is not written over.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
+from accord.machine.logs import logger
 from accord.machine.redaction import MARK, Redactor
 from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.handlers import ANY, UPDATE
@@ -41,7 +41,7 @@ from accord.schema.codec import Invalid, decode
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
@@ -195,6 +195,8 @@ class Guard:
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
         if not is_known:
             _log.warning("guard: %s cannot be read and is not passed on", message.method)
+        elif message.has_key_twice:
+            message.rewrite()
         return None if is_known else False
 
     def _is_known(self, message: Message, names: frozenset[str]) -> bool:
