@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 from accord.client.patterns import wildcard
 from accord.client.shell.grammar import read_script
-from accord.client.shell.matching import concern
-from accord.client.shell.reading import read_line
+from accord.client.shell.line_reader import read_line
+from accord.client.shell.rule_match import concern
 from accord.client.shell.syntax import Reading, Script
 from accord.machine import command_line
 

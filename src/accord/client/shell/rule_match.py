@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from accord.client.shell.line_reader import WORDS_MAX
 from accord.client.shell.programs import program_name, verb_of
-from accord.client.shell.reading import WORDS_MAX
 from accord.client.shell.syntax import (
     GLOB,
     HOLES,
