@@ -126,6 +126,11 @@ def executed_place(path: str) -> str | None:
     return "head" if parts[-1:] == ["head"] else None
 
 
+def is_git_hook(path: str) -> bool:
+    """Whether the last part of the path is the name of a hook of git."""
+    return _parts(path)[-1:] != [] and _parts(path)[-1] in _GIT_HOOKS.split()
+
+
 def touched_places(path: str) -> tuple[str, ...]:
     """What makes a change of this path a change of something executed: by name or through links."""
     found = (executed_place(path), executed_place(os.path.realpath(path)))
