@@ -55,6 +55,12 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     """Issue 12: a command that calls itself reading was allowed without a question."""
     assert input_command({"command": "rm -rf ."}, kind) == "rm -rf ."
     assert input_command({"cmd": ["rm", "a b"]}, kind) == "rm 'a b'"
+    # Some agents wrap the input, and as text.
+    assert input_command({"args": {"command": "rm x"}}, kind) == "rm x"
+    assert input_command({"input": {"arguments": '{"cmd": "rm x"}'}}, kind) == "rm x"
+    assert input_command(brief_input({"params": {"command": "rm x"}}), kind) == "rm x"
+    assert input_folder({"args": {"command": "rm x", "cwd": "/w"}}) == "/w"
+    assert input_command({"args": "{no"}, kind) is None
     # Editing tools have a `command` that is a word of their own.
     assert input_command({"command": "str_replace", "path": "a"}, kind) is None
     assert input_command({"command": ["rm", 3]}, kind) is None

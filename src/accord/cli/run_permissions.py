@@ -49,6 +49,10 @@ GROUPS = {
     "write": ("edit", "delete", "move"),
     "run": ("execute",),
 }
+KIND_WORDS = (
+    "read, search, edit, delete, move, execute, fetch, think, switch_mode, other, write, run, all"
+)
+"""The kinds and groups, in the order in which they are shown."""
 # What a rule for a kind may be limited to, on the command line: `edit=PATH`, `execute=COMMAND`.
 _SUBJECTS = {
     "read": "path",
@@ -272,6 +276,7 @@ def has_keyboard() -> bool:
 
 __all__ = [
     "GROUPS",
+    "KIND_WORDS",
     "Asker",
     "Deciding",
     "KindError",

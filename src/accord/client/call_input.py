@@ -64,6 +64,7 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
 
 def input_command(given: Mapping[str, Any], kind: str) -> str | None:
     """What would run."""
+    given = _telling(given)
     command = given.get("command", given.get("cmd"))
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         # Quoted, or an argument such as `a; b` would read like two commands.
@@ -80,19 +81,42 @@ def input_command(given: Mapping[str, Any], kind: str) -> str | None:
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
     """Where a command would run, under any of the names that agents have for it."""
-    found = (given.get(name) for name in FOLDER_NAMES)
+    found = (one.get(name) for one in (_telling(given), given) for name in FOLDER_NAMES)
     return next((one for one in found if isinstance(one, str) and one), None)
 
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     """What counts of an input, in values that nobody else changes; it is read as the whole is."""
     names = ("command", "cmd", "args", "url", "server", "tool", *FOLDER_NAMES)
-    told = {name: _copy(given[name]) for name in names if name in given}
+    whole = {**given, **_telling(given)}
+    told = {name: _copy(whole[name]) for name in names if name in whole}
     for path, as_name in _named(given, 0):
         found = told.setdefault(as_name, [])
         if len(found) <= INPUT_PATHS_MAX:
             found.append(path)
     return told
+
+
+def _telling(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of an input that names the command: some agents wrap it, as in `{"args": {...}}`."""
+    inner: object = given
+    for _ in range(NESTING_MAX):
+        if not isinstance(inner, Mapping):
+            break
+        if "command" in inner or "cmd" in inner:
+            return inner
+        wrapped = (value for name, value in inner.items() if str(name).lower() in _JSON_NAMES)
+        inner = next((one for one in map(_decoded, wrapped) if isinstance(one, Mapping)), None)
+    return given
+
+
+def _decoded(value: object) -> object:
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value
 
 
 def _named(given: object, depth: int, name: str = "") -> Iterator[tuple[str, str]]:
