@@ -185,6 +185,11 @@ LINES: tuple[str, ...] = (
     'printf \'require("child_process").execSync("acc%s")\' ordmarker > f.test.js; node --test',
     'echo \'{"scripts":{"t":"node f.js"}}\' > package.json; echo \'require("child_process").execSync("acc"+"ordmarker")\' > f.js; npm run t',
     "echo use_askpass=bin/accordmarker > f; WGETRC=f wget http://127.0.0.1:9/",
+    'python3 -W error -x /dev/stdin <<< \'\nimport os; os.system("acc"+"ordmarker")\'',
+    'python3 -X importtime - <<< \'import os; os.system("acc"+"ordmarker")\'',
+    "printf 'import os\\nos.system(\"acc%s\")' ordmarker > f; python3 -W error f",
+    "make -s --eval 'x:;@acc\"\"ordmarker' x",
+    "make -f /dev/stdin <<< 'x:;-@acc\"\"ordmarker'",
 )
 
 __all__ = ["LINES"]

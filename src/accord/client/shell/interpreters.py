@@ -20,6 +20,14 @@ _ASKS_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
 _CODE_MODULES = frozenset(
     {"asyncio", "cProfile", "code", "doctest", "pdb", "profile", "runpy", "timeit", "trace"}
 )
+_VALUE_OPTIONS = {
+    "python": frozenset({"-W", "-X"}),
+    "perl": frozenset({"-I"}),
+    "ruby": frozenset({"-C", "-E", "-I", "-r"}),
+    "node": frozenset({"-C", "-r", "--conditions", "--import", "--loader", "--require"}),
+    "php": frozenset({"-c", "-d", "-t"}),
+    "lua": frozenset({"-l"}),
+}
 _SED_VALUE = re.compile(r"-[nrEsuz]*[ef]|--expression|--file|-[nrEsuz]*l|--line-length")
 _SED_JOINED = re.compile(r"-[nrEsuz]*([ef])(.+)|--(e|f)\w*=(.*)", re.DOTALL)
 _AWK_FILES = frozenset(("-f", "--file", "-E", "--exec", "-i", "--include"))
@@ -71,8 +79,15 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
         # The code may use any other word.
         call.code += rest
         return call
+    options = _VALUE_OPTIONS.get(name, frozenset())
+    valued = {at + 1 for at, word in enumerate(rest) if word.text in options}
+    # What an option names may be a file that is loaded.
+    call.files += [rest[at] for at in sorted(valued) if at < len(rest)]
+    call.takes_input |= any(STDIN_FILE.fullmatch(word.text) for word in rest)
     operands = [
-        at for at, word in enumerate(rest) if not word.text.startswith("-") or word.text == "-"
+        at
+        for at, word in enumerate(rest)
+        if at not in valued and (not word.text.startswith("-") or word.text == "-")
     ]
     if operands and name in CONSOLES:
         return call

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from accord.client.shell.line_reader import WORDS_MAX
 from accord.client.shell.program_tables import VERB_ALIASES
@@ -30,6 +31,7 @@ SHOWN_MAX = 60
 
 _TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
 _QUOTED = re.compile(r"[\s;&|<>()$`'\"\\]")
+_SIGNS = "@+%!-"
 _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 
@@ -39,7 +41,7 @@ def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
         return None
     first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
     for program in reading.programs:
-        if _fits(program.words, first, rest):
+        if _fits(program.words, first, rest) or _fits(_unsigned(program), first, rest):
             return _runs(program)
     for program in reading.programs:
         named = _handed_on(program, first, rest)
@@ -59,6 +61,14 @@ def _runs(program: Program) -> str:
         shown = f"{shown[:SHOWN_MAX]}…"
     runs = "runs" if program.is_certain else "may run"
     return f"it {runs} `{shown}`" + ("" if program.road is None else f", {program.road}")
+
+
+def _unsigned(program: Program) -> tuple[Word, ...]:
+    """The words of a program without the sign that make or git may have before it."""
+    word = program.words[0]
+    if program.is_certain or word.text[:1] not in _SIGNS:
+        return program.words
+    return (replace(word, text=word.text.lstrip(_SIGNS)), *program.words[1:])
 
 
 def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
@@ -163,7 +173,7 @@ def _begins_in(
 
 def _names_in(token: str) -> list[str]:
     """A token without the signs that some languages put before a command, as make does."""
-    bare = token.lstrip("@+%!")
+    bare = token.lstrip(_SIGNS.replace("-", ""))
     return [token, bare, *([bare[1:]] if re.match(r"-[^-]", bare) else [])]
 
 
