@@ -190,6 +190,7 @@ LINES: tuple[str, ...] = (
     "printf 'import os\\nos.system(\"acc%s\")' ordmarker > f; python3 -W error f",
     "make -s --eval 'x:;@acc\"\"ordmarker' x",
     "make -f /dev/stdin <<< 'x:;-@acc\"\"ordmarker'",
+    "perl -e '@ARGV=(\"acc\\\\ordmarker|\"); while(<>){}'",
 )
 
 __all__ = ["LINES"]

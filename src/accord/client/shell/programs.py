@@ -108,7 +108,7 @@ def starts_programs(program: str, code: str) -> bool:
     if program in CONSOLES and _CONSOLE_STARTS.search(code):
         return True
     return _STARTS_PROGRAMS.search(code) is not None or (
-        program in ("perl", "ruby") and "open" in code
+        program in ("perl", "ruby") and ("open" in code or ("ARGV" in code and "|" in code))
     )
 
 
