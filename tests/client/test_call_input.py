@@ -24,7 +24,10 @@ DIFF = "--- a/src/a.py\t2026\n+++ b/src/b.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null
     [
         ({"relative_workspace_path": "a", "destination": "/b"}, ("a", "/b")),
         ({"path": "a", "fsPath": "b", "outfile": "c"}, ("a", "b", "c")),
-        ({"path": "a", "workspace_path": "/w", "cwd": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "workspace_path": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "cwd": "/w"}, ("/w/a",)),
+        ({"path": "/b", "directory": "/w", "file": "a"}, ("/b", "/w/a")),
+        ({"args": {"path": "a"}, "cwd": "sub"}, ("sub/a",)),
         ({"input": PATCH}, ("a.py", "b.py")),
         ({"patchText": PATCH}, ("a.py", "b.py")),
         ({"diff": DIFF}, ("src/a.py", "src/b.py", "c.py")),

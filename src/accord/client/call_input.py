@@ -5,12 +5,14 @@ know rules or who decides.
 
 Always holds
     * A file that is named twice, in a list, deep inside or by a patch counts as any other.
+    * A relative path is one in the folder that the input names, if it names one.
     * A command is a command whatever kind the agent gives its call.
 """
 
 from __future__ import annotations
 
 import json
+import os.path
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -53,8 +55,11 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
     if kind not in CHANGING_KINDS:
         return ()
     found: dict[str, None] = {}
+    folder = input_folder(given) if isinstance(given, Mapping) else None
     for path, as_name in _named(given, 0):
         is_absolute = path.startswith(("/", "~"))
+        if folder is not None and not is_absolute and "://" not in path:
+            path = os.path.join(folder, path)
         if kind == "move" or as_name == "paths" or (as_name == "target" and is_absolute):
             found[path] = None
         if len(found) > INPUT_PATHS_MAX:
