@@ -168,9 +168,6 @@ def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
     if subject == "path" and os.path.isdir(os.path.join(folder, os.path.expanduser(what))):
         # A folder means what is in it.
         what = f"{what.rstrip('/')}/"
-    if subject == "command":
-        # The first words of a command are meant in any case.
-        what = what.removesuffix(" *")
     try:
         named: dict[str, Any] = {subject: what}
         return Rule(effect=effect, kind=kind, **named)
