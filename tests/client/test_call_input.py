@@ -24,7 +24,10 @@ DIFF = "--- a/src/a.py\t2026\n+++ b/src/b.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null
     [
         ({"relative_workspace_path": "a", "destination": "/b"}, ("a", "/b")),
         ({"path": "a", "fsPath": "b", "outfile": "c"}, ("a", "b", "c")),
-        ({"path": "a", "workspace_path": "/w", "cwd": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "workspace_path": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "cwd": "/w"}, ("/w/a",)),
+        ({"path": "/b", "directory": "/w", "file": "a"}, ("/b", "/w/a")),
+        ({"args": {"path": "a"}, "cwd": "sub"}, ("sub/a",)),
         ({"input": PATCH}, ("a.py", "b.py")),
         ({"patchText": PATCH}, ("a.py", "b.py")),
         ({"diff": DIFF}, ("src/a.py", "src/b.py", "c.py")),
@@ -55,6 +58,12 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     """Issue 12: a command that calls itself reading was allowed without a question."""
     assert input_command({"command": "rm -rf ."}, kind) == "rm -rf ."
     assert input_command({"cmd": ["rm", "a b"]}, kind) == "rm 'a b'"
+    # Some agents wrap the input, and as text.
+    assert input_command({"args": {"command": "rm x"}}, kind) == "rm x"
+    assert input_command({"input": {"arguments": '{"cmd": "rm x"}'}}, kind) == "rm x"
+    assert input_command(brief_input({"params": {"command": "rm x"}}), kind) == "rm x"
+    assert input_folder({"args": {"command": "rm x", "cwd": "/w"}}) == "/w"
+    assert input_command({"args": "{no"}, kind) is None
     # Editing tools have a `command` that is a word of their own.
     assert input_command({"command": "str_replace", "path": "a"}, kind) is None
     assert input_command({"command": ["rm", 3]}, kind) == "rm 3"

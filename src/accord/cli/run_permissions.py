@@ -50,6 +50,10 @@ GROUPS = {
     "write": ("edit", "delete", "move"),
     "run": ("execute",),
 }
+KIND_WORDS = (
+    "read, search, edit, delete, move, execute, fetch, think, switch_mode, other, write, run, all"
+)
+"""The kinds and groups, in the order in which they are shown."""
 # What a rule for a kind may be limited to, on the command line: `edit=PATH`, `execute=COMMAND`.
 _SUBJECTS = {
     "read": "path",
@@ -165,9 +169,6 @@ def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
     if subject == "path" and os.path.isdir(os.path.join(folder, os.path.expanduser(what))):
         # A folder means what is in it.
         what = f"{what.rstrip('/')}/"
-    if subject == "command":
-        # The first words of a command are meant in any case.
-        what = what.removesuffix(" *")
     try:
         named: dict[str, Any] = {subject: what}
         return Rule(effect=effect, kind=kind, **named)
@@ -278,6 +279,7 @@ def has_keyboard() -> bool:
 
 __all__ = [
     "GROUPS",
+    "KIND_WORDS",
     "Asker",
     "Deciding",
     "KindError",

@@ -5,6 +5,7 @@ know rules or who decides.
 
 Always holds
     * A file that is named twice, in a list, deep inside or by a patch counts as any other.
+    * A relative path is one in the folder that the input names, if it names one.
     * A command is a command whatever kind the agent gives its call, and whichever of the names
       that agents use it has.  Where an input names several, they are lines of one command.
 """
@@ -65,8 +66,11 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
     if kind not in CHANGING_KINDS:
         return ()
     found: dict[str, None] = {}
+    folder = input_folder(given) if isinstance(given, Mapping) else None
     for path, as_name in _named(given, 0):
         is_absolute = path.startswith(("/", "~"))
+        if folder is not None and not is_absolute and "://" not in path:
+            path = posixpath.join(folder, path)
         if kind == "move" or as_name == "paths" or (as_name == "target" and is_absolute):
             found[path] = None
         if len(found) > INPUT_PATHS_MAX:
@@ -147,13 +151,13 @@ def _object(value: object) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def is_given_more(given: Mapping[str, Any], depth: int = 0) -> bool:
+def is_given_more(given: Mapping[str, Any]) -> bool:
     """Whether a command gets variables or standard input, which its line does not tell."""
-    if any(_plain(name) in _SETTING_NAMES and value for name, value in given.items()):
-        return True
-    inner = (_object(value) for name, value in given.items() if _plain(name) in _JSON_NAMES)
-    found = [one for one in inner if one is not None]
-    return bool(found) and (depth >= NESTING_MAX or any(is_given_more(o, depth + 1) for o in found))
+    return any(
+        _plain(name) in _SETTING_NAMES and value
+        for one in _objects(given, 0)
+        for name, value in one.items()
+    )
 
 
 def untold_input(
@@ -194,19 +198,29 @@ def _is_folder(value: object, cwd: str | None) -> bool:
     return value == cwd or (not posixpath.isabs(value) and cwd.endswith(f"/{value}"))
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
 def input_folder(given: Mapping[str, Any]) -> str | None:
     """Where a command would run, under any of the names that agents have for it."""
-    return next((given[name] for name in FOLDER_NAMES if _is_text(given.get(name))), None)
+    objects = list(_objects(given, 0))
+    objects.sort(key=lambda one: not _heads(one))
+    found = (one.get(name) for one in objects for name in FOLDER_NAMES)
+    return next((one for one in found if isinstance(one, str) and one), None)
+
+
+def _objects(given: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
+    """The input, and what it wraps, as in `{"args": {...}}`."""
+    yield given
+    if depth < NESTING_MAX and not _is_tool(given):
+        for name, value in given.items():
+            inner = _object(value) if _plain(name) in _JSON_NAMES else None
+            if inner is not None:
+                yield from _objects(inner, depth + 1)
 
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
     """What counts of an input, in values that nobody else changes; it is read as the whole is."""
-    names = ("url", "server", "tool", *FOLDER_NAMES)
-    told = {name: _copy(given[name]) for name in names if name in given}
+    told = {name: _copy(given[name]) for name in ("url", "server", "tool") if name in given}
+    if (folder := input_folder(given)) is not None:
+        told["cwd"] = folder
     if commands := list(_commands(given, "execute", 0)):
         told["commands"] = commands
     if is_given_more(given):
