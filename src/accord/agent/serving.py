@@ -111,7 +111,7 @@ class Serving:
         answer = dialect.initialize()
         self._initialization.admit_initialize(chosen)
         assert self.connection is not None
-        self.connection.peer.null_ids_allowed = chosen.version == 1
+        self.connection.peer.set_version(chosen.version)
         self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
         request.on_answered = lambda: self._go_on(spoken)

@@ -50,7 +50,7 @@ BLANK: Final = Fault(Verdict.BLANK, PARSE_ERROR, "blank line")
 
 # What Windows programs put before their first line; JSON texts must not have it, readers may
 # ignore it.
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def is_utf8(frame: bytes) -> bool:
@@ -79,7 +79,7 @@ def salvage(frame: bytes, depth_max: int, *, strict: bool = False) -> Envelope |
 
     With `strict`, members that JSON-RPC does not know are refused too.
     """
-    text = frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")
+    text = frame.removeprefix(BYTE_ORDER_MARK).strip(b" \t\r\n")
     if not text:
         return BLANK
     if not is_utf8(text):
@@ -117,7 +117,7 @@ def ids_answered(frame: bytes) -> list[Id]:
     """
     ids: list[Id] = []
     is_answer = False
-    for key, value in shallow_pairs(frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")):
+    for key, value in shallow_pairs(frame.removeprefix(BYTE_ORDER_MARK).strip(b" \t\r\n")):
         if key == b'"id"':
             found = _read_id(Raw(value))
             if isinstance(found, int | str):
@@ -231,6 +231,7 @@ def read_object(member: Raw) -> dict[str, Raw]:
 
 __all__ = [
     "BLANK",
+    "BYTE_ORDER_MARK",
     "Fault",
     "Repaired",
     "Verdict",
