@@ -396,9 +396,7 @@ class Peer:
         self._noise_count = 0
         self._batches.open(ready, waiting)
         is_ready = bool(ready) and not waiting
-        return Batch(
-            tuple(events), tuple(entries), array_frame(ready) if is_ready else None
-        )
+        return Batch(tuple(events), tuple(entries), array_frame(ready) if is_ready else None)
 
     def _receive_entry(self, entry: bytes) -> SingleEvent:
         if entry[:1] == b"[":
