@@ -144,7 +144,7 @@ class ConversationRedactor(Generic[T]):
                 piece = piece_of(update) if isinstance(update, dict) else None
                 if piece is not None and piece.text:
                     path = ("params", "update", *piece.path)
-                    entry = with_text(entry, path, piece.encoded(MARK))  # noqa: PLW2901
+                    entry = with_text(entry, path, piece.encoded(MARK))
             kept.append(entry)
         return _Held(what, self._redactor.frame(encoded(kept)))
 

@@ -127,10 +127,10 @@ class Timeline:
     def _take_frame(self, entry: Entry, frame: Frame) -> Row:
         assert entry.speaker is not None
         if frame.kind == "batch" and frame.entries and self.dialect == "v2":
-            *rows, last = [self._take_frame(entry, one) for one in frame.entries]
-            for row in rows:
-                if row is not last and entry.number not in row.frames:
-                    row.frames.append(entry.number)
+            *rows, last = [self._take_frame(entry, part) for part in frame.entries]
+            for one in rows:
+                if one is not last and entry.number not in one.frames:
+                    one.frames.append(entry.number)
             return last
         asked = self._pairing.pair(entry.number, entry.time, entry.speaker, frame)
         if asked is not None and frame.kind == "request":
