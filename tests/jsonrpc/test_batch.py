@@ -160,6 +160,21 @@ def test_each_bad_entry_has_its_own_error_and_the_others_run() -> None:
 
 
 @pytest.mark.rule("TR-BATCH-06")
+@pytest.mark.parametrize(
+    "bad",
+    [b'{"jsonrpc":"2.0","id":5}', b'{"id":5,"method":5}', b'{"id":5,"method":"x","result":1}'],
+)
+def test_a_bad_entry_is_answered_without_its_id(bad: bytes) -> None:
+    """TR-BATCH-06: alone it would be answered with it."""
+    peer = Peer(version=2)
+    (answer,) = parsed(batch_of(peer, bad).answer)
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    alone = peer.receive(bad)
+    assert isinstance(alone, FrameRejected)
+    assert parsed(alone.answer)["id"] == 5
+
+
+@pytest.mark.rule("TR-BATCH-06")
 def test_a_batch_of_nothing_good_is_answered_at_once() -> None:
     """TR-BATCH-06: and the ready answers are in the array, not in the events."""
     batch = batch_of(Peer(accept_batches=True), b"1", b"2")

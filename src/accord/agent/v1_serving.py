@@ -59,15 +59,14 @@ class V1Serving:
             strict=agent.strict, report=connection.tolerate, shared=v1.InitializeRequest
         )
         asked = self._read(v1.InitializeRequest, raw)
-        offered = params.get("clientCapabilities", params.get("capabilities"))
-        capabilities = offered if isinstance(offered, dict) else {}
+        capabilities: Mapping[str, Any] = {}
         if asked.client_capabilities is not UNSET:
             capabilities = to_plain(asked.client_capabilities)
         self._require(capabilities)
         wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
-        self._unstable = UnstableServing(self.service, offered)
+        self._unstable = UnstableServing(self.service, params.get("clientCapabilities"))
         stable: dict[str, Handler] = {
             "authenticate": self._authenticate,
             "logout": self._logout,

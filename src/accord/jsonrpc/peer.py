@@ -94,6 +94,7 @@ class Peer:
         self._pending = PendingCalls()
         self._unanswered: set[Id] = set()
         self._batches = OpenBatches(frame_bytes_max)
+        self._is_in_batch = False
         self._noise_count = 0
 
     def set_version(self, version: int) -> None:
@@ -356,11 +357,11 @@ class Peer:
                 return _BLANK
             case Verdict.NOISE:
                 self._noise_count += 1
-                answer = _error_answer(fault) if self._noise_count == 1 else None
+                answer = self._error_answer(fault) if self._noise_count == 1 else None
                 return FrameRejected(fault.code, fault.reason, answer, self._noise_count)
-            case Verdict.ARRAY:
+            case Verdict.ARRAY | Verdict.OBJECT:
                 # Neither good nor noise: each is answered, and a storm around it goes on.
-                return FrameRejected(fault.code, fault.reason, _error_answer(fault))
+                return FrameRejected(fault.code, fault.reason, self._error_answer(fault))
             case Verdict.ANSWERS | Verdict.MUTE:
                 call_id = self._pending.answered_by(fault.id)
                 if call_id is not None:
@@ -372,7 +373,7 @@ class Peer:
         self._noise_count = 0
         is_answered = fault.verdict in (Verdict.REFUSED, Verdict.MUTE)
         return FrameRejected(
-            fault.code, fault.reason, _error_answer(fault) if is_answered else None
+            fault.code, fault.reason, self._error_answer(fault) if is_answered else None
         )
 
     def _receive_batch(self, frame: bytes) -> Event:
@@ -383,6 +384,7 @@ class Peer:
         events: list[SingleEvent] = []
         ready: list[bytes] = []
         waiting: list[Id] = []
+        self._is_in_batch = True
         for entry in entries:
             # Each bad entry has its own answer, so none may count as a further line of noise.
             self._noise_count = 0
@@ -393,6 +395,7 @@ class Peer:
             elif isinstance(event, RequestReceived):
                 waiting.append(event.id)
             events.append(event)
+        self._is_in_batch = False
         self._noise_count = 0
         self._batches.open(ready, waiting)
         is_ready = bool(ready) and not waiting
@@ -405,9 +408,10 @@ class Peer:
         assert not isinstance(event, Batch)  # only an array gives one
         return event
 
-
-def _error_answer(fault: Fault) -> bytes:
-    return error_frame(fault.id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
+    def _error_answer(self, fault: Fault) -> bytes:
+        # A bad entry of an array is answered without its id.
+        answered_id = None if self._is_in_batch else fault.id
+        return error_frame(answered_id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
 
 
 __all__ = ["PENDING_MAX", "Peer"]

@@ -46,6 +46,20 @@ async def test_what_is_not_json_is_answered_without_an_id() -> None:
         assert error["code"] == -32601
 
 
+@pytest.mark.rule("V2-GEN-03")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_object_that_is_no_message_is_told_each_time(version: int) -> None:
+    """Issue 13: neither a request nor an answer, also right behind a line that is no JSON."""
+    async with raw_client(made(), version=version, validate=False) as client:
+        bad: list[dict[str, Any]] = [{}, {"params": {}}, {"id": None}, {"id": 1.5}, {"id": "x"}]
+        client.send_bytes(b"not json\n")
+        for one in bad:
+            client.send_bytes(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n")
+        await client.result("session/list", {})
+        codes = [(one["id"], one["error"]["code"]) for one in client.frames if "error" in one]
+        assert codes == [(None, -32700)] + [(None, -32600)] * 4 + [("x", -32600)]
+
+
 @pytest.mark.rule("V2-GEN-02")
 async def test_ids_of_our_requests_are_never_used_twice() -> None:
     """Spec: not while a request is open; ours: not at all."""
