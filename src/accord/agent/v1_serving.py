@@ -187,7 +187,10 @@ class V1Serving:
         async def work() -> bytes:
             session = await self.service.fork(wanted.session_id, *place)
             request.on_answered = session.introduce_with_commands
-            return encode(v1.ForkSessionResponse(session_id=session.id, **self._settings(session)))
+            settings = self._settings(session)
+            # There were no forks when there were models.
+            settings.pop("models", None)
+            return encode(v1.ForkSessionResponse(session_id=session.id, **settings))
 
         return work
 
@@ -218,6 +221,8 @@ class V1Serving:
         options = self._wire.config_options(session.option_list())
         if options:
             settings["config_options"] = options
+        if self._agent.session_models and (models := _models(session)) is not None:
+            settings["models"] = models
         return settings
 
     def _list(self, request: IncomingRequest) -> Work:
@@ -327,3 +332,20 @@ class V1Serving:
         """What the whole session has cost, where its turns have said so."""
         counts = spent.usage()
         return UNSET if counts is None or not self._agent.unstable else v1.Usage(**counts)
+
+
+def _models(session: AgentSession) -> v1.SessionModelState | None:
+    """The option for the model as clients look for it that know no options."""
+    option = session.offer.of_category("model")
+    current = None if option is None else session.options[option.option_id]
+    if option is None or not isinstance(current, str):
+        return None
+    return v1.SessionModelState(
+        current_model_id=current,
+        available_models=[
+            v1.ModelInfo(
+                model_id=choice.value, name=choice.name, description=choice.description or UNSET
+            )
+            for choice in option.choices
+        ],
+    )
