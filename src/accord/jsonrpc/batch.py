@@ -45,7 +45,8 @@ class OpenBatches:
     """
 
     def __init__(self, bytes_max: int) -> None:
-        self._by_id: dict[Id, OpenBatch] = {}
+        self.by_id: dict[Id, OpenBatch] = {}
+        """The batch that an open request came in; empty nearly always."""
         self._bytes_max = bytes_max
         self._bytes_held = 0
 
@@ -53,25 +54,21 @@ class OpenBatches:
         """Hold the answers that are ready until those of the waiting ids are there."""
         batch = OpenBatch(ready, len(waiting))
         for request_id in waiting:
-            self._by_id[request_id] = batch
+            self.by_id[request_id] = batch
         if waiting:
             self._bytes_held += batch.bytes_held
 
     def has_room_for(self, request_id: Id, answer: bytes) -> bool:
         """Whether an answer can be sent, or held until the rest of its batch is there."""
-        if request_id not in self._by_id:
+        if request_id not in self.by_id:
             return True
         # So much is left for the others, which can at least be refused.
-        kept = REFUSAL_BYTES * (len(self._by_id) - 1)
+        kept = REFUSAL_BYTES * (len(self.by_id) - 1)
         return self._bytes_held + len(answer) + kept <= self._bytes_max
-
-    def holding(self, request_id: Id) -> OpenBatch | None:
-        """The batch that an open request came in; None for one that came alone."""
-        return self._by_id.get(request_id)
 
     def settle(self, request_id: Id, answer: bytes) -> bytes:
         """The frame to send now: the answer itself, the whole array, or nothing yet (empty)."""
-        batch = self._by_id.pop(request_id, None)
+        batch = self.by_id.pop(request_id, None)
         if batch is None:
             return answer
         self._bytes_held += batch.add(answer)

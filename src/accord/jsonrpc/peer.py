@@ -94,6 +94,7 @@ class Peer:
         self._pending = PendingCalls()
         self._unanswered: set[Id] = set()
         self._batches = OpenBatches(frame_bytes_max)
+        self._batch_of = self._batches.by_id
         self._is_in_batch = False
         self._noise_count = 0
 
@@ -133,7 +134,7 @@ class Peer:
 
     def batch_of(self, request_id: Id) -> OpenBatch | None:
         """The batch that an unanswered request came in; None for one that came alone."""
-        return self._batches.holding(request_id)
+        return self._batch_of.get(request_id)
 
     def call(self, method: str, params: bytes | Raw | None) -> tuple[int, bytes]:
         """A new request: its id, which is never used again, and its frame.
@@ -180,6 +181,9 @@ class Peer:
         """
         self._require_unanswered(request_id)
         frame = self.checked(result_frame(request_id, result), "the answer")
+        if not self._batch_of:
+            self._unanswered.remove(request_id)
+            return frame
         if not self._batches.has_room_for(request_id, frame):
             raise LocalProtocolError("the answers of a batch are too long to be sent together")
         self._unanswered.remove(request_id)
@@ -193,7 +197,7 @@ class Peer:
             parts = result_parts(request_id, result, self._frame_bytes_max)
         else:
             parts = result.parts(request_id, self._frame_bytes_max)
-        if parts is None or self._batches.holding(request_id) is not None:
+        if parts is None or request_id in self._batch_of:
             whole = result if isinstance(result, bytes) else result.whole()
             return (self.answer(request_id, whole),)
         self._unanswered.remove(request_id)

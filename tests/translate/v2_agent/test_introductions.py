@@ -218,7 +218,8 @@ def test_logging_in_and_out_have_other_names() -> None:
 
 def test_an_agent_that_offers_no_login_is_asked_for_neither() -> None:
     """V2-AUTH-02: not for a client of v1 either."""
-    for agent in (None, {}):
+    offers: tuple[dict[str, Any] | None, ...] = (None, {})
+    for agent in offers:
         world = World()
         world.initialize(agent=agent)
         for method in ("authenticate", "logout"):
