@@ -87,12 +87,14 @@ class Agent(UnstableOffer):
         unstable: bool = False,
         next_edits: bool = False,
         early_v2: bool = False,
+        session_models: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`
-        and `early_v2` switch on what the protocol has not settled on, dropped, or had at first.
+        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`,
+        `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
+        had at first.
         """
         check_facts(name, version, title, store)
         self.name, self.version, self.title = name, version, title
@@ -112,6 +114,7 @@ class Agent(UnstableOffer):
             self.store = store
         self.unstable = unstable
         self.early_v2 = early_v2
+        self.session_models = session_models
         self.strict = strict_by_default() if strict is None else strict
         self.limits = (limits or Limits()).checked()
         # Set while this agent is all that its process is for.

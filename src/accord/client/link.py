@@ -194,7 +194,7 @@ class Link:
         self.facts = facts
         self.wire = wire
         self.services.begin(None if facts.info is None else facts.info.name)
-        self.connection.peer.null_ids_allowed = wire.version == 1
+        self.connection.peer.set_version(wire.version)
         self._handler.agreed(self)
 
     @property

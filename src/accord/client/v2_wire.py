@@ -236,6 +236,9 @@ class WireV2:
                 call: v2.ToolCallPatch | None = subject.tool_call
             case _:
                 call = None if request.tool_call is UNSET else request.tool_call
+        if reason is None and call is not None:
+            # As in v1: agents were written for that first.
+            reason = _first_text(call.content)
         return Asked(
             request.session_id,
             title,
@@ -302,6 +305,13 @@ def _auth_method(method: v2.AuthMethod) -> AuthMethod | None:
     env = {variable.name: variable.value for variable in method.env or ()}
     args = tuple(method.args or ())
     return AuthMethod(method.method_id, method.name, "terminal", described, args, env)
+
+
+def _first_text(content: Any) -> str | None:
+    for item in content or ():
+        if isinstance(item, v2.Content) and isinstance(item.content, v2.TextContent):
+            return item.content.text
+    return None
 
 
 __all__ = ["WireV2", "cancel_terminal", "cancel_tool_call"]

@@ -254,9 +254,13 @@ class Connection(Calling):
             case events.CallFailed():
                 self._calls.failed(event, frame)
             case events.Batch():
-                for one in event.events:
-                    self._event(one, frame)
+                for one, entry in zip(event.events, event.entries, strict=True):
+                    if self.error is not None:
+                        return
+                    self._event(one, entry)
                 if event.answer is not None:
+                    # Each entry that is answered here counts as an answer.
+                    self._answers_untaken += len(event.events) - 1
                     self._write_answer((event.answer,))
             case events.FrameRejected():
                 self._rejected(event, frame)

@@ -125,12 +125,28 @@ class ConversationRedactor(Generic[T]):
             return None
         try:
             message, is_whole = decoded(frame)
+            if isinstance(message, list) and is_whole:
+                return self._of_array(what, speaker, message)
             if not isinstance(message, dict) or not is_whole:
                 return None
             self._note_turn(speaker, message)
             return self._of_update(what, speaker, frame, message)
         except (ValueError, RecursionError):
             return None
+
+    def _of_array(self, what: T, speaker: str, entries: list[Any]) -> _Held[T]:
+        """An array without the pieces in it: each could be the middle of a secret."""
+        kept: list[Any] = []
+        for entry in entries:
+            if isinstance(entry, dict):
+                self._note_turn(speaker, entry)
+                update = at(entry, ("params", "update"))
+                piece = piece_of(update) if isinstance(update, dict) else None
+                if piece is not None and piece.text:
+                    path = ("params", "update", *piece.path)
+                    entry = with_text(entry, path, piece.encoded(MARK))
+            kept.append(entry)
+        return _Held(what, self._redactor.frame(encoded(kept)))
 
     def _note_turn(self, speaker: str, message: dict[str, Any]) -> None:
         """A turn that is over says no more."""

@@ -205,7 +205,13 @@ class Hop:
                     self.send(event.answer)
             case events.StrayAnswer():
                 _log.debug("%s: an answer that nobody waits for (id %r)", self.name, event.id)
-            case _:
+            case events.Batch():
+                # One by one, as if each had come alone: nothing but single messages goes on.
+                for one, entry in zip(event.events, event.entries, strict=True):
+                    self._event(one, entry)
+                if event.answer is not None:
+                    self.send(event.answer)
+            case events.BlankSkipped():
                 pass
 
     def _notification(self, event: events.NotificationReceived, frame: bytes | None) -> None:
@@ -330,7 +336,8 @@ class Hop:
         asked.is_open = False
         if self.asked.get(asked.id) is asked:
             del self.asked[asked.id]
-        if self.is_listening:
+        # Empty: it goes with the rest of its batch.
+        if frame and self.is_listening:
             self.send(frame)
         self.owner.answered(asked)
 

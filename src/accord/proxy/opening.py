@@ -16,7 +16,7 @@ from accord.jsonrpc.codes import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 from accord.machine.logs import logger
-from accord.protocol.negotiation import Chosen, Refused, judge_answer, judge_request
+from accord.protocol.negotiation import Chosen, Refused, in_v1_keys, judge_answer, judge_request
 from accord.proxy.candidates import Outside
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -164,11 +164,8 @@ class _RefusedHere(Exception):
 def alone(params: Json, spoken: Spoken) -> Json:
     """An `initialize` without the keys that it has for agents of other versions."""
     foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
-    if spoken == "v1" and "clientCapabilities" in params:
-        foreign = ("info", "capabilities")
-    elif spoken == "v1" and params["protocolVersion"] < 2 and "capabilities" in params:
-        # The draft's key for what v1 has: the names inside were v1's.
-        params = {**params, "clientCapabilities": params["capabilities"]}
+    if spoken == "v1":
+        params = dict(in_v1_keys(params))
         foreign = ("info", "capabilities")
     kept = {name: value for name, value in params.items() if name not in foreign}
     if spoken == "v2" and "info" not in kept:

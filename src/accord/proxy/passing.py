@@ -99,7 +99,7 @@ class _Agreed(BareStruct, frozen=True, kw_only=True):
 
 
 def heed_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
-    """Refuse ids that are null from now on if the answer to `initialize` agrees on v2."""
+    """Read by the rules of v2 from now on if the answer to `initialize` agrees on it."""
     try:
         agreed = decode(_Agreed, result)
     except Invalid:
@@ -107,7 +107,7 @@ def heed_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
     if agreed.protocol_version == 2 and agreed.agent_capabilities is UNSET:
         for hop in hops:
             if hop is not None:
-                hop.peer.null_ids_allowed = False
+                hop.peer.set_version(2)
 
 
 def farewell(hop: Hop, why: Ended) -> str:

@@ -199,18 +199,6 @@ async def test_a_call_that_does_nothing_is_not_stopped(status: str | None) -> No
         assert not agent.unheard()
 
 
-async def test_a_batch_reaches_nobody() -> None:
-    """Issue 12: an array of messages is no message."""
-    async with around(guard(NO_EXECUTE)) as (client, agent, _, _):
-        await opened(client, agent, 1)
-        agent.write(
-            b'[{"jsonrpc":"2.0","id":1,"method":"terminal/create",'
-            b'"params":{"sessionId":"s","command":"rm x"}}]'
-        )
-        assert "error" in await agent.hear()
-        assert not client.unheard()
-
-
 async def test_an_agent_that_acts_before_it_has_introduced_itself_is_refused() -> None:
     async with around(guard(otherwise="allow")) as (client, agent, _, _):
         acts = ("fs/write_text_file", "terminal/create", "session/request_permission")

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.translate.content import first_text
 from accord.translate.keeping import OFFICIAL, is_text, kept, restore
 from accord.translate.message import (
     AGENT,
@@ -82,6 +83,9 @@ class Questions:
         if len(content) == 1 and kept(content[0], OFFICIAL).get("prompt") is True:
             # The title and description of the question, which stand beside it again.
             del call["content"]
+        reason = first_text(call.get("content"))
+        if reason and "description" not in params:
+            params["description"] = reason
         params["subject"] = {"type": "tool_call", "toolCall": call}
         params["options"] = options
         if session.log is not None:
