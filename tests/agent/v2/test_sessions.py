@@ -101,7 +101,7 @@ async def test_resume_without_a_cursor_replays_nothing_but_tells_the_state(
         assert kinds(client)[1:] == ["state_update idle", "result 2"]
 
 
-@pytest.mark.rule("V2-SESS-10", "V2-SESS-11")
+@pytest.mark.rule("V2-SESS-10", "V2-SESS-11", "V2-SESS-28")
 async def test_resume_from_the_start_tells_everything_again_with_its_ids() -> None:
     """Spec: all retained history before the result, the state last; also in another process."""
     store = MemoryStore()
@@ -133,7 +133,7 @@ async def test_resume_from_the_start_tells_everything_again_with_its_ids() -> No
         await idle(client)
 
 
-@pytest.mark.rule("V2-SESS-10")
+@pytest.mark.rule("V2-SESS-10", "V2-SESS-27")
 async def test_a_replay_doubles_nothing_that_the_client_still_holds() -> None:
     """Issue 13: what is told in pieces is first said to be empty, once in each replay."""
 

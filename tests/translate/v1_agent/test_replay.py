@@ -56,7 +56,7 @@ def ids(told: list[Json]) -> list[str]:
     return [one["messageId"] for one in told if one.get("sessionUpdate") == "user_message"]
 
 
-@pytest.mark.rule("V2-SESS-10")
+@pytest.mark.rule("V2-SESS-10", "V2-SESS-28")
 @pytest.mark.parametrize("again", [False, True])
 def test_a_prompt_of_the_past_has_the_id_that_its_answer_gave(again: bool) -> None:
     """V2-SESS-28: in the same process and in another, with the agent's own ids or without."""
@@ -122,7 +122,7 @@ def test_a_refused_prompt_does_not_count() -> None:
     assert ids(loaded(stage, user("go"), replayFrom=START)) == [mine]
 
 
-@pytest.mark.rule("V2-SESS-10")
+@pytest.mark.rule("V2-SESS-10", "V2-SESS-27")
 def test_what_is_told_again_in_pieces_is_first_said_to_be_empty() -> None:
     """V2-SESS-27: also where the agent has no ids, which then are those of before."""
     stage = Stage()
