@@ -15,13 +15,13 @@ What always holds
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from accord.client.ending import ForegroundWork, Outcome
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.link import Link
-from accord.client.wire import Setup
+from accord.client.wire import Request, Setup
 from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
 from accord.transcript import StateChanged, Transcript, Update, UserMessageChanged
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from accord.client.session import Session
 
 UpdateListener: TypeAlias = Callable[[Update], None]
+T = TypeVar("T")
 
 # Pieces of a command's output that may wait for whoever looks; then the command waits.
 OUTPUT_PIECES_MAX = 64
@@ -122,6 +123,10 @@ class Conversation:
     async def call(self, method: str, params: bytes) -> Raw:
         """Call the agent on the link that the session lives on."""
         return await self._connected.call(self.link, method, params)
+
+    async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
+        """Call the agent on that link and read its answer."""
+        return await self._connected.read(request, read, link=self.link)
 
     async def log_in_after(self, error: AuthenticationRequired) -> None:
         """The agent wants a login before it does what it was asked.
