@@ -8,7 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from accord.client import PromptTurn
 from accord.connection.limits import Limits
-from tests.client.scripted_agent import ScriptedAgent, chunk, connected
+from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected
 
 
 async def fail_at_once(turn: PromptTurn) -> None:
@@ -347,3 +347,30 @@ async def test_a_prompt_that_is_given_up_while_it_is_entered_is_never_sent(versi
         assert session.transcript.messages == []
         assert (await session.ask("second")).stop_reason == "end_turn"
         assert agent.sent("session/cancel") == []
+
+
+async def test_output_that_is_told_beside_a_call_is_an_update_of_its_terminal() -> None:
+    """Issue 14: pi-acp runs commands itself; `accord run` showed nothing of what they printed."""
+
+    def call(**meta: object) -> Json:
+        return {"sessionUpdate": "tool_call_update", "toolCallId": "c", "_meta": meta}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        turn = await agent.begin_turn()
+        agent.update(call(terminal_info={"terminal_id": "t"}))
+        agent.update(call(terminal_output={"terminal_id": "t", "data": "out"}))
+        agent.update(call(terminal_exit={"terminal_id": "t", "exit_code": 2}))
+        agent.end_turn(turn)
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        watched = session.updates()
+        async with session.prompt("run it") as turn:
+            seen = [(update.kind, update.text) async for update in turn]
+        assert seen == [
+            *(("tool_call", ""), ("terminal", "")),
+            *(("tool_call", ""), ("terminal", "out")),
+            *(("tool_call", ""), ("terminal", "")),
+        ]
+        assert watched.waiting == len(seen)

@@ -24,7 +24,14 @@ from accord.client.link import Link
 from accord.client.wire import Request, Setup
 from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
-from accord.transcript import StateChanged, Transcript, Update, UserMessageChanged
+from accord.transcript import (
+    StateChanged,
+    ToolCallChanged,
+    Transcript,
+    Update,
+    UserMessageChanged,
+)
+from accord.transcript.update import ToolCallWithTerminals
 
 if TYPE_CHECKING:
     from accord.client.connected import Connected
@@ -41,8 +48,10 @@ OUTPUT_PIECES_MAX = 64
 # Turns that were left and that the agent has not ended, which are remembered.
 LEFT_MAX = 16
 
-# States move turns, and a prompt of our own comes back as an echo.
-_HANDED_ON_WITH_CARE: frozenset[type] = frozenset({StateChanged, UserMessageChanged})
+# States move turns, a prompt of our own comes back as an echo, and some calls bring terminals.
+_HANDED_ON_WITH_CARE: frozenset[type] = frozenset(
+    {StateChanged, UserMessageChanged, ToolCallWithTerminals}
+)
 
 
 class Conversation:
@@ -205,6 +214,11 @@ class Conversation:
 
     def hand_on(self, update: Update) -> None:
         """Give an update that is in the transcript to whoever looks."""
+        if isinstance(update, ToolCallWithTerminals):
+            self.hand_on(ToolCallChanged(update.item, update.text, update.wire))
+            for terminal in update.terminals:
+                self.hand_on(terminal)
+            return
         if update.kind == "state":
             self._state_came()
         elif not (update.kind == "user_message" and update.item.is_own):

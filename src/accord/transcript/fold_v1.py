@@ -20,8 +20,10 @@ from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
+    TerminalChanged,
     ThoughtChanged,
     ToolCallChanged,
+    ToolCallWithTerminals,
     Update,
     UserMessageChanged,
 )
@@ -77,15 +79,18 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.raw_input = raw_input.copy()
     if raw_output is not UNSET and raw_output != NULL:
         call.raw_output = raw_output.copy()
+    terminals: tuple[TerminalChanged, ...] = ()
     if update.name is not UNSET or update.meta is not UNSET:
         call.patch(name=_given(update.name), meta=_given(update.meta))
         if isinstance(update.meta, dict):
-            fold_told_terminals(view, call, update.meta)
+            terminals = fold_told_terminals(view, call, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
         call.replace_locations(locations)
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
+    if terminals:
+        return ToolCallWithTerminals(call, "", update, terminals)
     return ToolCallChanged(call, "", update)
 
 

@@ -173,6 +173,12 @@ class ToolCall(LightStruct):
         return self._diffs
 
     @property
+    def terminal_ids(self) -> list[str]:
+        """The terminals that it shows."""
+        found = (getattr(item, "terminal_id", None) for item in self.content)
+        return [one for one in found if isinstance(one, str)]
+
+    @property
     def is_final(self) -> bool:
         """Whether nothing but content may follow."""
         return self.status in FINAL_STATUSES

@@ -113,6 +113,15 @@ class TerminalChanged(Change[Terminal]):
     kind: ClassVar[Literal["terminal"]] = "terminal"
 
 
+class ToolCallWithTerminals(ToolCallChanged):
+    """A tool call of a v1 agent that tells of its own terminals beside the call.
+
+    `terminals` has what became of each.  A client hands them on behind the call, one by one.
+    """
+
+    terminals: tuple[TerminalChanged, ...]
+
+
 class CommandsChanged(Change[Sequence[Command]]):
     """There are other slash commands."""
 
@@ -219,6 +228,7 @@ __all__ = [
     "TerminalChanged",
     "ThoughtChanged",
     "ToolCallChanged",
+    "ToolCallWithTerminals",
     "UnknownCame",
     "Update",
     "UsageChanged",
