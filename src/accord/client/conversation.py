@@ -322,6 +322,13 @@ class Conversation:
         self._choose_inbox()
         exchange.passage.begin()
 
+    def end_cancelled_calls(self) -> None:
+        """A turn is over that was cancelled; v1 agents have no word for calls that it cut off."""
+        if self.link.wire.dialect == "v1":
+            for call in self.transcript.turn_cancelled():
+                call.end_cancelled()
+                self.hand_on(ToolCallChanged(call, "", None))
+
     def exchange_ended(self, exchange: Exchange) -> None:
         """It is over; the next one, if one waits, has its turn.
 

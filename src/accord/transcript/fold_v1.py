@@ -74,6 +74,9 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.report_kind(kind or DEFAULT_KIND)
     if status is not UNSET and status is not None:
         call.report(status or DEFAULT_STATUS)
+        if status == "failed" and call.cancelled:
+            # v1 has no other word for it.
+            call.status = "cancelled"
     raw_input, raw_output = update.raw_input, update.raw_output
     if raw_input is not UNSET and raw_input != NULL:
         call.raw_input = raw_input.copy()
