@@ -19,6 +19,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.inbox import Inbox
+from accord.client.last_words import add_last_message
 from accord.client.passage import Passage
 from accord.client.patience import Patience, Repeat
 from accord.client.wire import Request, unreadable
@@ -401,6 +402,8 @@ class Exchange:
             self._reject_prompt()
         if self.stop_reason == "cancelled":
             self._conversation.end_cancelled_calls()
+        elif self.error is not None:
+            add_last_message(self.error, self._conversation.transcript, self.passage)
         self.passage.end()
         self._ended.set()
         self._sent.set()
