@@ -110,7 +110,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
     if terminals:
-        return ToolCallWithTerminals(call, "", update, terminals)
+        return ToolCallWithTerminals(call, "", update, terminals=terminals)
     return ToolCallChanged(call, "", update)
 
 

@@ -73,11 +73,12 @@ def _agent_thought(view: View, update: v2.AgentThought) -> Update:
 
 def _whole_message(
     view: View, update: v2.MessagePatch, role: Role
-) -> tuple[Message, str, v2.MessagePatch]:
+) -> tuple[Message, str, v2.MessagePatch, bool]:
     message = view.message(role, update.message_id)
+    replaces = update.content is not UNSET and message.text != ""
     message.patch(update.content)
     message.patch_meta(update.meta)
-    return message, message.text if update.content else "", update
+    return message, message.text if update.content else "", update, replaces
 
 
 def _user_message(view: View, update: v2.UserMessage) -> Update:

@@ -147,6 +147,21 @@ def test_the_end_of_a_silent_command_is_no_news() -> None:
     assert shown.lines == ["  ▸ make", "    ● completed", "  ▸ other"]
 
 
+def test_a_message_that_is_replaced_is_shown_as_it_is_then() -> None:
+    """Issue 14: `older` and then `CD` was shown as `olderCD`."""
+    shown = Shown()
+    words = [{"type": "text", "text": "CD"}]
+    chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m"}
+    shown.update(**chunk, content={"type": "text", "text": "older"})
+    shown.update(sessionUpdate="agent_message", messageId="m", content=words)
+    shown.update(**chunk, content={"type": "text", "text": "E"})
+    shown.update(sessionUpdate="agent_message", messageId="m", content=[])
+    shown.update(**chunk, content={"type": "text", "text": "F"})
+    assert shown.lines == [
+        *("older", "The agent replaced a message:", "CDE", "The agent withdrew a message.", "F"),
+    ]
+
+
 def test_notices_are_shown_without_what_a_terminal_would_act_on() -> None:
     """codex: warnings about its model."""
     shown = Shown()

@@ -197,6 +197,8 @@ class Printer:
         item = update.item
         if isinstance(item, Message):
             shown = {"message": self._messages, "thought": self._thoughts}
+            if update.replaces and update.kind in shown:
+                self._tell_replaced(item, update.text)
             if shown.get(update.kind) and update.text:
                 self._say(item, update.text)
         elif isinstance(item, Plan):
@@ -226,6 +228,14 @@ class Printer:
             self._speech = Markdown(self._out.write, self.paint, width=self.width, style=style)
         self._speech.feed(text)
         self._out.flush()
+
+    def _tell_replaced(self, message: Message, text: str) -> None:
+        """Say that what stands on the screen already counts no more."""
+        what = "thought" if message.role == "thought" else "message"
+        self._blank()
+        self._paragraph(
+            "", f"The agent replaced a {what}:" if text else f"The agent withdrew a {what}.", "dim"
+        )
 
     def _introduce(self, message: Message) -> None:
         """Say who speaks, where the words do not tell."""
