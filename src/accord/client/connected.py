@@ -226,11 +226,13 @@ class Connected:
         if not await self._log_in(may_restart=link is None):
             raise error
 
-    async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
-        """Call the agent and read its answer."""
+    async def read(
+        self, request: Request, read: Callable[[Raw], T], *, link: Link | None = None
+    ) -> T:
+        """Call the agent and read its answer; raises what `call` raises and nothing else."""
         method, params = request
         try:
-            return read(await self.call(None, method, params))
+            return read(await self.call(link, method, params))
         except Invalid as error:
             raise unreadable(method, error) from None
 
