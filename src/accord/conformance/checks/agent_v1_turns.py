@@ -57,20 +57,34 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
 
 @check("V1-CAP-04", "V1-PROMPT-08")
 async def images_are_taken_where_advertised(stage: AgentStage) -> None:
+    taken = await prompted_with_image(stage, "promptCapabilities.image", "V1-CAP-04")
+    if taken is not None:
+        _, _, answer = taken
+        reason = (answer["result"] or {}).get("stopReason")
+        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=answer)
+
+
+async def prompted_with_image(
+    stage: AgentStage, capability: str, rule: str
+) -> tuple[str, int, Message] | None:
+    """Send an image where images are advertised, and judge by the rule whether it is taken.
+
+    Returns the session, where the turn begins, and the answer; None where it was not taken.
+    """
     talk = stage.talk
     session = await talk.session()
-    if not talk.can("promptCapabilities.image"):
+    if not talk.can(capability):
         stage.judge.skip_open("the agent takes no images")
-        return
+        return None
     # What is refused without an image too says nothing about images.
     await talk.say(session, stage.scenario.prompt("say"))
+    since = len(talk.peer.frames)
     text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
     params = {"sessionId": session, "prompt": [text, IMAGE]}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     said = "an image is refused, and images are advertised"
-    if stage.judge.judge("V1-CAP-04", "result" in answer, said, sent=params, came=answer):
-        reason = (answer["result"] or {}).get("stopReason")
-        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=answer)
+    is_taken = stage.judge.judge(rule, "result" in answer, said, sent=params, came=answer)
+    return (session, since, answer) if is_taken else None
 
 
 @check("V1-PROMPT-11", needs="stream")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent_stage import IMAGE, AgentStage, Talk, update_of
+from accord.conformance.agent_stage import AgentStage, Talk, update_of
 from accord.conformance.agent_turn import (
     ASKING,
     OVER,
@@ -24,6 +24,7 @@ from accord.conformance.checks.agent_v1_turns import (
     CANCEL_SECONDS_MAX,
     forms_are_handled,
     patience_for_cancels,
+    prompted_with_image,
 )
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
 from accord.conformance.checks.agent_v2_sessions import CANCELLED
@@ -55,20 +56,10 @@ async def a_turn_ends_idle(stage: AgentStage) -> None:
 
 @check("V2-PROMPT-04", "V2-PROMPT-10", version="2")
 async def images_are_taken_where_advertised(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    if not talk.can("session.prompt.image"):
-        stage.judge.skip_open("the agent takes no images")
-        return
-    # What is refused without an image too says nothing about images.
-    await talk.say(session, stage.scenario.prompt("say"))
-    since = len(talk.peer.frames)
-    text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
-    params = {"sessionId": session, "prompt": [text, IMAGE]}
-    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
-    said = "an image is refused, and images are advertised"
-    if stage.judge.judge("V2-PROMPT-04", "result" in answer, said, sent=params, came=answer):
-        await talk.idle(session, since=since)
+    taken = await prompted_with_image(stage, "session.prompt.image", "V2-PROMPT-04")
+    if taken is not None:
+        session, since, _ = taken
+        await stage.talk.idle(session, since=since)
         stage.judge.passed("V2-PROMPT-10")
 
 
