@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from accord.client.asking import PermissionRequest
 from accord.client.permissions import Permissions
 from accord.errors import ConnectionLost
 from tests.client.deciders import Decider, Undecided
@@ -288,6 +289,24 @@ async def test_what_a_request_is_about_is_found_wherever_the_agent_put_it() -> N
     assert (called.mcp_tool, not_called.mcp_tool) == ("git/log", None)
 
 
+async def asked_with(raw_input: Json, folder: Path) -> PermissionRequest:
+    """What the user is asked when a v1 agent wants to run something with this input."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        call = {"toolCallId": "t1", "title": "Make", "kind": "execute", "rawInput": raw_input}
+        params = {"sessionId": "s1", "toolCall": call, "options": []}
+        await agent.answer_to(agent.request("session/request_permission", params))
+        agent.end_turn(prompt)
+
+    decider = Decider(lambda request: None)
+    async with connected(script, 1, permissions=decider) as (client, _):
+        session = await client.new_session(folder)
+        await session.ask("go")
+    return decider.asked[0]
+
+
 @pytest.mark.parametrize(
     ("given", "where"),
     [
@@ -301,21 +320,8 @@ async def test_where_a_command_would_run_is_what_its_input_says(
     given: Json, where: str, tmp_path: Path
 ) -> None:
     """Issue 6: the exact command and folder; v1 has no field for it."""
-
-    async def script(agent: ScriptedAgent) -> None:
-        await agent.open_session()
-        prompt = await agent.begin_turn()
-        raw = {"command": "make", **given}
-        call = {"toolCallId": "t1", "title": "Make", "kind": "execute", "rawInput": raw}
-        params = {"sessionId": "s1", "toolCall": call, "options": []}
-        await agent.answer_to(agent.request("session/request_permission", params))
-        agent.end_turn(prompt)
-
-    decider = Decider(lambda request: None)
-    async with connected(script, 1, permissions=decider) as (client, _):
-        session = await client.new_session(tmp_path)
-        await session.ask("go")
-    assert decider.asked[0].cwd == where.format(work=tmp_path)
+    asked = await asked_with({"command": "make", **given}, tmp_path)
+    assert asked.cwd == where.format(work=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -331,20 +337,8 @@ async def test_the_arguments_of_a_command_are_part_of_it(
     given: Json, command: str, tmp_path: Path
 ) -> None:
     """Ours: `sh` with `args` of its own was shown, and judged, as `sh`."""
-
-    async def script(agent: ScriptedAgent) -> None:
-        await agent.open_session()
-        prompt = await agent.begin_turn()
-        call = {"toolCallId": "t1", "title": "Make", "kind": "execute", "rawInput": given}
-        params = {"sessionId": "s1", "toolCall": call, "options": []}
-        await agent.answer_to(agent.request("session/request_permission", params))
-        agent.end_turn(prompt)
-
-    decider = Decider(lambda request: None)
-    async with connected(script, 1, permissions=decider) as (client, _):
-        session = await client.new_session(tmp_path)
-        await session.ask("go")
-    assert decider.asked[0].command == command
+    asked = await asked_with(given, tmp_path)
+    assert asked.command == command
 
 
 async def test_a_v2_command_is_asked_for_as_a_command() -> None:

@@ -159,7 +159,7 @@ class V2Serving:
             if replays:
                 await self.service.replay(session)
             # The client knows the session: what its beginning said goes before the answer, and
-            # nothing but states comes behind it by itself.
+            # without a request only states follow.
             session.introduce()
             session.post_at_once(session.state_update())
             return encode(v2.ResumeSessionResponse(**_settings(session)))

@@ -254,10 +254,11 @@ def _in_text(text: str, depth: int, name: str) -> Iterator[tuple[str, str]]:
     if not text:
         return
     if name in _JSON_NAMES and text.lstrip().startswith("{"):
-        try:
-            yield from _named(json.loads(text), depth + 1)
-        except (ValueError, RecursionError):
+        inner = _object(text)
+        if inner is None:
             yield "\0", "paths"
+        else:
+            yield from _named(inner, depth + 1)
         return
     if name in _PATCH_NAMES and "\n" in text:
         found = (path.strip() for path in _PATCHED_FILE.findall(text))

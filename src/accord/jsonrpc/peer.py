@@ -176,8 +176,8 @@ class Peer:
 
         Raises:
             LocalProtocolError: no such request is open, or it was answered already.  Or the
-                answer is too long, by itself or with the others of its batch; then the request
-                is still open.
+                answer is too long, alone or with the others of its batch; then the request is
+                still open.
         """
         self._require_unanswered(request_id)
         frame = self.checked(result_frame(request_id, result), "the answer")

@@ -420,7 +420,7 @@ class Guard:
         is_over = True
         try:
             answer = await forward(message)
-            # In v2 a turn is not over with the answer; it says by itself when it is.
+            # In v2 the answer does not end the turn; the idle state does.
             is_over = self.agreed.version == 1
         finally:
             session.prompts -= 1
