@@ -6,6 +6,7 @@ import os
 import threading
 from typing import Any
 
+from tests.conformance.draft_agent import Agent
 from tests.defects.agent_v1 import AgentV1
 from tests.defects.agent_v2 import AgentV2
 from tests.defects.odd import OddPeers
@@ -110,6 +111,22 @@ class WaitsForItsPermission(AgentV2):
     def stop(self, task: Task) -> None:
         if task.asked is None:
             super().stop(task)
+
+
+@ODD.judged(
+    "D26-08", "D26-15", version="draft", tries=True, silent=True, fails="D26-08", opens="D26-15"
+)
+class WorksOnInTheDraft(Agent):
+    """Whatever is cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cancelled = NeverSet()
+
+
+class NeverSet(threading.Event):
+    def set(self) -> None:
+        """Stays as it is."""
 
 
 @ODD.judged("V1-GEN-04", "V1-CAP-05", fails="V1-CAP-05", opens="V1-GEN-04")

@@ -263,6 +263,8 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
     session = await talk.session()
     since = len(talk.peer.frames)
     say = stage.scenario.prompt("say") or ""
+    # Plain prompts, which are no tries.
+    stage.judge.brought_about()
     await talk.send_prompt(session, say)
     ids = [await talk.send_prompt(session, f"{say}{' ' * n}") for n in range(1, 4)]
     answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
