@@ -438,6 +438,11 @@ class MakesSessionsSlowly(AgentV1):
 
 @ODD.judged("V1-CFG-06", "V1-MODE-04", tries=True)
 class TellsOfOptionsWithItsMode(AgentV1):
+    """Which is none of them."""
+
+    def options(self, session: Json) -> list[Json]:
+        return super().options(session)[1:]
+
     def do_config(self, session: Json, _rest: str) -> Work:
         self.say(session, "I would rather not.")
         yield from ()
