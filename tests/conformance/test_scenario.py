@@ -55,3 +55,8 @@ def test_a_missing_file_is_said_so() -> None:
     """Ours."""
     with pytest.raises(BadScenario, match="nowhere"):
         load_scenario("nowhere.toml")
+
+
+def test_any_agent_with_modes_is_asked_to_change_its_own() -> None:
+    """An agent that does so unannounced shows only then."""
+    assert load_scenario("generic").prompt("mode")

@@ -78,12 +78,18 @@ class AsksForSecretsByForm(AgentV1):
 
 @breaks("V1-ELIC-19")
 class BelievesForms(AgentV1):
+    spoilt = False
+
     def answered(self, message: Json) -> None:
         result = message.get("result")
         content = result.get("content") if isinstance(result, dict) else None
         if isinstance(content, dict) and not isinstance(content.get("name", ""), str):
-            os._exit(1)
+            self.spoilt = True
         super().answered(message)
+
+    def act(self, session: Json, text: str) -> Work:
+        reason = yield from super().act(session, text)
+        return "refusal" if self.spoilt else reason
 
 
 class TakesAnyProtocol(AgentV1Extras):

@@ -206,11 +206,16 @@ class CountsLinesFromZero(AgentV1):
 
 
 @breaks("V1-GEN-11")
-class CrashesOnUnknownCodes(AgentV1):
+class RefusesAllAfterAnUnknownCode(AgentV1):
+    spoilt = False
+
     def answered(self, message: Json) -> None:
-        if message.get("error", {}).get("code") == -32077:
-            os._exit(1)
+        self.spoilt = self.spoilt or message.get("error", {}).get("code") == -32077
         super().answered(message)
+
+    def act(self, session: Json, text: str) -> Work:
+        reason = yield from super().act(session, text)
+        return "refusal" if self.spoilt else reason
 
 
 @breaks("V1-PERM-06")

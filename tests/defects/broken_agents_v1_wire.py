@@ -168,9 +168,14 @@ class TalksOnTheWire(AgentV1):
 @breaks("TR-STDIO-07")
 class SendsLate(AgentV1):
     late = b""
+    held: Any = None
+
+    def requested(self, request_id: int | str, method: str, params: Any) -> None:
+        self.held = 4 if method == "session/new" and params == {} else None
+        super().requested(request_id, method, params)
 
     def refuse(self, request_id: Any, error: Json) -> None:
-        if request_id == 4 and error.get("data") == {"method": "_accord_check/none"}:
+        if request_id == self.held:
             self.late = line_of({"id": request_id, "error": error})
         else:
             super().refuse(request_id, error)

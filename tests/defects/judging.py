@@ -72,7 +72,11 @@ def client_scenario(version: Version, *words: str) -> ClientScenario:
 
 
 def stages(
-    role: Role, version: Version, *words: str, patience: float = PATIENCE_SECONDS
+    role: Role,
+    version: Version,
+    *words: str,
+    patience: float = PATIENCE_SECONDS,
+    tries: bool = False,
 ) -> OpenStage:
     """How the kit meets one of these peers; the words say which (see peer.py)."""
     if role == "client":
@@ -82,7 +86,7 @@ def stages(
     of_draft = here.parent / "conformance" / "draft.toml"
     scenario_file = of_draft if version == "draft" else here / "scenario.toml"
     started = command("agent", version, *words)
-    loaded = replace(load_scenario(str(scenario_file)), seconds=patience)
+    loaded = replace(load_scenario(str(scenario_file)), seconds=patience, tries=tries)
     return agent_stages(started, loaded, patience=patience)
 
 
@@ -93,14 +97,15 @@ async def judge(
     only: Sequence[str] | None = None,
     faults: bool = True,
     patience: float = PATIENCE_SECONDS,
+    tries: bool = False,
 ) -> list[CheckRun]:
     """Run the checks that judge one of these rules (all without `only`) over a peer."""
     checks, monitors = gather(role, version)
     checks = [one for one in checks if faults or not one.faults]
     if only is not None:
         checks = [one for one in checks if one.name in shown_by(role, version, only, checks)]
-    opened = stages(role, version, *words, patience=patience)
-    return await run_checks(checks, monitors, opened, at_once=CHECKS_AT_ONCE)
+    opened = stages(role, version, *words, patience=patience, tries=tries)
+    return await run_checks(checks, monitors, opened, at_once=CHECKS_AT_ONCE, tries=tries)
 
 
 async def judge_broken(

@@ -22,13 +22,23 @@ class Odd:
     judged: tuple[str, ...]
     fails: frozenset[str]
     opens: frozenset[str]
+    # Judged by prompts that are only tries, as by default.
+    tries: bool = False
+    # The kit waits in vain for it.
+    silent: bool = False
 
 
 class OddPeers(dict[str, Odd]):
     """The peers of one module by their names, which begin with `odd-`."""
 
     def judged(
-        self, *rules: str, fails: str = "", opens: str = "", version: Version = "1"
+        self,
+        *rules: str,
+        fails: str = "",
+        opens: str = "",
+        version: Version = "1",
+        tries: bool = False,
+        silent: bool = False,
     ) -> Callable[[PeerT], PeerT]:
         """Judge a peer by these rules; it keeps those that it neither fails nor leaves open."""
 
@@ -36,7 +46,7 @@ class OddPeers(dict[str, Odd]):
             name = f"odd-{peer.__name__}"
             assert name not in self, name
             expected = frozenset(fails.split()), frozenset(opens.split())
-            self[name] = Odd(peer, version, rules, *expected)
+            self[name] = Odd(peer, version, rules, *expected, tries, silent)
             return peer
 
         return put

@@ -6,6 +6,7 @@ import os
 import threading
 from typing import Any
 
+from tests.defects import odd_agents_stuck
 from tests.defects.agent_v1 import AgentV1
 from tests.defects.agent_v1_extras import AgentV1Extras
 from tests.defects.agent_v2 import AgentV2
@@ -13,7 +14,7 @@ from tests.defects.batches import ProcessesBatches
 from tests.defects.odd import OddPeers
 from tests.defects.wire import Json, Refused, Task, Work, bad_params
 
-ODD = OddPeers()
+ODD = OddPeers(odd_agents_stuck.ODD)
 CANCELS = ("V1-CANCEL-04", "V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
 
 
@@ -430,3 +431,48 @@ class MakesSessionsSlowly(AgentV1):
     def request_session_new(self, params: Json) -> Json:
         threading.Event().wait(0.6)
         return super().request_session_new(params)
+
+
+# Options and modes that are told by the way, and logins of before.
+
+
+@ODD.judged("V1-CFG-06", "V1-MODE-04", tries=True)
+class TellsOfOptionsWithItsMode(AgentV1):
+    """Which is none of them."""
+
+    def options(self, session: Json) -> list[Json]:
+        return super().options(session)[1:]
+
+    def do_config(self, session: Json, _rest: str) -> Work:
+        self.say(session, "I would rather not.")
+        yield from ()
+
+
+@ODD.judged("V1-MODE-04", "V1-MODE-03", tries=True, fails="V1-CFG-06")
+class TellsOfItsModeAlone(AgentV1):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        if what == "config_option_update":
+            fields["configOptions"] = fields["configOptions"][:1]
+        super().update(session, what, **fields)
+
+
+@ODD.judged("V1-AUTH-08")
+class IsLoggedInFromTheStart(AgentV1Extras):
+    pass
+
+
+@ODD.judged("V1-AUTH-08", fails="V1-AUTH-08")
+class StaysLoggedIn(AgentV1Extras):
+    def request_logout(self, _params: Json) -> Json:
+        return {}
+
+
+@ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")
+class NeedsNoLogin(AgentV1Extras):
+    auth_methods = ()
+
+    def demand_login(self) -> None:
+        """Nothing to log in to."""
+
+    def request_logout(self, _params: Json) -> Json:
+        return {}

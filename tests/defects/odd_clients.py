@@ -126,3 +126,20 @@ class IsEndedInTheMiddle(ClientV1):
 class SendsPromptsOfNoShape(ClientV1):
     def blocks(self) -> list[Json]:
         return [{"type": "text"}]
+
+
+@ODD.judged("V2-GEN-01", version="2", fails="V2-AUTH-02")
+class LogsOutAfterItsTurn(ClientV2):
+    def step_prompt(self) -> Work:
+        yield from super().step_prompt()
+        yield Call("auth/logout", {})
+
+
+@ODD.judged("V2-CANCEL-13", "V2-CANCEL-14", version="2", fails="V2-CANCEL-13")
+class LetsTheAgentCancelItsPrompt(ClientV2):
+    """As long as the prompt is open."""
+
+    def notification_cancel_request(self, params: Json) -> None:
+        if any(task.asked == params.get("requestId") for task in self.tasks.values()):
+            self.notify("session/cancel", self.here())
+        super().notification_cancel_request(params)

@@ -8,7 +8,13 @@ import pytest
 from accord.conformance.check import Role, worst
 from accord.conformance.running import CheckRun
 from tests.defects import odd_agents, odd_clients
-from tests.defects.judging import PEERS_AT_ONCE, judge, verdicts
+from tests.defects.judging import (
+    PATIENCE_SECONDS,
+    PEERS_AT_ONCE,
+    SILENT_SECONDS,
+    judge,
+    verdicts,
+)
 from tests.defects.odd import Odd
 
 PEERS: dict[Role, dict[str, Odd]] = {"agent": odd_agents.ODD, "client": odd_clients.ODD}
@@ -45,7 +51,11 @@ async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
 
     async def one(name: str, odd: Odd) -> None:
         async with limiter:
-            runs = await judge(side, odd.version, name, only=odd.judged, faults=False)
+            patience = SILENT_SECONDS if odd.silent else PATIENCE_SECONDS
+            runs = await judge(
+                side, odd.version, name, only=odd.judged, faults=False, patience=patience,
+                tries=odd.tries,
+            )  # fmt: skip
         if said := surprise(odd, runs):
             wrong[name] = said
 
@@ -53,3 +63,13 @@ async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
         for name, odd in PEERS[side].items():
             tasks.start_soon(one, name, odd)
     assert not wrong, "\n".join(f"{name}: {said}" for name, said in wrong.items())
+
+
+@pytest.mark.timeout(120)
+async def test_what_is_said_of_a_server_tells_whether_the_agent_was_asked_to_use_it() -> None:
+    """A prompt that was sent is not one that would tell."""
+    runs = await judge(
+        "agent", "1", "V1-MCP-01", only=["V1-MCP-01"], patience=SILENT_SECONDS, tries=True
+    )
+    said = " ".join(verdicts(runs, "not_exercised")["V1-MCP-01"])
+    assert "no server was connected after the prompt for 'mcp'" in said

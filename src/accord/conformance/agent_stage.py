@@ -29,6 +29,7 @@ from accord.conformance.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.wire import (
     STARTING,
     Frame,
+    Gone,
     LoginNeeded,
     Message,
     NotReady,
@@ -65,8 +66,15 @@ MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
 
 # What an agent answers that wants a login first, which it may.
 LOGIN_NEEDED: dict[Version, int] = {"1": -32000, "2": -32000, "draft": -32001}
+# What every agent answers, with an error where it has no params.
+KNOWN_METHOD = "session/new"
 # The requests that make or take up a session.
 OPENING = frozenset({"session/new", "session/load", "session/resume"})
+
+
+TOOL_UPDATES = ("tool_call", "tool_call_update")
+# A turn that says nothing for this part of the time that it may take is not only slow.
+SILENCE = 0.5
 
 
 class Refused(Unanswered):
@@ -216,6 +224,7 @@ class Talk:
                 return await self.idle(session, since=since)
             answer = await self.peer.answer_to(sent, timeout=self.seconds)
         except Unanswered as error:
+            self.note_hanging(sent, since, error)
             if text == self.plain:
                 self.reached.failed.setdefault("session/prompt", str(error))
             raise
@@ -223,6 +232,24 @@ class Talk:
         if not isinstance(result, dict):
             raise Refused(f"session/prompt was answered with {_short(answer)}")
         return result
+
+    def note_hanging(self, sent: Any, since: int, error: Unanswered) -> None:
+        """Keep that the turn of a prompt has no end, where it is not only slow.
+
+        A slow one says something, runs a tool, or waits for its client.
+        """
+        came = self.peer.frames[since:]
+        status = {
+            one.get("toolCallId", one.get("id")): one["status"]
+            for one in self.updates(since=since)
+            if one.get("status") and one.get("sessionUpdate") in TOOL_UPDATES
+        }
+        answered = [one.object.get("id") for one in came if one.sent and one.is_response]
+        asked = [one.object["id"] for one in came if not one.sent and one.is_request]
+        busy = "in_progress" in status.values() or any(one not in answered for one in asked)
+        silent = not busy and self.peer.silence(since) >= self.seconds * SILENCE
+        if silent or isinstance(error, Gone):
+            self.peer.note_unanswered(sent, str(error))
 
     async def say(self, session: str, text: str | None) -> Message:
         """A turn on the way to what is checked: that it works is checked elsewhere."""
@@ -318,6 +345,7 @@ class AgentStage:
             )
         )
         program.peer.gate = self.reached.need
+        program.peer.known_method = KNOWN_METHOD
         tasks = await self.stack.enter_async_context(anyio.create_task_group())
         host = HOSTS[self.version](self.folder, tasks)
         host.serve(program.peer)

@@ -72,13 +72,18 @@ async def long_turn(stage: AgentStage, session: str) -> Any:
     return None
 
 
-async def is_short(talk: Talk, sent: Any) -> bool:
+async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
     """Whether the prompt with this id, whose turn is over, would have ended by then anyway.
 
-    A cancel may come when a turn has just done its work.  The same prompt, not cancelled, shows it.
+    A cancel may come when a turn has just done its work.  The same prompt, not cancelled, shows it;
+    not so for a turn that went on long after it was stopped, at frame number `stopped`.
     """
-    asked = next(one for one in talk.peer.frames if one.sent and one.object.get("id") == sent)
-    took = talk.peer.frames[-1].at - asked.at
+    frames = talk.peer.frames
+    asked = next(one for one in frames if one.sent and one.object.get("id") == sent)
+    end = next((one for one in frames[stopped:] if ends_turn(talk, one, sent)), frames[-1])
+    if end.at - frames[min(stopped, len(frames) - 1)].at > LATER_SECONDS:
+        return False
+    took = frames[-1].at - asked.at
     session = str((await talk.new_session())["sessionId"])
     since = len(talk.peer.frames)
     await talk.peer.ask("session/prompt", asked.params | {"sessionId": session})

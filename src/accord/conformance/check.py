@@ -41,6 +41,12 @@ class Findings:
 
     rules: tuple[str, ...]
     found: dict[str, Finding] = field(default_factory=dict)
+    # Whether what a prompt was to bring about has happened.
+    due: bool = False
+
+    def brought_about(self) -> None:
+        """A prompt that may be a try has worked: from here on silence is a breach."""
+        self.due = True
 
     def _note(self, finding: Finding) -> None:
         assert finding.rule in self.rules, f"the check does not name {finding.rule}"

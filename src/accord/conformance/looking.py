@@ -259,6 +259,25 @@ def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, F
                 yield place, at, frame
 
 
+def unanswered_prompts(frames: Sequence[Frame]) -> Iterator[Frame]:
+    """The prompts whose turns had to end by themselves and did not.
+
+    What becomes of a turn that is cancelled or closed is another matter, and so is what a
+    notification right before it leads to.
+    """
+    for at, frame in enumerate(frames):
+        session = frame.params.get("sessionId")
+        stopped = any(
+            one.sent
+            and one.method in ("session/cancel", "session/close")
+            and one.params.get("sessionId") == session
+            for one in frames[at:]
+        )
+        stopped = stopped or (at > 0 and frames[at - 1].sent and frames[at - 1].is_notification)
+        if frame.unanswered and frame.method == "session/prompt" and not stopped:
+            yield frame
+
+
 def hello(frames: Sequence[Frame]) -> Message:
     """The params of the last `initialize` that was answered with a result."""
     last: Message = {}

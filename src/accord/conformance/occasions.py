@@ -162,7 +162,7 @@ OCCASIONS: Mapping[str, Occasion] = {
     ),
     "cancellable calls": Occasion(
         "offers to cancel single calls",
-        ("V2-CANCEL-1[78]",),
+        ("V2-CANCEL-17",),
         methods=("session/update",),
         keys=("cancel",),
         purposes=("cancellable",),

@@ -135,10 +135,10 @@ async def run_check(
 ) -> CheckRun:
     """Run one check, then look at what was said with every monitor of its role and version.
 
-    With `tries`, a prompt need not lead to what the check waits for: that it does not is no breach.
+    With `tries`, a prompt need not lead to what the check waits for: that it does not is no breach,
+    until the check says that it did.
     """
-    tried = tries and check.needs is not None
-    judge = Findings(check.rules)
+    judge = Findings(check.rules, due=not tries or check.needs is None)
     began = time.monotonic()
     stages: list[Stage] = []
     try:
@@ -146,9 +146,9 @@ async def run_check(
             await _perform(check, open_stage, judge, stages)
         judge.close("the check did not come to it", failing=False)
     except TimeoutError:
-        judge.close(f"the check was not over after {seconds_max:g} s", failing=not tried)
+        judge.close(f"the check was not over after {seconds_max:g} s", failing=judge.due)
     except Unanswered as error:
-        due = not isinstance(error, NotReady) and (not tried or isinstance(error, Gone))
+        due = not isinstance(error, NotReady) and (judge.due or isinstance(error, Gone))
         judge.close(str(error), failing=due or (check.basic and not isinstance(error, NotAsked)))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         # The program sent something of another shape than the check goes on from.

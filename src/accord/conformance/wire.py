@@ -32,7 +32,7 @@ QUIET_SECONDS = 0.3
 # What follows an answer to a later question is late; a program with many tasks is given this long.
 GRACE_SECONDS = 0.05
 
-# A method that no program has: whoever lives answers it, if only with an error.
+# A method that no program has: a program that runs answers it, if only with an error.
 ALIVE_METHOD = "_accord_check/alive"
 
 Message = dict[str, Any]
@@ -90,7 +90,8 @@ class Frame:
     """One line, in the order in which lines were sent and received.
 
     `sent` is true for what the kit sent.  `message` is the parsed value, whatever JSON it is;
-    `flaw` says why there is none.
+    `flaw` says why there is none, and `unanswered` why a request of the kit has no answer, where
+    one had to come.
     """
 
     at: float
@@ -98,6 +99,7 @@ class Frame:
     raw: bytes
     message: Any = None
     flaw: str = ""
+    unanswered: str = ""
 
     @property
     def object(self) -> Message:
@@ -147,6 +149,9 @@ class RawPeer:
     patience: float = ANSWER_SECONDS
     # Is told the method of each request first, and may refuse to have it sent.
     gate: Callable[[str], None] = lambda method: None
+    # A method that the program has to know, and whether it leaves unknown ones unanswered.
+    known_method: str = ""
+    ignores_unknown: bool = False
     _changed: anyio.Event = field(default_factory=anyio.Event)
     _began: float = field(default_factory=time.monotonic)
     _last_id: int = 0
@@ -288,10 +293,25 @@ class RawPeer:
             return frame.is_response and (same(got, id) or self._means(got, id))
 
         what = f"an answer to request {id!r}"
-        frame = await self.expect(fits, what, since=since, timeout=timeout)
+        try:
+            frame = await self.expect(fits, what, since=since, timeout=timeout)
+        except Gone as gone:
+            self.note_unanswered(id, str(gone))
+            raise
         if not same(frame.object.get("id"), id):
             raise Misnamed(f"request {id!r} was answered with the id {frame.object.get('id')!r}")
         return frame.object
+
+    def note_unanswered(self, id: Any, why: str) -> None:  # noqa: A002
+        """Keep that this request has no answer, and had to have one."""
+        for at, one in enumerate(self.frames):
+            if one.sent and one.is_request and same(one.object["id"], id):
+                self.frames[at] = replace(one, unanswered=why)
+
+    def silence(self, since: int) -> float:
+        """For how many seconds nothing has come, at most since frame number `since`."""
+        heard = [one.at for one in self.frames[since:] if not one.sent]
+        return time.monotonic() - self._began - max([self.frames[since].at, *heard])
 
     def _means(self, got: Any, asked: Any) -> bool:
         """Whether this is the id of a request as another type, and the id of no other request."""
@@ -350,23 +370,45 @@ class RawPeer:
             await self.closed.wait()
         return [frame for frame in self.frames[start:] if not frame.sent]
 
+    async def probe(self) -> None:
+        """Wait until the program answers anything at all, if only with an error.
+
+        One that leaves unknown methods unanswered is asked by `known_method`, if there is one.
+
+        Raises:
+            Unanswered: it answers nothing in time, or is gone.
+        """
+        if not self.ignores_unknown:
+            try:
+                await self.call(ALIVE_METHOD, {})
+                return
+            except Gone:
+                raise
+            except Unanswered:
+                if not self.known_method:
+                    raise
+        await self.call(self.known_method, {})
+        self.ignores_unknown = True
+
     async def settled(self) -> list[Frame]:
-        """What else came until an unknown method was answered, or the program was gone.
+        """What else came until the program answered a question, or was gone.
 
         A program that reads its messages in order has then dealt with all that was sent before.
         """
         start = len(self.frames)
-        name = await self.ask(ALIVE_METHOD, {})
         try:
-            await self.answer_to(name)
+            await self.probe()
             await self.quiet(GRACE_SECONDS)
         except Unanswered:
             pass
+        came = self.frames[start:]
+        probes = (ALIVE_METHOD, self.known_method)
+        names = [one.object.get("id") for one in came if one.sent and one.method in probes]
         return [
-            frame
-            for frame in self.frames[start:]
-            if not frame.sent and not (frame.is_response and same(frame.object.get("id"), name))
-        ]
+            one for one in came
+            if not one.sent
+            and not (one.is_response and any(same(one.object.get("id"), name) for name in names))
+        ]  # fmt: skip
 
     def place_of_answer(self, id: Any) -> int:  # noqa: A002
         """How many frames there were when the response to this request came, itself counted."""

@@ -111,7 +111,7 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     stage.judge.judge("D26-13", ok, "a turn without any update")
 
 
-@check("D26-15", "D26-08", needs="long_command", version="draft")
+@check("D26-08", "D26-15", needs="long_command", version="draft")
 async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
@@ -122,6 +122,7 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     if not going_on or not any(one.get("status") == "in_progress" for one in calls):
         stage.judge.close("the prompt made no call that runs", failing=False)
         return
+    stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     reason = (answer.get("result") or {}).get("stopReason")

@@ -10,6 +10,7 @@ from accord.conformance.agent_turn import at_work, is_short
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
+from accord.conformance.wire import NotReady, Unanswered
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
@@ -69,7 +70,14 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no loadSession")
         return
     session, said = await two_turns(stage)
-    talk = await taken_up(stage, session, "session/load")
+    try:
+        talk = await taken_up(stage, session, "session/load")
+    except NeverTakenUp as error:
+        replayed = said_in(stage.talk, 0)
+        if holds_in_order(replayed, said):
+            stage.judge.passed("V1-LOAD-03")
+        stage.judge.failed("V1-LOAD-04", f"no result comes: {error}", came=replayed)
+        raise
     since = len(talk.peer.frames)
     sent = await talk.peer.ask("session/load", old(stage, session))
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
@@ -92,15 +100,28 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     stage.judge.judge("V1-LOAD-04", not again, "history came after the result", came=late)
 
 
+class NeverTakenUp(NotReady):
+    """The request that takes up an old session was not answered."""
+
+
 async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
     """The agent in which an old session can be taken up: a new process, if it kept the session.
 
     No rule demands that sessions outlive the process; where they do not, it is the old one.
+
+    Raises:
+        NeverTakenUp: the agent does not answer.
     """
     first = stage.talk
     talk = await stage.another()
     await talk.initialize()
-    if not await talk.error_of(method, old(stage, session)):
+    try:
+        error = await talk.error_of(method, old(stage, session))
+    except NotReady:
+        raise
+    except Unanswered as unanswered:
+        raise NeverTakenUp(f"{method} does not work: {unanswered}") from None
+    if not error:
         await stopped(first)
         await stopped(talk)
         talk = await stage.another()
@@ -139,7 +160,11 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no session/resume")
         return
     session, _ = await two_turns(stage)
-    talk = await taken_up(stage, session, "session/resume")
+    try:
+        talk = await taken_up(stage, session, "session/resume")
+    except NeverTakenUp as error:
+        stage.judge.failed("V1-LOAD-08", str(error))
+        return
     since = len(talk.peer.frames)
     sent = await talk.peer.ask("session/resume", old(stage, session))
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
@@ -197,10 +222,12 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no session/close")
         return
     prompt = await at_work(stage, session)
+    stage.judge.brought_about()
     await talk.ask("session/close", {"sessionId": session}, timeout=talk.seconds)
+    closed = len(talk.peer.frames) - 1
     answer = await talk.peer.answer_to(prompt, timeout=talk.seconds)
     ok = (answer.get("result") or {}).get("stopReason") == "cancelled"
-    if not ok and "result" in answer and await is_short(talk, prompt):
+    if not ok and "result" in answer and await is_short(talk, prompt, closed):
         stage.judge.close("the turn was over before the session was closed", failing=False)
         return
     stage.judge.judge("V1-CLOSE-02", ok, "the prompt did not end cancelled", came=answer)

@@ -124,6 +124,41 @@ def _option_lists(frames: Sequence[Frame]) -> list[tuple[Frame, list[Any]]]:
     return found
 
 
+# The requests whose results hold all options of a session.
+OPTION_RESULTS = ("session/new", "session/load", "session/resume", "session/set_config_option")
+
+
+@monitor("V1-CFG-06")
+def whole_options(frames: Sequence[Frame], judge: Findings) -> None:
+    """An update has the options of a result, or more: one option may bring and take others."""
+    lists = _whole_lists(frames)
+    for _, frame, session, update in looking.updates(frames, "config_option_update"):
+        names = _option_names(update)
+        known = lists.get(session, [])
+        full = names is not None and (not known or any(one <= names for one in known))
+        judge.judge("V1-CFG-06", full, "an update has not all options", came=frame)
+
+
+def _whole_lists(frames: Sequence[Frame]) -> dict[str, list[set[str]]]:
+    """The ids of the options in each result, by session."""
+    found: dict[str, list[set[str]]] = {}
+    for method in OPTION_RESULTS:
+        for asked, _, _, result in looking.answers(frames, method):
+            params, names = frames[asked].params, _option_names(result)
+            # A result with the changed option alone is judged by another rule.
+            if names and names != {str(params.get("configId"))}:
+                session = str(params.get("sessionId", result.get("sessionId")))
+                found.setdefault(session, []).append(names)
+    return found
+
+
+def _option_names(holder: dict[str, Any]) -> set[str] | None:
+    options = holder.get("configOptions")
+    if not isinstance(options, list):
+        return None
+    return {str(looking.at(one, "id")) for one in options}
+
+
 @monitor("V1-INIT-05", "V1-CAP-04", "V1-CAP-07", "V1-AUTH-02", "V1-MCP-02")
 def introductions(frames: Sequence[Frame], judge: Findings) -> None:
     for asked, _, frame, result in looking.answers(frames, "initialize"):

@@ -140,6 +140,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
         pass
     except Unanswered:
         if talk.peer.received("elicitation/create"):
+            stage.judge.brought_about()
             raise
     if not talk.peer.received("elicitation/create"):
         stage.judge.close("the prompt made no form", failing=False)

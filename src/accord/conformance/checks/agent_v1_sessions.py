@@ -252,6 +252,13 @@ async def comes_true(talk: Talk, seen: Callable[[], bool]) -> bool:
     return seen()
 
 
+def prompted_for_servers(stage: AgentStage) -> str:
+    """What to add where a server was not used: whether the agent was asked to use it."""
+    if stage.scenario.prompt("mcp") is None:
+        return ": a prompt for 'mcp' would tell"
+    return " after the prompt for 'mcp', which is only a try: one of the agent's own would tell"
+
+
 @check("V1-MCP-01", "V1-MCP-04")
 async def stdio_servers_are_connected(stage: AgentStage) -> None:
     talk = stage.talk
@@ -263,7 +270,7 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
     ok = await wait_for_server(talk, first_log, "initialize")
     if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
-        stage.judge.close("no server was connected: a prompt for 'mcp' would tell", failing=False)
+        stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
     stage.judge.judge("V1-MCP-01", ok, "a stdio server was never asked to initialize", sent=first)
     if ok:
@@ -311,6 +318,6 @@ async def judge_odd_server(stage: AgentStage, rule: str, server: Message, said: 
         return name in talk.came() + talk.program.stderr.decode("utf-8", "replace")
 
     if not await comes_true(talk, told) and (stage.scenario.tries or prompt is None):
-        stage.judge.close("nothing was told: a prompt for 'mcp' would tell", failing=False)
+        stage.judge.close(f"nothing was told{prompted_for_servers(stage)}", failing=False)
         return
     stage.judge.judge(rule, told(), said, sent=server)

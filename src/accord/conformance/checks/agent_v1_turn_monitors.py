@@ -304,3 +304,10 @@ def _url(frame: Frame, judge: Findings) -> None:
         ok = False
     judge.judge("V1-ELIC-24", ok, f"{url!r} is no URL", came=frame)
     judge.judge("V1-ELIC-12", not IN_URL.search(url), "the URL has credentials", came=frame)
+
+
+@monitor("V1-PROMPT-06")
+def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every prompt is answered, whatever it asks for."""
+    for frame in looking.unanswered_prompts(frames):
+        judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)

@@ -139,10 +139,12 @@ async def answered(talk: Talk, session: str, text: str | None) -> Message:
     Raises:
         NotReady: none came: that turns end is checked elsewhere.
     """
+    since = len(talk.peer.frames)
     sent = await talk.send_prompt(session, text or "")
     try:
         return await talk.peer.answer_to(sent, timeout=talk.seconds)
     except Unanswered as error:
+        talk.note_hanging(sent, since, error)
         raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
@@ -152,7 +154,7 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
     Raises:
         NotAsked: it was over by itself before.
     """
-    began = time.monotonic()
+    began, stopped = time.monotonic(), len(talk.peer.frames) - 1
     try:
         answer = await talk.peer.answer_to(sent, timeout=2 * CANCEL_SECONDS_MAX)
     except Unanswered as error:
@@ -161,7 +163,7 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
     reason = looking.at(answer, "result.stopReason")
-    if "result" in answer and reason != "cancelled" and await is_short(talk, sent):
+    if "result" in answer and reason != "cancelled" and await is_short(talk, sent, stopped):
         raise NotAsked(OVER)
     said = f"over only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
@@ -384,9 +386,6 @@ async def modes_change(stage: AgentStage) -> None:
         "session/set_mode", {"sessionId": session, "modeId": "accord-check-no-mode"}
     )
     stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
-    prompt = stage.scenario.prompt("mode")
-    if prompt is not None:
-        await _judge_own_change(stage, session, prompt, modes.get("currentModeId"))
     sent = await long_turn(stage, session)
     if sent is not None:
         other = [one["id"] for one in modes["availableModes"]][-1]
@@ -395,6 +394,11 @@ async def modes_change(stage: AgentStage) -> None:
         said = "the mode cannot be set while a turn runs"
         stage.judge.judge("V1-MODE-04", "result" in answer, said, came=answer)
         await end_by_cancel(talk, session, sent)
+    prompt = stage.scenario.prompt("mode")
+    if prompt is not None:
+        made = await talk.new_session()
+        now = looking.at(made, "modes.currentModeId")
+        await _judge_own_change(stage, str(made["sessionId"]), prompt, now)
 
 
 async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before: Any) -> None:
@@ -432,13 +436,10 @@ async def options_change(stage: AgentStage) -> None:
         params = {"sessionId": session, "configId": name, "value": value}
         error = await talk.error_of("session/set_config_option", params)
         judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
-    lists = await _set_options(stage, made)
+    await _set_options(stage, made)
     prompt = stage.scenario.prompt("config")
     if prompt is not None:
         await talk.say(session, prompt)
-    for update in talk.updates(kind="config_option_update"):
-        full = option_names(update) in lists
-        stage.judge.judge("V1-CFG-06", full, "an update has not all options", came=update)
 
 
 def option_names(holder: Message) -> set[Any]:
@@ -446,14 +447,13 @@ def option_names(holder: Message) -> set[Any]:
     return {one.get("id") for one in holder["configOptions"]}
 
 
-async def _set_options(stage: AgentStage, made: Message) -> list[set[Any]]:
-    """Set some options and set them back; every list of them that is whole comes back.
+async def _set_options(stage: AgentStage, made: Message) -> None:
+    """Set some options and set them back; the monitors see what is told of it.
 
     One option may bring and take others, so the lists are compared when all is as it was.
     """
     talk = stage.talk
     session, options = str(made["sessionId"]), made["configOptions"]
-    lists = [option_names(made)]
     selects = [one for one in options if one.get("type") == "select"]
     for option in selects[:2]:
         now = option.get("currentValue")
@@ -470,11 +470,9 @@ async def _set_options(stage: AgentStage, made: Message) -> list[set[Any]]:
             said = "a mode set as an option is not told as a mode"
             stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
         back = await talk.prepare("session/set_config_option", base | {"value": now})
-        full = option_names(back) == lists[0] and option["id"] in option_names(changed)
+        full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
         said = "the result has not all options"
-        if stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back]):
-            lists.append(option_names(changed))
-    return lists
+        stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
 
 
 def values_of(option: Message) -> list[Any]:
@@ -523,6 +521,7 @@ async def forms_are_handled(stage: AgentStage) -> None:
             pass
         except Unanswered:
             if talk.peer.received("elicitation/create"):
+                stage.judge.brought_about()
                 raise
         if not talk.peer.received("elicitation/create"):
             stage.judge.close("the prompt made no form", failing=False)

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_stage import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent_turn import at_work
 from accord.conformance.check import check
-from accord.conformance.wire import ALIVE_METHOD, Frame, Message, Unanswered, same
+from accord.conformance.wire import Frame, Message, NotReady, Unanswered, same
 
 INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32600, -32601, -32602
 DEEP = 10_000
@@ -24,9 +24,9 @@ ARRAYS: tuple[list[Any], ...] = (
 
 
 async def alive(talk: Talk) -> bool:
-    """Whether the agent still answers: an unknown method is an error, but an answer."""
-    answer = await talk.peer.call(ALIVE_METHOD, {})
-    return "error" in answer or "result" in answer
+    """Whether the agent still answers; that it answers nothing raises."""
+    await talk.peer.probe()
+    return True
 
 
 # The rule about codes: where another one says only that something is refused, the code is advice.
@@ -53,7 +53,7 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         sent: dict[str, Any] = {
             "jsonrpc": "2.0",
             "id": request_id,
-            "method": "_accord_check/none",
+            "method": KNOWN_METHOD,
             "params": {},
         }
         since = len(talk.peer.frames)
@@ -64,10 +64,19 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         ok = same(frame.object.get("id"), request_id)
         if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
             return
-        code = (frame.object.get("error") or {}).get("code")
-        stage.judge.judge(
-            "V1-EXT-04", code == NO_METHOD, "an unknown method is not -32601", sent=sent, came=frame
-        )
+    await judge_unknown_method(stage)
+
+
+async def judge_unknown_method(stage: AgentStage) -> None:
+    """A request of somebody else's extension gets -32601; where it gets nothing, it fails too."""
+    try:
+        answer = await stage.talk.peer.call("_accord_check/none", {})
+    except Unanswered as error:
+        stage.judge.failed("V1-EXT-04", f"an unknown method: {error}")
+        return
+    code = (answer.get("error") or {}).get("code")
+    said = "an unknown method is not -32601"
+    stage.judge.judge("V1-EXT-04", code == NO_METHOD, said, came=answer)
 
 
 @check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01")
@@ -87,10 +96,25 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         await talk.peer.send(message)
         came = [one for one in await talk.peer.settled() if one.is_response]
+        need_still_running(stage, rule, message)
         stage.judge.judge(rule, not came, "a notification was answered", sent=message, came=came)
         if came:
             stage.judge.failed("V1-GEN-04", "a notification was answered", sent=message, came=came)
     await judge_late_answers(stage)
+
+
+def need_still_running(stage: AgentStage, rule: str, sent: Message) -> None:
+    """A notification must not end the agent; that a cancel works is checked elsewhere.
+
+    Raises:
+        NotReady: it has ended.
+    """
+    if not stage.talk.peer.closed.is_set():
+        return
+    said = f"the agent ends at {sent['method']}"
+    if sent["method"] != "session/cancel" or not isinstance(sent["params"].get("sessionId"), str):
+        stage.judge.failed(rule, said, sent=sent)
+    raise NotReady(said)
 
 
 async def judge_late_answers(stage: AgentStage) -> None:
@@ -122,8 +146,8 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
 
 
 def answers_to_array(frames: Sequence[Frame]) -> list[Frame]:
-    """What came back for an array: arrays, and answers that are not to the question after it."""
-    asked = [one.object.get("id") for one in frames if one.sent and one.method == ALIVE_METHOD]
+    """What came back for an array: arrays, and answers that are not to the questions after it."""
+    asked = [one.object.get("id") for one in frames if one.sent and one.is_request]
     return [
         one
         for one in frames
@@ -260,7 +284,7 @@ async def each_message_comes_at_once(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     for _ in range(3):
-        await talk.peer.call("_accord_check/none", {})
+        await talk.peer.call(KNOWN_METHOD, {})
     stage.judge.passed("TR-STDIO-07")
 
 

@@ -10,12 +10,18 @@ from accord.conformance.agent_turn import at_work, is_over, is_short
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_history import (
     NOT_FOUND,
+    NeverTakenUp,
     holds_in_order,
     old,
     taken_up,
     unused,
 )
-from accord.conformance.checks.agent_v1_sessions import listed, more_sessions, wait_for_server
+from accord.conformance.checks.agent_v1_sessions import (
+    listed,
+    more_sessions,
+    prompted_for_servers,
+    wait_for_server,
+)
 from accord.conformance.checks.agent_v1_wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.messages import Texts, fold
 from accord.conformance.wire import Message, NotReady, Unanswered
@@ -71,7 +77,11 @@ async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
 @check("V2-SESS-09", "V2-SESS-10", "V2-SESS-11", "V2-SESS-12", version="2")
 async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     session, said = await two_turns(stage)
-    talk = await taken_up(stage, session, "session/resume")
+    try:
+        talk = await taken_up(stage, session, "session/resume")
+    except NeverTakenUp as never:
+        stage.judge.failed("V2-SESS-09", str(never))
+        raise
     since = len(talk.peer.frames)
     await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
     came = spoken(fold(talk.updates(since=since)))
@@ -210,6 +220,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     await talk.peer.settled()
     if is_over(talk, first):
         raise NotReady("the turn was over before the session could be closed")
+    stage.judge.brought_about()
     closing = await talk.peer.ask("session/close", {"sessionId": session})
     answer = await talk.peer.answer_to(closing, timeout=talk.seconds)
     if "error" in answer:
@@ -218,7 +229,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     states = talk.updates(since=since, until=end, kind="state_update")
     ok = bool(states) and states[-1].get("state") == "idle"
     ok = ok and states[-1].get("stopReason") == "cancelled"
-    if not ok and await is_short(talk, first):
+    if not ok and await is_short(talk, first, end - 1):
         stage.judge.close("the turn was over before the session was closed", failing=False)
         return
     stage.judge.judge("V2-SESS-16", ok, "no idle cancelled before the result", came=states[-1:])
@@ -317,7 +328,7 @@ async def servers_are_connected(stage: AgentStage) -> None:
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
     ok = await wait_for_server(talk, first_log, "initialize")
     if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
-        stage.judge.close("no server was connected: a prompt for 'mcp' would tell", failing=False)
+        stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
     ok = ok and await wait_for_server(talk, second_log, "initialize")
     stage.judge.judge("V2-SESS-26", ok, "a listed server was not connected", sent=[first, second])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage
+from accord.conformance.agent_stage import KNOWN_METHOD, AgentStage
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_init import (
     judge_status,
@@ -20,6 +20,8 @@ from accord.conformance.checks.agent_v1_wire import (
     NO_METHOD,
     judge_late_answers,
     judge_refusal,
+    judge_unknown_method,
+    need_still_running,
     refuse_depth,
     survive_bad_lines,
 )
@@ -156,13 +158,12 @@ async def ids(stage: AgentStage) -> None:
         stage.judge.judge("V2-GEN-01", ok, said, sent=sent, came=frame)
     for request_id in (7, "7", "abc"):
         since = len(talk.peer.frames)
-        await talk.peer.ask("_accord_check/none", {}, id=request_id)
+        await talk.peer.ask(KNOWN_METHOD, {}, id=request_id)
         frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
         ok = same(frame.object.get("id"), request_id)
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
         stage.judge.judge("V2-GEN-03", frame.object.get("id") is not None, "null", came=frame)
-        code = (frame.object.get("error") or {}).get("code")
-        stage.judge.judge("V1-EXT-04", code == NO_METHOD, "not -32601", came=frame)
+    await judge_unknown_method(stage)
 
 
 @check("TR-STDIO-08", version="2")
@@ -190,6 +191,7 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         await talk.peer.send(message)
         came = [one for one in await talk.peer.settled() if one.is_response]
+        need_still_running(stage, rule, message)
         for broken in {rule, "V1-GEN-04"} if came else {rule}:
             stage.judge.judge(broken, not came, "it was answered", sent=message, came=came)
     await judge_late_answers(stage)

@@ -194,3 +194,10 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
     said = f"listed as a call and as its terminal: {both}"
     judge.judge("V2-PROMPT-24", not both, said, came=frame)
     of.listed = set(now)
+
+
+@monitor("V2-PROMPT-10", version="2")
+def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every turn ends idle, whatever its prompt asks for."""
+    for frame in looking.unanswered_prompts(frames):
+        judge.failed("V2-PROMPT-10", f"the turn has no end: {frame.unanswered}", sent=frame)

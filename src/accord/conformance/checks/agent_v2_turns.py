@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk, update_of
+from accord.conformance.agent_stage import KNOWN_METHOD, AgentStage, Talk, update_of
 from accord.conformance.agent_turn import (
     ASKING,
     OVER,
@@ -106,7 +106,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
     since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
     state = await _cancelled(stage, session, since, limit)
-    if state.get("stopReason") != "cancelled" and await is_short(talk, first):
+    if state.get("stopReason") != "cancelled" and await is_short(talk, first, since):
         stage.judge.close(OVER, failing=False)
         return
     end = since + talk.peer.frames[since:].index(stopped_at(talk, since))
@@ -169,6 +169,7 @@ async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
     if not await begun(talk, since, command=True) or not calls_of(talk, since):
         stage.judge.close("no command was running", failing=False)
         return
+    stage.judge.brought_about()
     since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
     state = await talk.idle(session, since=since)
@@ -193,6 +194,7 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
     if frame is None:
         stage.judge.close("the agent did not ask for permission", failing=False)
         return
+    stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
     state = await talk.idle(session, since=since)
     ok = state.get("stopReason") == "cancelled"
@@ -252,6 +254,8 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
     session = await talk.session()
     since = len(talk.peer.frames)
     say = stage.scenario.prompt("say") or ""
+    # Plain prompts, which are no tries.
+    stage.judge.brought_about()
     await talk.send_prompt(session, say)
     ids = [await talk.send_prompt(session, f"{say}{' ' * n}") for n in range(1, 4)]
     answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
@@ -363,6 +367,7 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
     if not able:
         stage.judge.close("no tool call offers to be cancelled", failing=False)
         return
+    stage.judge.brought_about()
     call = {"sessionId": session, "toolCallId": able[-1]["toolCallId"]}
     await talk.ask("tool_call/cancel", call)
 
@@ -374,10 +379,19 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
     what = "a final status of the cancelled call"
     await talk.peer.expect(ended, what, since=since, timeout=talk.seconds)
     stage.judge.passed("V2-CANCEL-17")
-    for params in (call, {"sessionId": session, "toolCallId": "accord-nope"}):
-        error = await talk.error_of("tool_call/cancel", params)
-        ok = error.get("code") == INVALID_PARAMS
-        stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=params, came=error)
+    error = await talk.error_of("tool_call/cancel", call)
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=call, came=error)
+
+
+@check("V2-CANCEL-18", version="2")
+async def unknown_calls_cannot_be_cancelled(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    params = {"sessionId": session, "toolCallId": "accord-nope"}
+    error = await talk.error_of("tool_call/cancel", params)
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=params, came=error)
 
 
 @check("V2-PROMPT-21", "V2-PROMPT-23", "V2-CANCEL-09", needs="background", version="2")
@@ -477,6 +491,7 @@ async def questions_are_withdrawn_by_a_cancel(stage: AgentStage) -> None:
     if frame is None:
         stage.judge.close("the prompt made no form", failing=False)
         return
+    stage.judge.brought_about()
     since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
     await talk.idle(session, since=since)
@@ -491,5 +506,5 @@ async def each_message_comes_at_once(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     for _ in range(3):
-        await talk.peer.call("_accord_check/none", {})
+        await talk.peer.call(KNOWN_METHOD, {})
     stage.judge.passed("TR-STDIO-07")

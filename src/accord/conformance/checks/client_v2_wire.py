@@ -272,13 +272,17 @@ async def refuses_odd_requests(stage: ClientStage) -> None:
 async def settles_cancelled_requests(stage: ClientStage) -> None:
     """A permission request that the agent cancels is answered once, as cancelled."""
     holds = stage.scenario.get("cancel") is not None
-    talk, prompt = await stage.to_prompt("cancel" if holds else "prompt")
-    # The client's own prompt is not the agent's to cancel.
+    purpose = "cancel" if holds else "prompt"
+    talk, _ = await stage.to_session(purpose)
+    with stage.reached.step(f"a prompt for {purpose!r}"):
+        prompt = await talk.request("session/prompt")
+    # The client's own prompt is not the agent's to cancel, and it is still open.
     await talk.peer.notify("$/cancel_request", {"requestId": prompt.object.get("id")})
     alive = await talk.alive()
     came = talk.peer.received("session/cancel")
     ok = alive and not came
     stage.judge.judge("V2-CANCEL-13", ok, "the client cancelled its own prompt", came=came)
+    await talk.insert(prompt)
     name = await talk.ask("session/request_permission", **talk.permission())
     await talk.peer.notify("$/cancel_request", {"requestId": name})
     try:

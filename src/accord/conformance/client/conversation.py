@@ -11,10 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import anyio
+
 from accord.conformance.rule import Version
 from accord.conformance.wire import Frame, Message, NotReady, RawPeer, Reply, Unanswered
 
 SESSION = "kit-1"
+# How long a client is listened to when its turn is over.
+AFTER_TURN_SECONDS = 2.0
 # The client's requests that checks answer themselves, when they have looked at them.
 MANUAL = frozenset(
     {"initialize", "session/new", "session/load", "session/resume", "session/prompt"}
@@ -149,18 +153,25 @@ class Conversation:
         """Take a prompt; in v2 it is inserted at once, and work begins."""
         frame = await self.request("session/prompt")
         if self.version == "2":
-            await self.reply(frame, {"messageId": "user-1"})
-            blocks = frame.params.get("prompt")
-            await self.update("user_message", messageId="user-1", content=blocks)
-            await self.update("state_update", state="running")
+            await self.insert(frame)
         return frame
 
+    async def insert(self, prompt: Frame) -> None:
+        """Answer a prompt of v2, and begin to work."""
+        await self.reply(prompt, {"messageId": "user-1"})
+        blocks = prompt.params.get("prompt")
+        await self.update("user_message", messageId="user-1", content=blocks)
+        await self.update("state_update", state="running")
+
     async def end_turn(self, prompt: Frame, reason: str = "end_turn") -> None:
-        """End the turn of this prompt."""
+        """End the turn of this prompt, and listen to what the client does then."""
         if self.version == "2":
             await self.update("state_update", state="idle", stopReason=reason)
         else:
             await self.reply(prompt, {"stopReason": reason})
+        with anyio.move_on_after(AFTER_TURN_SECONDS):
+            await self.peer.settled()
+            await self.peer.quiet()
 
     # What the kit says.
 
