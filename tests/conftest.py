@@ -1,14 +1,17 @@
-"""What every test shares: Hypothesis profiles, signals, garbage, the event loop, node or none."""
+"""What every test shares: Hypothesis profiles, signals, garbage, a lifeline, node or none."""
 
 from __future__ import annotations
 
 import gc
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.machine.lifeline import Lifeline
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPESCRIPT_SDK = ROOT / "node_modules" / "@agentclientprotocol" / "sdk"
@@ -64,3 +67,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("node is not installed")
     if not TYPESCRIPT_SDK.is_dir():
         pytest.skip("the node packages are not installed; `make test` installs them")
+
+
+@pytest.fixture
+def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
+    """A pipe that processes hold open as long as they live."""
+    line = Lifeline(tmp_path / "lifeline")
+    yield line
+    line.close()

@@ -63,7 +63,8 @@ class VersionMismatch(ProtocolError):
 class RequestFailed(AccordError):
     """The peer answered our request with a JSON-RPC error object.
 
-    `stderr` has what the peer's process said about it, where that process is ours and it did.
+    `said` is the agent's last message where nothing else in the turn tells the cause, and `stderr`
+    has what its process said about it, where that process is ours and it did.
     """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
@@ -73,6 +74,7 @@ class RequestFailed(AccordError):
         self.code = code
         self.message = message
         self.data = data
+        self.said = ""
         self.stderr = ""
 
     def __str__(self) -> str:
@@ -83,6 +85,8 @@ class RequestFailed(AccordError):
             text += f": {' '.join(words)[:_DETAIL_CHARACTERS_MAX]}"
         if self.correlation_id is not None:
             text += f"; correlation id {self.correlation_id[:_ID_CHARACTERS_MAX]}"
+        if self.said:
+            text += f"\nit said:\n{self.said}"
         return f"{text}\nit said on stderr:\n{self.stderr}" if self.stderr else text
 
     @property

@@ -44,6 +44,7 @@ class RawClient:
         self.ended = anyio.Event()
         self.agent_scope = anyio.CancelScope()
         self.frames: list[Message] = []
+        self.arrays: list[list[Message]] = []
         self.unread: list[Message] = []
         self.problems: list[str] = []
         # Answers to the agent's requests, by method; without one a request waits for the test.
@@ -54,7 +55,11 @@ class RawClient:
     def data_received(self, data: bytes) -> None:
         *lines, self._text = (self._text + data).split(b"\n")
         for line in lines:
-            self._take(json.loads(line))
+            message = json.loads(line)
+            if isinstance(message, list):
+                self.arrays.append(message)
+            for one in message if isinstance(message, list) else [message]:
+                self._take(one)
         self._news.set()
 
     def _take(self, message: Message) -> None:

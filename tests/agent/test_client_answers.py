@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.elicitation import FormField
+from accord.errors import AccordError
 from tests.agent.raw_client import raw_client
 
 SECONDS = 5
@@ -191,3 +193,76 @@ async def test_a_missing_file_that_nobody_catches_is_named(version: int, tmp_pat
             answer = await client.take(lambda one: "idle" in str(one))
     assert wanted in str(answer)
     assert "correlationId" not in str(answer)
+
+
+async def write(turn: Turn) -> None:
+    await turn.edit("a.txt", "new\n")
+
+
+async def extension(turn: Turn) -> None:
+    await turn.call_extension("_beyond", {}, dict[str, int])
+
+
+GOOD: dict[str, Any] = TERMINALS | {
+    READ: {"content": "text"},
+    "fs/write_text_file": {},
+    FORM: {"action": "accept", "content": {"name": "me"}},
+    "_beyond": {"x": 1},
+}
+CALLS = [
+    (ask, PERMISSION),
+    (form, FORM),
+    (read, READ),
+    (write, READ),
+    (write, PERMISSION),
+    (write, "fs/write_text_file"),
+    *((run, method) for method in TERMINALS),
+    (extension, "_beyond"),
+]
+WRONG: tuple[Any, ...] = (None, True, 5, "x", [], [1], {}, {"x": 1})
+
+
+def wrong_answers(good: Any) -> Iterator[Any]:
+    """The answer with each of its parts wrong, or missing."""
+    yield from WRONG
+    for key, part in good.items() if isinstance(good, dict) else ():
+        yield {name: value for name, value in good.items() if name != key}
+        for changed in wrong_answers(part):
+            yield {**good, key: changed}
+
+
+@pytest.mark.parametrize(("handler", "method"), CALLS)
+@pytest.mark.parametrize("version", [1, 2])
+async def test_handlers_meet_no_errors_but_ours(
+    handler: Any, method: str, version: int, tmp_path: Path
+) -> None:
+    """Issue 14: whatever a client answers, the library raises its own errors and goes on."""
+    (tmp_path / "a.txt").write_text("old\n", encoding="utf-8")
+    foreign: list[BaseException] = []
+
+    async def watched(turn: Turn) -> None:
+        try:
+            await handler(turn)
+        except AccordError:
+            pass
+        except Exception as error:
+            foreign.append(error)
+
+    answers = dict(GOOD)
+
+    def answer_of(name: str, _params: Any) -> Any:
+        return answers[name]
+
+    async with raw_client(
+        agent_of(watched), version=version, capabilities=CAPABILITIES, validate=False
+    ) as client:
+        for name in GOOD:
+            client.serve[name] = partial(answer_of, name)
+        session_id = await client.new_session(str(tmp_path))
+        for answer in wrong_answers(GOOD[method]):
+            answers[method] = answer
+            prompt = client.start_prompt(session_id)
+            assert "result" in await client.answer(prompt)
+            if version == 2:
+                await client.take(lambda one: "idle" in str(one))
+            assert not foreign, f"{answer!r} made {foreign[0]!r}"

@@ -17,6 +17,7 @@ import anyio
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
 from accord.errors import RequestError
+from accord.schema import v2
 
 SHOUT = "loud\x1b]0;shouted\x07\x9b2J\r"
 VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
@@ -88,6 +89,11 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         await turn.say("first")
         await turn.edit("twice.txt", "x\n")
         await turn.say("second")
+    elif word == "replace":
+        await turn.tell(v2.AgentMessageChunk(message_id="m", content=_text("older")))
+        await turn.tell(v2.AgentMessage(message_id="m", content=[_text("CD")]))
+        await turn.tell(v2.AgentMessage(message_id="m", content=[]))
+        await turn.tell(v2.AgentMessageChunk(message_id="m", content=_text("last")))
     elif word == "blocks":
         await turn.say(" ".join(type(block).__name__ for block in turn.prompt))
     elif word == "state":
@@ -95,6 +101,10 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
     else:
         await turn.say(f"echo: {word} {rest}".strip())
     return None
+
+
+def _text(text: str) -> v2.TextContent:
+    return v2.TextContent(text=text)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_a_conformant_agent_gives_zero_and_reports(
     code = main(["check", "--only", "V1-INIT-0[467]", *words, "--", *HELLO])
     shown = capsys.readouterr().out
     assert code == 0, shown
-    assert "conformant. 3 passed, 0 failed" in shown
+    assert shown.startswith("agent, version 1: conformant. 3 passed, 0 failed")
     assert json.loads(made[0].read_text())["conformant"] is True
     assert "<testsuites" in made[1].read_text()
     assert "V1-INIT-06" in made[2].read_text()
@@ -48,7 +48,8 @@ def test_a_broken_agent_gives_one_and_its_output_is_escaped(
     report = ["--report-json", str(known), "--timeout", "2"]
     assert main(["check", *only, *report, "--", *command]) == 1
     shown = capsys.readouterr().out
-    assert "V1-INIT-07  FAIL" in shown
+    assert shown.startswith("agent, version 1: NOT conformant.")
+    assert "V1-INIT-07 (MUST, mandatory)" in shown
     assert "\x1b" not in shown
     assert main(["check", *only, "--baseline", str(known), "--quiet", "--", *command]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
@@ -61,6 +62,7 @@ def test_wrong_usage_gives_two(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["check", "--scenario", "nowhere.toml", "--", *HELLO]) == 2
     assert main(["check", "--baseline", str(tmp_path / "nothing"), "--", *HELLO]) == 2
     assert main(["check", "--jobs", "0", "--", *HELLO]) == 2
+    assert main(["check", "--time-limit", "0", "--", *HELLO]) == 2
     assert "V9-*" in capsys.readouterr().err
 
 
@@ -73,7 +75,7 @@ def test_a_program_that_does_not_exist_gives_three(capsys: pytest.CaptureFixture
 def test_what_is_not_exercised_counts_when_all_is_required(tmp_path: Path) -> None:
     """Issue: `--require-all`."""
     only = ["check", "--only", "V1-CANCEL-05", "--quiet"]
-    assert main([*only, "--", *HELLO]) == 0
+    assert main([*only, "--", *HELLO]) == 4
     assert main([*only, "--require-all", "--", *HELLO]) == 1
 
 

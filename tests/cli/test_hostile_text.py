@@ -222,6 +222,25 @@ def test_stderr_of_an_agent_is_made_visible_on_a_terminal(home: Home, name: str)
     assert_clean(written, stderr=True)
 
 
+@pytest.mark.parametrize("name", STARTERS)
+def test_messages_of_an_agent_are_made_visible_on_a_terminal(home: Home, name: str) -> None:
+    """Issue 12: whoever types messages by hand sees the answers, and the terminal obeys none."""
+    version = 2 if name == "translate to 2" else 1
+    words = (*STARTERS[name], "--", *AGENT)
+    with in_terminal(*words, env=home.env, cwd=home.project) as terminal:
+        hello = {
+            "protocolVersion": version,
+            "clientCapabilities": {},
+            "info": {"name": "x", "version": "1"},
+        }
+        terminal.press(wire(("initialize", hello)).decode())
+        terminal.wait_for('"result"')
+        terminal.press("\x04")
+        terminal.exit_code()
+        assert "seen\\u001b[7331;7331H" in terminal.text
+        assert_clean(terminal.written, stderr=True)
+
+
 def test_stderr_of_an_agent_goes_unchanged_into_a_pipe(home: Home) -> None:
     """Issue 12: an editor's log gets the bytes; a program reads them, not a person."""
     hello = wire(("initialize", {"protocolVersion": 1, "clientCapabilities": {}}))

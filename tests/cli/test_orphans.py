@@ -84,14 +84,6 @@ COMMANDS = {
 SERVE_A_CLIENT = ("record", "translate", "proxy")
 
 
-@pytest.fixture
-def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
-    """A pipe that processes hold open as long as they live."""
-    line = Lifeline(tmp_path / "lifeline")
-    yield line
-    line.close()
-
-
 @contextmanager
 def started(
     home: Home, tmp_path: Path, command: str, agent: list[str]
@@ -130,11 +122,6 @@ async def all_gone(lifeline: Lifeline, process: subprocess.Popen[bytes]) -> None
     with anyio.fail_after(HANG_SECONDS):
         await anyio.to_thread.run_sync(process.wait)
         await lifeline.all_dead()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])

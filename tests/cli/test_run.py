@@ -43,6 +43,17 @@ def test_quiet_is_the_last_message_only(home: Home) -> None:
     assert (done.code, done.out, done.error) == (0, "second\n", "")
 
 
+def test_messages_that_are_replaced_or_cleared_are_told_as_such(home: Home) -> None:
+    """Issue 14: `older` and `CD`, which took its place, were shown as one word."""
+    done = home.run("replace")
+    assert done.out == "older\n\nCD\n\nlast\n"
+    assert "The agent withdrew a message." in done.error
+    events = home.run("replace", "--format", "json").events
+    said = [(one["text"], one.get("replaces")) for one in events if one["type"] == "message"]
+    assert said == [("older", None), ("CD", True), ("", True), ("last", None)]
+    assert events[-1]["text"] == "last"
+
+
 def test_json_is_one_event_per_line_from_session_to_end(home: Home) -> None:
     """docs/reference/run.md: the shapes."""
     done = home.run("write a.txt; run echo hello", "--allow", "edit,run", "--format", "json")

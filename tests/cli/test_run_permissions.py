@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from accord.cli.run_permissions import KindError, Wishes, deciding, read_kinds
+from accord.cli.run_outcome import Outcome
+from accord.cli.run_permissions import (
+    GROUPS,
+    KIND_WORDS,
+    KindError,
+    Wishes,
+    deciding,
+    read_kinds,
+)
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
+from accord.client.audited import Decided
 from accord.client.policy import Rule
 from accord.discovery.config import Config, PermissionSettings
 from accord.errors import ConfigError
@@ -32,6 +41,22 @@ def test_kinds_are_words_with_commas_and_groups_of_them() -> None:
     assert set(read_kinds(["all"])) == KINDS_OF_TOOL
     with pytest.raises(KindError, match="'nothing' is no kind of tool"):
         read_kinds(["read,nothing"])
+
+
+def test_the_help_names_every_kind_and_group() -> None:
+    """Ours: a kind that is not shown is not found."""
+    assert set(KIND_WORDS.split(", ")) == KINDS_OF_TOOL | GROUPS.keys()
+
+
+def test_the_advice_for_a_change_that_calls_itself_reading_is_to_allow_edits() -> None:
+    """Ours: `--allow read` does not allow a call that shows a change."""
+    request = PermissionRequest("s", "it", OWN_OPTIONS, kind="read")
+    denied = Decided(
+        request, False, False, "default", beyond=("/w/.envrc", "something executes it")
+    )
+    sentence = Outcome(stop_reason="end_turn", denied=[denied]).sentence() or ""
+    assert "`--allow edit` does not cover /w/.envrc" in sentence
+    assert "`--allow edit=/w/.envrc` does" in sentence
 
 
 async def _allowed(places: Path, wishes: Wishes, kind: str, **more: object) -> bool:

@@ -130,6 +130,13 @@ def test_sessions_are_listed(path: Path, said: Said, tmp_path: Path) -> None:
     ]
 
 
+def test_a_list_has_no_secrets(path: Path, said: Said) -> None:
+    """Issue 12: every way out; a title is what somebody said."""
+    fill(path, record("a" * 32, title="Use ghp_" + "a1" * 18), updates=())
+    assert "Use [secret]" in said("list")
+    assert json.loads(said("list", "--json"))["title"] == "Use [secret]"
+
+
 def test_a_session_is_shown_as_it_was(path: Path, said: Said) -> None:
     """Issue: accord sessions show; and nothing in it commands the terminal."""
     fill(path, record("abc", title="Mending"))

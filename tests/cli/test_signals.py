@@ -45,19 +45,6 @@ sys.exit(main())
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
-    """A pipe that the agent holds open as long as it lives."""
-    line = Lifeline(tmp_path / "lifeline")
-    yield line
-    line.close()
-
-
 @contextmanager
 def started(
     home: Home, lifeline: Lifeline, words: Sequence[str], silent_at: str, program: Sequence[str]

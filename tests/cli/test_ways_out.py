@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import subprocess
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ import pytest
 
 from accord.cli.main import main
 from accord.cli.run_outcome import Outcome
+from accord.cli.run_report import JsonReport
 from accord.cli.session_export import as_json, as_markdown
 from accord.client.asking import PermissionRequest
 from accord.client.audit import AuditLog
@@ -280,15 +282,37 @@ def test_no_secret_is_logged(name: str, caplog: pytest.LogCaptureFixture) -> Non
     assert told(output) == []
 
 
-def test_every_logger_of_the_package_is_known() -> None:
-    """Issue 12: a filter sees only what is logged on its own logger."""
+def test_every_module_has_its_logger_from_the_one_place() -> None:
+    """Issue 12: the filter is there in every program that loads a module that logs."""
+    source = {path.relative_to(SOURCE): path.read_text() for path in SOURCE.rglob("*.py")}
     found = {
-        name
-        for path in SOURCE.rglob("*.py")
-        for name in re.findall(r"(?:getL|l)ogger\(\"(accord[.\w]*)\"\)", path.read_text())
+        name for text in source.values() for name in re.findall(r"\blogger\(\"([.\w]+)\"\)", text)
     }
     assert len(found) > 5
     assert found <= set(LOGGERS)
+    # `mcp/redaction.py` has a filter for the loggers of other packages.
+    own = {Path("machine/logs.py"), Path("mcp/redaction.py")}
+    assert {path for path, text in source.items() if "getLogger" in text} == own
+
+
+def test_an_agent_of_the_library_logs_no_secret(tmp_path: Path) -> None:
+    """Issue 12: an agent's process loads other modules than a client's."""
+    log = tmp_path / "agent.log"
+    program = f"""
+import logging
+from accord import Agent
+logging.basicConfig(level=logging.DEBUG, filename={str(log)!r})
+Agent("quiet", version="1").run()
+"""
+    frames: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": 1, secret(1): 1}},
+        {"method": "session/cancel", "params": {"sessionId": "x", secret(2): 1}},
+    ]
+    said = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in frames)
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, input=said, text=True, capture_output=True, check=True, timeout=60)
+    assert "unknown key" in log.read_text()
+    assert told(log.read_text()) == []
 
 
 def test_no_secret_is_in_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
@@ -560,3 +584,11 @@ def test_the_sentence_about_a_denial_shows_the_command_and_no_secret() -> None:
     assert KEY not in sentence
     assert "env 'GRADLE_OPTS=-Xmx2g -Dproperty.number0=value" in sentence
     assert "OPENAI_API_KEY=[secret] ./gradlew build" in sentence
+
+
+def test_the_error_in_the_events_of_a_run_has_no_secret(capfd: pytest.CaptureFixture[str]) -> None:
+    """Issue 12: it quotes errors and the last words of an agent."""
+    report = JsonReport()
+    report.finished(Outcome(error=f"its last words on stderr:\n{KEY}"), None)
+    anyio.run(report.drain)
+    assert json.loads(capfd.readouterr().out)["error"].endswith("stderr:\n[secret]")

@@ -230,6 +230,28 @@ async def test_a_refused_call_covers_nothing(user: User, answer: Any) -> None:
     assert not await user.writes(f"{user.root}/a")
 
 
+@pytest.mark.parametrize("answer", ["reject_once", None, "nonsense"])
+async def test_a_no_takes_an_earlier_yes_to_the_same_call_back(user: User, answer: Any) -> None:
+    """Issue 12: the last word counts."""
+    call, other = edit(f"{user.root}/a"), ToolCall("other")
+    await user.approve(call)
+    user.answer = answer
+    await user.approve(other, kind="execute", command="make")
+    assert await user.writes(f"{user.root}/a", "1")
+    user.answer = "allow_once"
+    await user.approve(call)
+    user.answer = answer
+    await user.approve(call)
+    assert not await user.writes(f"{user.root}/a", "2")
+
+
+async def test_cancelling_ends_what_was_approved(user: User) -> None:
+    """Issue 12: whoever stops the turn wants nothing more of it."""
+    await user.approve(edit(f"{user.root}/a"))
+    user.permissions.cancel_session("s")
+    assert not await user.writes(f"{user.root}/a")
+
+
 SPELLINGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("npm", "test", "--", "a b"), {}),
     (("npm test -- 'a b'",), {"cwd": "sub"}),
@@ -250,6 +272,9 @@ OTHERS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("bash", "-c", "cd {root} sub && npm test -- 'a b'"), {}),
     (("bash", "-c", "cd {root} && rm x && npm test -- 'a b'"), {}),
     (("bash", "-c", "cd {root} || npm test -- 'a b'"), {}),
+    # Where the shell was before, and a folder that is called so.
+    (("bash", "-c", "cd - && npm test -- 'a b'"), {}),
+    (("bash", "-c", "cd -P && npm test -- 'a b'"), {}),
 )
 # How agents show a command without saying it in a field of its own.
 SHOWN: tuple[dict[str, Any], ...] = (
@@ -315,6 +340,11 @@ async def test_another_command_or_folder_is_asked_for_however_the_first_was_show
         "echo rm -rf build",
         "rm -rf build " + "x" * (64 * 1024),
         "",
+        "Never run: rm -rf build",
+        "Skip: rm -rf build",
+        "I will not run `rm -rf build`",
+        "I won’t run\n```\nrm -rf build\n```",
+        "`rm -rf build` is to be avoided",
     ],
 )
 async def test_a_command_that_only_occurs_in_a_text_is_asked_for(user: User, text: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from accord.client.asking import OWN_OPTIONS, PermissionRequest
 from accord.client.call_input import brief_input, input_command, input_folder, input_paths
-from accord.client.policy import Facts, ReadRule, Rule
+from accord.client.policy import Facts, ReadRule, Rule, rules_of
 from accord.proxy.ready.facts import brief, of_call
 from accord.transcript.tool_call import FileDiff, ToolCall
 from tests.client.deciders import also_changes
@@ -24,7 +24,10 @@ DIFF = "--- a/src/a.py\t2026\n+++ b/src/b.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null
     [
         ({"relative_workspace_path": "a", "destination": "/b"}, ("a", "/b")),
         ({"path": "a", "fsPath": "b", "outfile": "c"}, ("a", "b", "c")),
-        ({"path": "a", "workspace_path": "/w", "cwd": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "workspace_path": "/w", "profile": "x"}, ("a",)),
+        ({"path": "a", "cwd": "/w"}, ("/w/a",)),
+        ({"path": "/b", "directory": "/w", "file": "a"}, ("/b", "/w/a")),
+        ({"args": {"path": "a"}, "cwd": "sub"}, ("sub/a",)),
         ({"input": PATCH}, ("a.py", "b.py")),
         ({"patchText": PATCH}, ("a.py", "b.py")),
         ({"diff": DIFF}, ("src/a.py", "src/b.py", "c.py")),
@@ -55,12 +58,92 @@ def test_a_command_is_a_command_whatever_the_call_is_named(kind: str) -> None:
     """Issue 12: a command that calls itself reading was allowed without a question."""
     assert input_command({"command": "rm -rf ."}, kind) == "rm -rf ."
     assert input_command({"cmd": ["rm", "a b"]}, kind) == "rm 'a b'"
+    # Some agents wrap the input, and as text.
+    assert input_command({"args": {"command": "rm x"}}, kind) == "rm x"
+    assert input_command({"input": {"arguments": '{"cmd": "rm x"}'}}, kind) == "rm x"
+    assert input_command(brief_input({"params": {"command": "rm x"}}), kind) == "rm x"
+    assert input_folder({"args": {"command": "rm x", "cwd": "/w"}}) == "/w"
+    assert input_command({"args": "{no"}, kind) is None
     # Editing tools have a `command` that is a word of their own.
     assert input_command({"command": "str_replace", "path": "a"}, kind) is None
-    assert input_command({"command": ["rm", 3]}, kind) is None
+    assert input_command({"command": ["rm", 3]}, kind) == "rm 3"
+    assert input_command({"command": "view"}, kind) is None
+    assert input_command({"command": ""}, kind) is None
     call = {"kind": kind, "title": "t", "rawInput": {"command": "rm x", "cwd": "/w"}}
     asked = of_call("s", brief(call))
     assert (asked.kind, asked.command, asked.cwd) == ("execute", "rm x", "/w")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"Command": "rm x"}, "rm x"),
+        ({"CommandLine": "rm x"}, "rm x"),
+        ({"cmd_line": "rm x"}, "rm x"),
+        ({"shell_command": "rm x"}, "rm x"),
+        ({"argv": ["rm", "a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": ["a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": []}, "rm"),
+        ({"command": "rm", "args": [1]}, "rm 1"),
+        ({"commands": ["ls", "rm x"]}, "ls\nrm x"),
+        ({"commands": "ls"}, "ls"),
+        ({"commands": [{"command": "ls"}, ["rm", "a b"], 3]}, "ls\nrm 'a b'"),
+        ({"arguments": {"command": "rm x"}}, "rm x"),
+        ({"arguments": '{"command": "rm x"}'}, "rm x"),
+        ({"input": {"params": {"cmd": "rm x"}}}, "rm x"),
+        ({"command": "ls", "cmd": "rm x"}, "ls\nrm x"),
+        ({"command": "ls", "cmd": "ls", "input": {"command": "rm x"}}, "ls\nrm x"),
+        ({"tool": "bash", "params": {"command": "rm x"}}, "rm x"),
+        ({"arguments": "{no"}, None),
+        ({"arguments": "command"}, None),
+        ({"description": "a command", "input": "rm x"}, None),
+        # The arguments of a tool are the tool's; a rule names the tool.
+        ({"server": "s", "tool": "t", "arguments": {"command": "rm x"}}, None),
+    ],
+)
+def test_every_command_that_an_input_names_counts(given: Any, expected: str | None) -> None:
+    """Issue 12: of two commands one was judged, and by other names none."""
+    assert input_command(given, "execute") == expected
+    # What guard remembers of a call says the same.
+    assert input_command(brief_input(given), "execute") == expected
+    asked = of_call("s", brief({"kind": "read", "title": "t", "rawInput": given}))
+    assert asked.command == expected
+
+
+def test_a_command_that_is_nested_too_deep_is_not_looked_for() -> None:
+    given: Any = {"command": "rm x"}
+    for _ in range(50):
+        given = {"input": given}
+    assert input_command(given, "execute") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"command": "bash", "args": "-c 'rm x'"}, "bash -c 'rm x'"),
+        ({"command": ["bash"], "args": ["-c", "rm x"]}, "bash -c 'rm x'"),
+        ({"command": "rm", "argv": ["-n", 5]}, "rm -n 5"),
+        ({"cmd": "rm", "arguments": ["a b"]}, "rm 'a b'"),
+        ({"command": "rm", "args": [["x"]]}, "rm"),
+        ({"command": "rm", "arguments": {"a": 1}}, "rm"),
+    ],
+)
+def test_words_of_a_command_count_however_they_are_given(given: Any, expected: str) -> None:
+    """Issue 12: words that were a text, or came with a list, were neither shown nor judged."""
+    assert input_command(given, "execute") == expected
+    assert of_call("s", brief({"kind": "execute", "rawInput": given})).command == expected
+
+
+@pytest.mark.parametrize("name", ["env", "stdin", "input", "environment"])
+def test_a_command_with_variables_or_input_is_another_act(name: str) -> None:
+    """Issue 12: a remembered `ls` also allowed `ls` with LD_PRELOAD in its `env`."""
+    allowed = ReadRule(Rule(effect="allow", command="ls", exact=True))
+    for value, expected in (({"LD_PRELOAD": "x"}, False), ({}, True), (None, True)):
+        call = {"kind": "execute", "rawInput": {"command": "ls", name: value}}
+        facts = Facts.of(of_call("s", brief(call)), "/w")
+        assert allowed.covers(facts) == expected
+        assert bool(rules_of(facts, "allow", bind_cwd=True)) == expected
+        assert rules_of(facts, "reject", bind_cwd=True)
 
 
 def test_a_folder_has_many_names() -> None:

@@ -155,6 +155,9 @@ def test_the_words_of_a_rule_may_have_wildcards() -> None:
     """Ours: `npm run test:*` is a rule, `a | b` is a line."""
     assert pattern_words("npm run test:*") == ("npm", "run", "test:*")
     assert pattern_words("a | b") is None
+    # `reject git push *` without this would let a bare `git push` pass.
+    assert pattern_words("git push *") == ("git", "push")
+    assert pattern_words("*") == ("*",)
     assert read_command("npm run test:unit -v").begins(("npm", "run", "test:*"))
     assert not read_command("npm run").begins(("npm", "run", "test:*"))
     assert not read_command("npm").begins(())

@@ -41,6 +41,9 @@ class Reading:
         """Somebody waits, or no longer does."""
         self._waiting += count
 
+    def watch(self, consumer: object) -> None:
+        """The tests say themselves when much came."""
+
 
 class Talk:
     """An agent, a full queue and its consumer, without any I/O."""
@@ -73,7 +76,8 @@ class Talk:
 
 
 STEPS = st.lists(
-    WIRE_UPDATES | st.sampled_from(["take", "take", "somebody waits", "nobody waits"]), max_size=80
+    WIRE_UPDATES | st.sampled_from(["take", "take", "somebody waits", "nobody waits", "much came"]),
+    max_size=80,
 )
 
 
@@ -93,6 +97,8 @@ def test_a_slow_consumer_is_told_the_same_and_the_queue_is_bounded(
                 now = int(step == "somebody waits")
                 talk.reading.await_one(now - waits)
                 waits = now
+            elif step == "much came":
+                talk.inbox.much_came()
             else:
                 talk.tell(step)
             assert len(talk.inbox) <= bound + READ_MAX + talk.items
@@ -119,6 +125,39 @@ async def test_what_was_read_already_is_never_joined_while_nobody_waits() -> Non
         await talk.take()
     assert talk.taken == talk.told
     assert not talk.reading.is_held
+
+
+async def test_few_updates_fill_the_queue_if_they_are_large() -> None:
+    """Issue 12: 4096 updates of a megabyte each are four gigabytes."""
+    talk = Talk(100)
+    for number in range(4):
+        talk.tell(said(f"{number} "))
+    held = []
+    for _ in range(2):
+        talk.inbox.much_came()
+        held.append(talk.reading.is_held)
+    assert held == [False, True]
+    talk.tell(said("what was read already "))
+    talk.reading.await_one(1)
+    for number in range(4):
+        talk.tell(said(f"{number} "))
+    assert len(talk.inbox) == 6
+    talk.reading.await_one(-1)
+    while len(talk.inbox):
+        await talk.take()
+    assert not talk.reading.is_held
+    assert "".join(one.text for one in talk.taken) == "".join(one.text for one in talk.told)
+
+
+async def test_large_updates_that_are_taken_stop_nobody() -> None:
+    """Ours: only what waits for long is too much."""
+    talk = Talk(100)
+    for _ in range(10):
+        talk.tell(said("a"))
+        talk.inbox.much_came()
+        assert not talk.reading.is_held
+        await talk.take()
+    assert talk.taken == talk.told
 
 
 async def test_a_consumer_that_waits_does_not_wait_any_more_when_it_is_woken() -> None:

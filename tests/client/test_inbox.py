@@ -10,6 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from accord.client import inbox as module
+from accord.connection import calling
 from accord.connection.limits import Limits
 from accord.transcript import Update
 from tests.client.scripted_agent import ScriptedAgent, chunk, connected
@@ -119,3 +120,28 @@ async def test_a_turn_that_is_over_holds_nobody_back() -> None:
                 assert [update.kind async for update in following] == []
         assert following.stop_reason == "end_turn"
         assert turn.reply.text == "xxxxxx"
+
+
+async def test_an_agent_waits_when_large_updates_are_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Issue 12: what waits for a slow loop is bounded by its size too."""
+    monkeypatch.setattr(calling, "LOOK_AT_CONSUMERS_BYTES", 64 * 1024)
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        for _ in range(64):
+            agent.say("x" * 16 * 1024)
+            await checkpoint()
+        agent.end_turn(prompt)
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("a") as turn:
+            stream = session.updates()
+            await anyio.wait_all_tasks_blocked()
+            held = stream.waiting
+            texts = [update.text async for update in turn]
+        assert 0 < held < 32
+        assert "".join(texts) == "x" * 16 * 1024 * 64

@@ -46,10 +46,14 @@ for line in sys.stdin:
     elif method == "session/new":
         send(id=id_, result={"sessionId": "s"})
     elif method == "session/prompt":
-        data = {"correlationId": "abc123"} if how != "nameless" else None
+        data = {"correlationId": "abc123"} if "nameless" not in how else None
         error = {"code": -32603, "message": "Internal error", "data": data}
         if how != "late":
             report()
+        if how == "nameless said":
+            chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m",
+                     "content": {"type": "text", "text": "You have no credit left."}}
+            send(method="session/update", params={"sessionId": "s", "update": chunk})
         if version == 1:
             send(id=id_, error=error)
         else:
@@ -103,6 +107,35 @@ async def test_without_an_id_the_last_words_are_shown(program: str) -> None:
     assert "correlation id" not in str(error)
     # It may lag behind the answer, and nothing says how long to wait for it.
     assert error.stderr == "" or "ZeroDivisionError" in str(error)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_last_message_of_the_turn_tells_the_cause(program: str, version: int) -> None:
+    """Issue 14: stderr had lines about something else, and they stood for the cause."""
+    error = await failed(program, version, "nameless said")
+    assert error.said == "You have no credit left."
+    assert error.stderr == ""
+    assert str(error).endswith("it said:\nYou have no credit left.")
+
+
+async def test_what_was_said_before_a_tool_call_is_not_the_cause() -> None:
+    """Issue 14: only a turn that ends with words says why."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        turn = await agent.begin_turn()
+        agent.say("I look at it.")
+        agent.update({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t"})
+        agent.error(turn, -32603, "Internal error")
+        turn = await agent.begin_turn()
+        agent.error(turn, -32603, "Internal error")
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        for _ in range(2):
+            with pytest.raises(RequestFailed) as caught:
+                await session.ask("x")
+            assert caught.value.said == ""
 
 
 def test_of_many_lines_the_last_are_kept() -> None:

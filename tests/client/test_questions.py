@@ -324,7 +324,7 @@ async def test_where_a_command_would_run_is_what_its_input_says(
         ({"command": ["a b", "c;d"]}, "'a b' 'c;d'"),
         ({"command": "sh", "args": ["-c", "rm x"]}, "sh -c 'rm x'"),
         ({"command": "sh", "args": []}, "sh"),
-        ({"command": "sh", "args": [1]}, "sh"),
+        ({"command": "sh", "args": [1]}, "sh 1"),
     ],
 )
 async def test_the_arguments_of_a_command_are_part_of_it(
@@ -361,6 +361,11 @@ async def test_a_v2_command_is_asked_for_as_a_command() -> None:
         await agent.answer_to(agent.request("session/request_permission", request))
         early = {"sessionId": "s1", "options": [option], "toolCall": {"toolCallId": "e"}}
         await agent.answer_to(agent.request("session/request_permission", early))
+        text = [{"type": "content", "content": {"type": "text", "text": "It is old."}}]
+        called = {"type": "tool_call", "toolCall": {"toolCallId": "t", "content": text}}
+        for more in ({}, {"description": "Said."}):
+            request = {**params, "subject": called, **more}
+            await agent.answer_to(agent.request("session/request_permission", request))
         agent.say("done")
 
     decider = Decider(lambda request: "y")
@@ -368,7 +373,8 @@ async def test_a_v2_command_is_asked_for_as_a_command() -> None:
         hearing = Hearing()
         await client.new_session(on_update=hearing)
         await hearing.done.wait()
-    command, odd, early = decider.asked
+    command, odd, early, *called = decider.asked
+    assert [one.reason for one in called] == ["It is old.", "Said."]
     assert (command.command, command.cwd, command.kind) == ("make test", "/src", "execute")
     assert (command.title, command.reason) == ("Run it?", "to be sure")
     assert (odd.kind, odd.tool_call) == ("other", None)

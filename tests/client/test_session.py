@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from accord.client.early import EarlyUpdates
 from accord.connection.limits import Limits
 from accord.errors import (
     ConnectionLost,
@@ -57,6 +58,20 @@ async def test_updates_before_the_answer_reach_the_session(version: int) -> None
         assert session.transcript.messages[0].text == "early late"
         assert seen == ["early ", "late"]
         assert len(client._connected.link.early) == 1
+
+
+def test_early_updates_are_not_kept_while_much_is_read() -> None:
+    """Issue 12: a thousand updates may be a thousand megabytes."""
+    early = EarlyUpdates(1024)
+    early.much_came()
+    for number in range(3):
+        early.add("a", number)
+    early.much_came()
+    early.add("a", 3)
+    assert len(early) == 4
+    early.much_came()
+    assert early.dropped == 3
+    assert early.take("a") == [3]
 
 
 async def test_too_many_early_updates_lose_the_oldest(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,8 @@ from anyio.lowlevel import checkpoint
 
 from accord.client import PromptTurn
 from accord.connection.limits import Limits
-from tests.client.scripted_agent import ScriptedAgent, chunk, connected
+from accord.errors import RequestFailed
+from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected
 
 
 async def fail_at_once(turn: PromptTurn) -> None:
@@ -347,3 +348,102 @@ async def test_a_prompt_that_is_given_up_while_it_is_entered_is_never_sent(versi
         assert session.transcript.messages == []
         assert (await session.ask("second")).stop_reason == "end_turn"
         assert agent.sent("session/cancel") == []
+
+
+async def test_output_that_is_told_beside_a_call_is_an_update_of_its_terminal() -> None:
+    """Issue 14: pi-acp runs commands itself; `accord run` showed nothing of what they printed."""
+
+    def call(**meta: object) -> Json:
+        return {"sessionUpdate": "tool_call_update", "toolCallId": "c", "_meta": meta}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        turn = await agent.begin_turn()
+        agent.update(call(terminal_info={"terminal_id": "t"}))
+        agent.update(call(terminal_output={"terminal_id": "t", "data": "out"}))
+        agent.update(call(terminal_exit={"terminal_id": "t", "exit_code": 2}))
+        agent.end_turn(turn)
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        watched = session.updates()
+        async with session.prompt("run it") as turn:
+            seen = [(update.kind, update.text) async for update in turn]
+        assert seen == [
+            *(("tool_call", ""), ("terminal", "")),
+            *(("tool_call", ""), ("terminal", "out")),
+            *(("tool_call", ""), ("terminal", "")),
+        ]
+        assert watched.waiting == len(seen)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_internal_error_after_a_cancel_ends_the_turn_cancelled(version: int) -> None:
+    """Issue 14: the agent's request to its model was cut off, which is what we asked for."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        turn = await agent.begin_turn()
+        agent.update({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "t"})
+        await agent.expect("session/cancel")
+        if version == 1:
+            agent.error(turn, -32603, "aborted")
+        else:
+            error = {"code": -32603, "message": "aborted"}
+            agent.state("idle", stopReason="error", error=error)
+        other = await agent.begin_turn()
+        if version == 1:
+            agent.error(other, -32603, "broken")
+        else:
+            error = {"code": -32603, "message": "broken"}
+            agent.state("idle", stopReason="error", error=error)
+
+    async with connected(script, version) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("go") as turn:
+            async for _update in turn:
+                await turn.cancel()
+            reply = await turn.wait()
+        assert reply.stop_reason == "cancelled"
+        with pytest.raises(RequestFailed, match="broken"):
+            await session.ask("again")
+
+
+async def test_calls_of_a_cancelled_v1_turn_end_cancelled() -> None:
+    """Issue 14: v1 has no such status, and some agents leave such calls pending for ever."""
+
+    def call(name: str, status: str) -> Json:
+        return {"sessionUpdate": "tool_call", "toolCallId": name, "title": name, "status": status}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        first = await agent.begin_turn()
+        agent.update(call("earlier", "in_progress"))
+        agent.end_turn(first)
+        turn = await agent.begin_turn()
+        agent.update(call("done", "completed"))
+        agent.update(call("broken", "failed"))
+        agent.update(call("left", "pending"))
+        agent.update(call("stopped", "in_progress"))
+        await agent.expect("session/cancel")
+        agent.update({**call("stopped", "failed"), "sessionUpdate": "tool_call_update"})
+        agent.end_turn(turn, "cancelled")
+
+    async with connected(script) as (client, _):
+        session = await client.new_session()
+        await session.ask("first")
+        seen: list[tuple[str, str]] = []
+        async with session.prompt("second") as turn:
+            async for update in turn:
+                assert update.kind == "tool_call"
+                seen.append((update.item.tool_call_id, update.item.status))
+                if update.item.tool_call_id == "stopped" and not update.item.cancelled:
+                    await turn.cancel()
+        assert seen[-2:] == [("stopped", "cancelled"), ("left", "cancelled")]
+        assert {one.tool_call_id: one.status for one in session.transcript.tool_calls} == {
+            "earlier": "in_progress",
+            "done": "completed",
+            "broken": "failed",
+            "left": "cancelled",
+            "stopped": "cancelled",
+        }

@@ -206,5 +206,8 @@ async def test_it(acp_judge):
     assert await acp_judge(AGENT, only=["V1-INIT-*"]) == []
     broken = await acp_judge([*AGENT, "V1-INIT-10"], only=["V1-INIT-10"])
     assert [one.partition(":")[0] for one in broken] == ["V1-INIT-10"]
+    # Issue 13: what was not judged is not conformant.
+    left = await acp_judge(AGENT, only=["V1-ELIC-11"], scenario="none")
+    assert left == ["V1-ELIC-11: not exercised: the scenario has no prompt for 'secret'"]
 """,
     )

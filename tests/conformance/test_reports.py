@@ -10,7 +10,7 @@ from accord.conformance.check import Finding, check
 from accord.conformance.reports.documents import as_json, as_junit
 from accord.conformance.reports.page import as_html
 from accord.conformance.reports.plain import plain
-from accord.conformance.reports.terminal import table
+from accord.conformance.reports.terminal import summary, table
 from accord.conformance.running import CheckRun
 from accord.conformance.verdicts import Report, results
 from accord.conformance.wire import Frame
@@ -37,7 +37,7 @@ def hostile() -> Report:
 
 def test_nothing_that_a_program_sent_reaches_the_terminal_unescaped() -> None:
     """Issue: the agents under test may be hostile."""
-    text = "\n".join(table(hostile(), everything=True))
+    text = "\n".join([*summary(hostile()), *table(hostile())])
     assert all(letter.isprintable() or letter == "\n" for letter in text)
     assert "⟨U+001B⟩]0;owned⟨U+0007⟩" in text
     text.encode("utf-8")
@@ -45,18 +45,19 @@ def test_nothing_that_a_program_sent_reaches_the_terminal_unescaped() -> None:
 
 def test_a_failure_says_what_was_sent_what_came_and_how_to_see_it_again() -> None:
     """Issue: for each failure what was sent, what came, what the rule says, how to see it again."""
-    lines = list(table(hostile()))
+    lines = list(summary(hostile()))
     text = "\n".join(lines)
     assert "V1-GEN-01 (MUST, mandatory): All that is sent" in text
     assert "accord check --only V1-GEN-01 --protocol 2 --faults -- agent" in text
-    assert "NOT conformant. 1 passed, 2 failed (1 of them advice), 1 skipped" in lines[-1]
-    assert "advice" in next(line for line in lines if line.startswith("V1-INIT-05"))
-    assert "V1-LOAD-03  " not in text
+    assert "NOT conformant. 1 passed, 1 failed, 1 with advice, 1 skipped" in lines[0]
+    assert text.index("V1-GEN-01 (") < text.index("V1-INIT-05 (")
+    rows = list(table(hostile()))
+    assert "advice" in next(line for line in rows if line.startswith("V1-INIT-05"))
 
 
 def test_colours_are_the_only_escapes_that_are_ours() -> None:
     """Ours: a verdict is seen at a glance."""
-    text = "\n".join(table(hostile(), colour=True))
+    text = "\n".join([*summary(hostile(), colour=True), *table(hostile(), colour=True)])
     assert "\x1b[31m" in text
     assert "\x1b]" not in text
 
@@ -91,6 +92,59 @@ def test_the_junit_report_is_xml_and_counts_what_binds() -> None:
     root = ET.fromstring(as_junit([hostile()]).encode())
     [suite] = root
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "1", "2")
+
+
+def quiet() -> Report:
+    """A run in which nothing failed, and two rules that apply were not judged."""
+    findings = (
+        Finding("V1-GEN-01", "pass"),
+        Finding("V1-INIT-11", "not_exercised", "no prompt"),
+        Finding(
+            "V1-LOAD-03", "not_exercised", f"no prompt in /tmp/accord-check-abcd1234/work {EVIL}"
+        ),
+    )
+    runs = (CheckRun(one, findings, 0.25),)
+    judged = ["V1-GEN-01", "V1-INIT-04", "V1-LOAD-03", "V1-ELIC-20", "V1-PROMPT-13"]
+    found = results(
+        rules.load(), judged, runs, excuse=lambda rule: "no forms" if "ELIC" in rule.id else ""
+    )
+    return Report(("agent",), "agent", "1", found, runs, 1.0)
+
+
+def test_an_incomplete_run_says_so_first_then_what_is_missing_in_groups() -> None:
+    """Issue 13: the verdict first, with the number, and the way to exercise the rest."""
+    lines = list(summary(quiet()))
+    assert lines[0].startswith(
+        "agent, version 1: INCOMPLETE. 2 of 3 binding rules that apply could not be judged. 1 pass"
+    )
+    text = "\n".join(lines)
+    assert (
+        "needed for a verdict (2):\n  nothing showed it: V1-INIT-04\n  no prompt in …/work" in text
+    )
+    assert "--scenario FILE" in text
+    assert "not needed (2):\n  no forms: V1-ELIC-20\n  cannot be seen from outside: 1 rules" in text
+    assert all(letter.isprintable() or letter == "\n" for letter in text)
+
+
+def test_every_report_says_that_a_run_is_incomplete() -> None:
+    """Issue 13: the JSON, JUnit and HTML reports have the three verdicts."""
+    made = json.loads(as_json([quiet()]))
+    assert (made["verdict"], made["conformant"]) == ("incomplete", False)
+    assert made["runs"][0]["unjudged"] == ["V1-INIT-04", "V1-LOAD-03"]
+    needed = {one["id"]: one.get("needed") for one in made["results"]}
+    assert needed == {
+        "V1-GEN-01": None, "V1-INIT-04": True, "V1-LOAD-03": True, "V1-PROMPT-13": False,
+        "V1-ELIC-20": False,
+    }  # fmt: skip
+    assert json.loads(as_json([quiet(), hostile()]))["verdict"] == "not conformant"
+    [suite] = ET.fromstring(as_junit([quiet()]).encode())
+    assert (suite.get("errors"), suite.get("failures")) == ("1", "0")
+    [error] = suite.findall("testcase[@name='verdict']/error")
+    assert "2 of 3" in error.get("message", "")
+    page = as_html([quiet()])
+    assert '<span class="other">incomplete</span>' in page
+    assert "<script" not in page
+    assert "nothing showed it: V1-INIT-04" in page
 
 
 def test_text_is_made_plain_and_short() -> None:

@@ -16,7 +16,7 @@ from accord.conformance.judging import NoSuchRule, Wishes, select, unable
 from accord.conformance.program import NotStarted
 from accord.conformance.running import CheckRun, run_check, run_checks
 from accord.conformance.verdicts import Report, results
-from accord.conformance.wire import Frame, NotReady, Unanswered
+from accord.conformance.wire import Frame, Gone, NotReady, Unanswered
 
 RULES = ("V1-INIT-04", "V1-INIT-06")
 
@@ -106,6 +106,56 @@ async def test_a_program_that_answers_nothing_is_asked_once() -> None:
     assert {verdict for run in runs[:-1] for verdict in verdicts(run)} == {"not_exercised"}
 
 
+async def test_what_is_basic_is_checked_first_and_told_when_it_begins() -> None:
+    """Issue 13: progress from the first second, and what depends on a failed rule comes later."""
+
+    @check(*RULES)
+    async def usual(stage: Empty) -> None:
+        stage.judge.passed(*RULES)
+
+    @check(*RULES, basic=True)
+    async def first(stage: Empty) -> None:
+        stage.judge.passed(*RULES)
+
+    begun: list[str] = []
+    over: list[str] = []
+    runs = await run_checks(
+        [usual, first, usual],
+        [],
+        open_stage,
+        at_once=1,
+        began=lambda one: begun.append(one.name),
+        done=lambda run: over.append(run.check.name),
+    )
+    assert begun[0].endswith("first")
+    assert [run.check for run in runs] == [usual, first, usual]
+    assert over == begun
+
+
+async def test_a_run_begins_nothing_after_its_time() -> None:
+    """Issue 13: bounded in time, as a whole too."""
+    checks = [failing(AssertionError("begun"))] * 3
+    runs = await run_checks(checks, [], open_stage, run_seconds_max=0)
+    assert {one.said for run in runs for one in run.findings} == {
+        "the 0 s for the whole run were over"
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(Unanswered("slow"), "not_exercised"), (Gone("it ended"), "fail"), (KeyError("x"), "fail")],
+)
+async def test_a_prompt_that_is_only_tried_promises_nothing(
+    error: Exception, expected: str
+) -> None:
+    """Issue 13: an agent whose model did something else is not judged by it."""
+    plain = failing(error)
+    tried = Check(plain.name, plain.rules, plain.role, plain.version, plain.run, "edit")
+    assert verdicts(await run_check(tried, [], open_stage, tries=True))[0] == expected
+    assert verdicts(await run_check(tried, [], open_stage))[0] == "fail"
+    assert verdicts(await run_check(plain, [], open_stage, tries=True))[0] == "fail"
+
+
 async def test_a_program_that_cannot_be_started_ends_the_run() -> None:
     """Ours: it would fail every rule for the same reason."""
 
@@ -135,22 +185,36 @@ def report(verdict: str, **changes: Any) -> Report:
     for rule in one.rules:
         note[verdict](rule)
     runs = (CheckRun(one, tuple(judge.found.values()), 0.1),)
-    baseline = changes.pop("baseline", frozenset())
-    found = results(rules.load(), one.rules, runs, baseline=baseline)
+    given = {key: changes.pop(key) for key in ("baseline", "excuse", "asked") if key in changes}
+    found = results(rules.load(), one.rules, runs, **given)
     return Report(("agent",), "agent", "1", found, runs, 0.1, **changes)
 
 
 def test_only_binding_failures_count() -> None:
     """Issue: conformant, with tiers, a baseline and `--require-all`."""
-    assert report("pass").conformant
-    assert report("skipped").conformant
-    assert report("not_exercised").conformant
-    assert not report("not_exercised", require_all=True).conformant
-    assert not report("fail").conformant
-    assert report("fail", baseline=frozenset({"V1-INIT-04"})).conformant
+    assert report("pass").conclusion == "conformant"
+    assert report("not_exercised", require_all=True).conclusion == "not conformant"
+    assert report("fail").conclusion == "not conformant"
+    assert report("fail", baseline=frozenset({"V1-INIT-04"})).conclusion == "conformant"
     advice = report("fail").results[1]
     assert advice.rule.id == "V1-INIT-05"
     assert not report("fail").counts_against(advice)
+
+
+@pytest.mark.parametrize("verdict", ["not_exercised", "skipped"])
+def test_where_nothing_was_judged_there_is_no_verdict(verdict: str) -> None:
+    """Issue 13: `--only V1-CANCEL-05` with nothing judged said conformant."""
+    assert report(verdict).conclusion == "incomplete"
+    assert not report(verdict).conformant
+
+
+def test_what_applies_and_was_not_judged_is_counted() -> None:
+    """Issue 13: incomplete, with the number."""
+    assert [one.rule.id for one in report("not_exercised").unjudged] == ["V1-INIT-04"]
+    excused = report("not_exercised", excuse=lambda rule: "it does not do this")
+    assert excused.unjudged == ()
+    asked = report("not_exercised", asked=frozenset({"V1-INIT-05"}), excuse=lambda rule: "no")
+    assert [one.rule.id for one in asked.unjudged] == ["V1-INIT-05"]
 
 
 def test_only_the_checks_of_the_asked_rules_run() -> None:

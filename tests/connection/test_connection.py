@@ -241,24 +241,64 @@ async def test_the_depth_is_a_limit_of_the_connection() -> None:
         assert (await peer.answer("deep"))["error"]["code"] == -32600
 
 
-async def test_batches_are_an_option_and_answered_in_one_frame() -> None:
-    """Issue: off by default."""
+@pytest.mark.parametrize("options", [{"accept_batches": True}, {}])
+async def test_batches_are_v2s_or_an_option_and_answered_in_one_frame(
+    options: dict[str, Any],
+) -> None:
+    """Spec: in v1 refused whole, unless a program wants them."""
     role = Role()
     role.methods["echo"] = lambda request: bytes(request.params)
     batch = b'[{"jsonrpc":"2.0","id":1,"method":"echo","params":{}},1]\n'
     async with connected(role) as (_, peer):
         peer.transport.write(batch)
         assert (await peer.answer(None))["error"]["code"] == -32600
-    answers: list[Any] = []
-    async with connected(role, accept_batches=True) as (_, peer):
-        peer.data_received = answers.append  # type: ignore[method-assign, assignment]
-        peer.transport.write(batch)
-        peer.request(2, "echo")
-        with anyio.fail_after(SECONDS):
-            while b'"id":2' not in b"".join(answers):
-                await anyio.lowlevel.checkpoint()
-    array = to_python(b"".join(answers).split(b"\n")[0])
+    async with connected(role, **options) as (connection, peer):
+        if not options:
+            connection.peer.set_version(2)
+        lines = await lines_until(peer, b'"id":2', batch, echo(2))
+    array = to_python(lines[0])
     assert sorted(str(one["id"]) for one in array) == ["1", "None"]
+
+
+async def test_what_follows_an_answer_follows_the_array_that_it_goes_with() -> None:
+    """Ours: nothing is told of what the peer cannot know yet, and a failure harms nobody."""
+    role = Role()
+    go_on = anyio.Event()
+    role.methods["echo"] = lambda request: bytes(request.params)
+
+    async def last() -> bytes:
+        await go_on.wait()
+        return b"{}"
+
+    def first(request: IncomingRequest) -> bytes:
+        request.on_answered = lambda: connection.post("behind", b"{}")
+        return b"{}"
+
+    role.methods["first"], role.methods["last"] = first, lambda request: last
+    entries = b'{"jsonrpc":"2.0","id":1,"method":"first"},{"jsonrpc":"2.0","id":2,"method":"last"}'
+    async with connected(role, accept_batches=True) as (connection, peer):
+        await lines_until(peer, b'"id":3', b"[" + entries + b"]\n", echo(3))
+        go_on.set()
+        lines = await lines_until(peer, b'"behind"')
+    assert [b"behind" in line for line in lines] == [False, True]
+    assert len(to_python(lines[0])) == 2
+
+
+def echo(request_id: int) -> bytes:
+    """A request that is answered at once."""
+    return b'{"jsonrpc":"2.0","id":%d,"method":"echo","params":{}}\n' % request_id
+
+
+async def lines_until(peer: Any, wanted: bytes, *sent: bytes) -> list[bytes]:
+    """Send this and read lines until one has what is wanted."""
+    read: list[bytes] = []
+    peer.data_received = read.append
+    for one in sent:
+        peer.transport.write(one)
+    with anyio.fail_after(SECONDS):
+        while wanted not in b"".join(read):
+            await anyio.lowlevel.checkpoint()
+    return b"".join(read).splitlines()
 
 
 async def test_null_params_of_a_request_are_none() -> None:

@@ -179,6 +179,10 @@ class Turns(Peer):
         self.say(session, "I looked around.")
         yield from ()
 
+    def do_stream(self, session: Json, _rest: str) -> Work:
+        self.say(session, "The sea is wide and it is deep. " * 10)
+        yield from ()
+
     def do_fail(self, session: Json, _rest: str) -> Work:
         call = self.open_call(session, "Break", "other")
         self.progress(session, call, "in_progress")

@@ -143,10 +143,23 @@ class AgentV2(TurnsV2, AgentV1):
         if start is not None and (not isinstance(start, dict) or start.get("type") != "start"):
             raise bad_params("no such place to replay from")
         if start is not None:
-            for update in session["history"]:
+            for update in self.replayed(session):
                 self.notify("session/update", {"sessionId": session["id"], "update": update})
         self.tell_state(session)
         return self.setup(session)
+
+    def replayed(self, session: Json) -> list[Json]:
+        """The history, each message set to nothing before its pieces."""
+        updates: list[Json] = []
+        begun: set[str] = set()
+        for update in session["history"]:
+            name = update.get("messageId", "")
+            if update["sessionUpdate"] == "agent_message_chunk" and name not in begun:
+                whole = {"sessionUpdate": "agent_message", "messageId": name, "content": []}
+                updates.append(whole)
+                begun.add(name)
+            updates.append(update)
+        return updates
 
     def request_session_close(self, params: Json) -> Json:
         name = params.get("sessionId")

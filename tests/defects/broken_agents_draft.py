@@ -157,7 +157,13 @@ class ReadsOutside(Agent):
 @breaks("D26-25")
 class WantsAbsoluteNames(Agent):
     def read(self, session: Json, name: str) -> str:
-        return super().read(session, name) if name.startswith("/") else "what?"
+        if name.startswith("/"):
+            return super().read(session, name)
+        where = next(key for key, value in self.sessions.items() if value is session)
+        self.tell(where, "tool_call", id="read", tool="read", input={}, status="pending")
+        for status in ("in_progress", "failed"):
+            self.tell(where, "tool_call_update", id="read", status=status)
+        return "what?"
 
 
 @breaks("D26-28")

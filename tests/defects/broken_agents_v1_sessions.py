@@ -38,11 +38,19 @@ class LooksInOtherRootsFirst(AgentV1):
                 self.update(session, "agent_message_chunk", content=text, messageId="other")
 
 
+class Fails(AgentV1):
+    """Can say no by a tool call."""
+
+    def fail(self, session: Json, why: str) -> None:
+        self.progress(session, self.open_call(session, "Read", "read"), "failed")
+        self.say(session, why)
+
+
 @breaks("V1-SESS-05")
-class CannotReadInItsFolder(AgentV1):
+class CannotReadInItsFolder(Fails):
     def do_read(self, session: Json, rest: str) -> Work:
         if rest == "notes.txt" and session["roots"][1:]:
-            self.say(session, "I cannot read it.")
+            self.fail(session, "I cannot read it.")
             return
         yield from super().do_read(session, rest)
 
@@ -74,10 +82,10 @@ class TakesRelativeRoots(AgentV1):
 
 
 @breaks("V1-SESS-12")
-class KnowsItsFolderOnly(AgentV1):
+class KnowsItsFolderOnly(Fails):
     def do_read(self, session: Json, rest: str) -> Work:
         if rest.startswith("/") and not rest.startswith(session["roots"][0]):
-            self.say(session, "That is not in my folder.")
+            self.fail(session, "That is not in my folder.")
             return
         yield from super().do_read(session, rest)
 
@@ -252,6 +260,18 @@ class HasNumbersAsCursors(AgentV1):
         page = super().request_session_list(params)
         if "nextCursor" in page:
             page["nextCursor"] = list(self.sessions).index(page["nextCursor"])
+        return page
+
+
+@breaks("V1-CLOSE-11")
+class ForgetsCursors(AgentV1):
+    used = False
+
+    def request_session_list(self, params: Json) -> Json:
+        page = super().request_session_list(params)
+        if params.get("cursor"):
+            self.used = not self.used
+            page["sessions"] = page["sessions"][self.used :]
         return page
 
 

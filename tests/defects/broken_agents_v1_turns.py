@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from tests.defects.agent_v1 import AgentV1
@@ -11,13 +12,18 @@ from tests.defects.wire import Json, Refused, Stopped, Task, Work, bad_params
 
 BROKEN = Catalogue()
 breaks = BROKEN.breaks
+# Later than the kit finds fast on any machine, and sooner than it gives up.
+LATE_SECONDS = 13.0
 
 
 @breaks("V1-CANCEL-04")
-class CancelsQuestionsOnly(AgentV1):
+class TakesItsTime(AgentV1):
     def notification_session_cancel(self, params: Json) -> None:
         if any(task.asked is not None for task in self.session(params)["turns"]):
             super().notification_session_cancel(params)
+        else:
+            later = super().notification_session_cancel
+            threading.Timer(LATE_SECONDS, later, (params,)).start()
 
 
 @breaks("V1-CANCEL-05")
@@ -177,7 +183,18 @@ class GoesBack(AgentV1):
     def do_tool(self, session: Json, rest: str) -> Work:
         yield from super().do_tool(session, rest)
         calls = [one["toolCallId"] for one in session["history"] if "toolCallId" in one]
-        self.progress(session, calls[-1], "in_progress")
+        for status in ("in_progress", "completed"):
+            self.progress(session, calls[-1], status)
+
+
+@breaks("V1-TOOL-14")
+class LeavesCallsOpen(AgentV1):
+    def progress(self, session: Json, call: str, status: str, **fields: Any) -> None:
+        if status != "completed" or "content" not in fields:
+            super().progress(session, call, status, **fields)
+
+    def settle(self, session: Json) -> None:
+        session["open"].clear()
 
 
 @breaks("V1-GEN-07")

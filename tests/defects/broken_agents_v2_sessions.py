@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from tests.defects.agent_v2 import AgentV2
+from tests.defects.broken_agents_v1_turns import LATE_SECONDS
 from tests.defects.catalogue import Catalogue
 from tests.defects.wire import Call, Json, Refused, Task, Work, bad_params
 
@@ -170,6 +172,23 @@ class ConnectsTheFirstServer(AgentV2):
         super().connect(session, servers[:1])
 
 
+@breaks("V2-SESS-27")
+class ReplaysPiecesOnly(AgentV2):
+    def replayed(self, session: Json) -> list[Json]:
+        return list(session["history"])
+
+
+@breaks("V2-SESS-28")
+class NamesUserMessagesAnew(AgentV2):
+    def replayed(self, session: Json) -> list[Json]:
+        return [
+            {**one, "messageId": f"again-{one['messageId']}"}
+            if one["sessionUpdate"] == "user_message"
+            else one
+            for one in super().replayed(session)
+        ]
+
+
 @breaks("V2-CFG-01")
 class NeedsNoType(AgentV2):
     def request_session_set_config_option(self, params: Json) -> Json:
@@ -212,11 +231,14 @@ class HasNamelessPlans(AgentV2):
 
 
 @breaks("V2-CANCEL-02")
-class CancelsQuestionsOnly(AgentV2):
+class TakesItsTime(AgentV2):
     def notification_session_cancel(self, params: Json) -> None:
         work = self.session(params)["work"]
         if work is not None and work.asked is not None:
             super().notification_session_cancel(params)
+        else:
+            later = super().notification_session_cancel
+            threading.Timer(LATE_SECONDS, later, (params,)).start()
 
 
 class Cancelled(AgentV2):

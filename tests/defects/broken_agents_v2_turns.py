@@ -218,11 +218,11 @@ class ReusesTerminals(AgentV2):
 
 
 @breaks("V2-UPS-16")
-class ShowsNoCommand(AgentV2):
-    def show_terminal(self, session: Json, command: str) -> str:
-        name = self.terminal_id()
-        self.update(session, "terminal_update", terminalId=name, cwd=session["roots"][0])
-        return name
+class ShowsARelativeFolder(AgentV2):
+    def update(self, session: Json, what: str, **fields: Any) -> None:
+        if what == "terminal_update" and "cwd" in fields:
+            fields["cwd"] = "here"
+        super().update(session, what, **fields)
 
 
 @breaks("V2-UPS-18")

@@ -5,8 +5,10 @@ Where the rule is the same as in v1, the override is the same.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from tests.defects import batches
 from tests.defects import broken_agents_v1_logins as v1_logins
 from tests.defects import broken_agents_v1_reports as v1_reports
 from tests.defects import broken_agents_v1_wire as v1_wire
@@ -32,7 +34,9 @@ for _rule in ("TR-STDIO-08", "LIM-01"):
 breaks("V1-PROV-01")(as_in_v1(v1_logins.HasHiddenProviders))
 for _rule in ("V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-18", "V1-ELIC-24"):
     breaks(_rule)(as_in_v1(v1_reports.BROKEN[_rule]))
-breaks("V2-GEN-06")(as_in_v1(v1_wire.ProcessesArrays))
+breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
+for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
+    breaks(_rule)(as_in_v1(batches.WRONG[_rule]))
 breaks("V2-INIT-05")(as_in_v1(v1_wire.ServesBeforeInitialize))
 
 
@@ -105,8 +109,27 @@ class ServesVersionTwoOnly(AgentV2):
         return super().request_initialize(params)
 
 
+@breaks("TR-BATCH-08")
+class BatchesTerminals(AgentV2):
+    def do_edit(self, session: Json, rest: str) -> Work:
+        name = self.show_terminal(session, "ls")
+        update = {"sessionUpdate": "terminal_update", "terminalId": name, "command": "ls"}
+        params = {"sessionId": session["id"], "update": update}
+        call = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+        self.write(json.dumps([call, call]).encode() + b"\n")
+        yield from super().do_edit(session, rest)
+
+
 @breaks("V2-GEN-07")
 class TakesTextWithoutText(AgentV2):
+    def request_session_prompt(self, params: Json) -> Work:
+        if params.get("prompt") == [{"type": "text"}]:
+            params = {**params, "prompt": [{"type": "text", "text": "hello"}]}
+        return super().request_session_prompt(params)
+
+
+@breaks("V1-EXT-07")
+class RefusesWithoutItsCode(AgentV2):
     def check_prompt(self, blocks: Any) -> None:
         if blocks == [{"type": "text"}]:
             raise Refused(-32603, "Internal error")

@@ -94,7 +94,7 @@ class EndsOnUnknownUpdates(ClientV1):
 @breaks("V1-EXT-02")
 class EndsOnForeignMetadata(ClientV1):
     def notification_session_update(self, params: Json) -> None:
-        self.ended = self.ended or "traceparent" in params["update"].get("_meta", {})
+        self.ended = self.ended or "accord.check" in params["update"].get("_meta", {})
         super().notification_session_update(params)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
+from tests.defects import batches
 from tests.defects import broken_clients_v1_wire as v1_wire
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import IMAGE
@@ -26,9 +28,20 @@ SAME = (
 )  # fmt: skip
 for _rule in SAME:
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
-breaks("V2-GEN-06")(as_in_v1(v1_wire.ProcessesArrays))
+breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
+for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
+    breaks(_rule)(as_in_v1(batches.WRONG[_rule]))
 breaks("V2-INIT-04")(as_in_v1(v1_wire.SpeaksEveryVersion))
 breaks("V2-SESS-01")(as_in_v1(v1_wire.OpensASessionFirst))
+
+
+@breaks("TR-BATCH-07")
+class BatchesItsPrompt(ClientV2):
+    def send(self, message: Json) -> None:
+        if message.get("method") == "session/prompt":
+            self.write(json.dumps([{"jsonrpc": "2.0", **message}]).encode() + b"\n")
+        else:
+            super().send(message)
 
 
 @breaks("V2-GEN-01")

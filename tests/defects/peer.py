@@ -1,7 +1,7 @@
-"""Starts a peer of this folder: `peer.py agent|client VERSION [RULE|extras] [STEP...]`.
+"""Starts a peer of this folder: `peer.py agent|client VERSION [RULE|odd-NAME|extras] [STEP...]`.
 
 Without a rule it is the correct one (with `extras` all that it may have), with a rule the one that
-breaks that rule.
+breaks that rule, with `odd-` and a name one of odd_agents.py or odd_clients.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 def main(side: str, version: str, *words: str) -> None:
     first = words[0] if words else ""
-    if "-" in first:
+    if first.startswith("odd-"):
+        made = importlib.import_module(f"tests.defects.odd_{side}s").ODD[first].peer
+    elif "-" in first:
         catalogue = importlib.import_module("tests.defects.catalogue")
         made = catalogue.broken(side, version, first)
     elif version == "draft" and side == "client":

@@ -73,3 +73,14 @@ def test_what_is_not_understood_allows_nothing(tmp_path: Path, text: str, said: 
     """Ours: a misspelled condition would make an approval wider."""
     with pytest.raises(ConfigError, match=said):
         load_policy(_write(tmp_path, text))
+
+
+def test_where_the_folder_is_not_known_only_what_allows_is_left_out(tmp_path: Path) -> None:
+    """Issue 12: a session that nobody opened gets no rights of a folder, and all of its limits."""
+    file = tmp_path / "permissions.toml"
+    effects = ("allow", "ask", "reject")
+    rules = [f'[[rule]]\neffect = "{one}"\nworkspace = "/w"\n' for one in effects]
+    file.write_text("".join([*rules, '[[rule]]\neffect = "allow"\nkind = "read"\n']))
+    policy = load_policy(file)
+    assert policy is not None
+    assert [rule.effect for rule in policy.rules_in(None)] == ["ask", "reject", "allow"]

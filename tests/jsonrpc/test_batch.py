@@ -1,4 +1,4 @@
-"""Arrays of messages: refused by default, processed behind the option."""
+"""Arrays of messages: refused in v1, processed in v2 and behind the option."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from accord.errors import LocalProtocolError
 from accord.jsonrpc import (
     Batch,
     CallAnswered,
@@ -34,11 +35,10 @@ def parsed(frame: bytes | None) -> Any:
     return json.loads(frame)
 
 
-@pytest.mark.rule("V1-GEN-14", "V2-GEN-06")
-@pytest.mark.parametrize("null_ids_allowed", [True, False])
-def test_an_array_is_answered_once_and_has_no_effect(null_ids_allowed: bool) -> None:
-    """Both versions: one -32600 with id null each, and then a normal request works."""
-    peer = Peer(null_ids_allowed=null_ids_allowed)
+@pytest.mark.rule("V1-GEN-14")
+def test_in_v1_an_array_is_answered_once_and_has_no_effect() -> None:
+    """V1: one -32600 with id null each, and then a normal request works."""
+    peer = Peer()
     for entries in ([], [REQUEST % 1], [NOTIFICATION], [REQUEST % 1, NOTIFICATION, b"5"]):
         event = peer.receive(b"[" + b",".join(entries) + b"]")
         assert isinstance(event, FrameRejected)
@@ -46,6 +46,61 @@ def test_an_array_is_answered_once_and_has_no_effect(null_ids_allowed: bool) -> 
         assert (answer["id"], answer["error"]["code"]) == (None, -32600)
     assert peer.unanswered_count == 0
     assert isinstance(peer.receive(REQUEST % 1), RequestReceived)
+
+
+@pytest.mark.rule("V2-GEN-06")
+def test_arrays_are_processed_from_the_agreement_on_v2_on() -> None:
+    """V2 pages: and no longer once v1 is agreed."""
+    peer = Peer()
+    assert isinstance(peer.receive(b"[" + REQUEST % 1 + b"]"), FrameRejected)
+    peer.set_version(2)
+    batch_of(peer, REQUEST % 1, NOTIFICATION)
+    assert [answer["id"] for answer in parsed(peer.answer(1, b"{}"))] == [1]
+    peer.set_version(1)
+    assert isinstance(peer.receive(b"[" + REQUEST % 1 + b"]"), FrameRejected)
+
+
+def test_an_array_behind_a_byte_order_mark_is_read() -> None:
+    """Ours: bad input is an event, never an exception."""
+    event = Peer(version=2).receive(b"\xef\xbb\xbf [" + NOTIFICATION + b"]")
+    assert isinstance(event, Batch)
+    assert event.entries == (NOTIFICATION,)
+
+
+def test_the_answers_of_a_batch_are_bounded_together() -> None:
+    """Ours: what does not fit into one frame is refused, and what is held has the same bound."""
+    peer = Peer(version=2, frame_bytes_max=2000)
+    batch_of(peer, REQUEST % 1, REQUEST % 2, REQUEST % 3)
+    batch_of(peer, REQUEST % 4, REQUEST % 5)
+    peer.receive(REQUEST % 6)
+    half = b'"' + b"x" * 600 + b'"'
+    assert peer.answer(1, half) == b""
+    with pytest.raises(LocalProtocolError, match="too long to be sent together"):
+        peer.answer(2, half)
+    with pytest.raises(LocalProtocolError, match="too long to be sent together"):
+        list(peer.answer_in_parts(4, half))
+    assert len(parsed(peer.answer(6, half))["result"]) == 600
+    assert peer.refuse(2, -32603, "y" * 900) == b""
+    array = peer.answer(3, b"{}")
+    assert len(array) <= 2000
+    assert ["error" in answer for answer in parsed(array)] == [False, True, False]
+    # The array is on its way, and its place is free.
+    assert peer.answer(4, half) == b""
+    assert len(parsed(peer.answer(5, half))) == 2
+
+
+def test_an_open_request_knows_whether_its_batch_is_answered() -> None:
+    """Ours: what belongs behind an answer waits for the array."""
+    peer = Peer(version=2)
+    batch_of(peer, REQUEST % 1, REQUEST % 2)
+    peer.receive(REQUEST % 3)
+    batch = peer.batch_of(1)
+    assert batch is not None
+    assert peer.batch_of(3) is None
+    peer.answer(1, b"{}")
+    assert batch.waiting_count == 1
+    peer.answer(2, b"{}")
+    assert batch.waiting_count == 0
 
 
 @pytest.mark.rule("TR-BATCH-02")
@@ -102,6 +157,21 @@ def test_each_bad_entry_has_its_own_error_and_the_others_run() -> None:
     answers = parsed(peer.answer(1, b"{}"))
     assert [answer["id"] for answer in answers] == [None] * 5 + [1]
     assert {answer["error"]["code"] for answer in answers[:5]} == {-32600}
+
+
+@pytest.mark.rule("TR-BATCH-06")
+@pytest.mark.parametrize(
+    "bad",
+    [b'{"jsonrpc":"2.0","id":5}', b'{"id":5,"method":5}', b'{"id":5,"method":"x","result":1}'],
+)
+def test_a_bad_entry_is_answered_without_its_id(bad: bytes) -> None:
+    """TR-BATCH-06: alone it would be answered with it."""
+    peer = Peer(version=2)
+    (answer,) = parsed(batch_of(peer, bad).answer)
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    alone = peer.receive(bad)
+    assert isinstance(alone, FrameRejected)
+    assert parsed(alone.answer)["id"] == 5
 
 
 @pytest.mark.rule("TR-BATCH-06")

@@ -227,7 +227,7 @@ def test_a_null_id_is_a_request_in_v1() -> None:
 def test_a_null_id_is_refused_once_v2_is_agreed() -> None:
     """V2: bad ids get -32600 with id null."""
     peer = Peer()
-    peer.null_ids_allowed = False
+    peer.set_version(2)
     for frame in (request(None), b'{"jsonrpc":"2.0","id":1.5,"method":"x"}'):
         answer = parsed(rejected(peer.receive(frame)).answer)
         assert (answer["id"], answer["error"]["code"]) == (None, -32600)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from accord.machine.groups import live_groups
-from tests.machine.lifeline import Lifeline
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -16,14 +14,6 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Both loops."""
     assert isinstance(request.param, str)
     return request.param
-
-
-@pytest.fixture
-def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
-    """A pipe that processes hold open as long as they live."""
-    line = Lifeline(tmp_path / "lifeline")
-    yield line
-    line.close()
 
 
 @pytest.fixture(autouse=True)

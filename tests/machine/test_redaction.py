@@ -158,3 +158,12 @@ def test_bearer_and_basic_are_words_of_a_sentence_too() -> None:
         *("Authorization: Bearer justaword", '"basic justaword"', "bearer " + "a" * 17),
     ):
         assert MARK in Redactor().text(secret), secret
+
+
+def test_the_title_of_a_command_is_one() -> None:
+    """Issue 12: agents name the call by its command, and a name is enough in a command."""
+    call = {"kind": "execute", "title": "`deploy --password abcdef`"}
+    assert Redactor().value(call)["title"] == f"`deploy --password {MARK}"
+    assert Redactor().by_form.value(call) == call
+    other = {"kind": "edit", "title": "Rename password: use passphrase"}
+    assert Redactor().value(other) == other

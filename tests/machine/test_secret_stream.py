@@ -102,6 +102,7 @@ def test_a_secret_is_caught_wherever_it_is_cut(secret: str, before: str, after: 
 
 
 @given(TEXTS)
+@example("Bearer abcdefgh:_")
 @settings(max_examples=200)
 def test_what_is_told_again_never_shows_more_than_in_the_end(text: str) -> None:
     """Ours: each look at the output of a command is a beginning of the last one, up to marks."""

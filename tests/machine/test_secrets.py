@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.machine.redaction import MARK, Redactor
-from accord.machine.secrets import names_secret
+from accord.machine.secrets import is_known_value, names_secret, secret_values
 
 SECRETS = [
     "curl -H 'Authorization: Bearer abcdef123456' https://example.org",
@@ -25,6 +25,15 @@ SECRETS = [
     "X-Api-Key: abcdef123456",
     "note: password=abcdef123456",
     "a=b token: abcdef123456",
+    "curl -H 'Authorization: token abcdef123456' https://example.org",
+    "curl -s -u me:abcdef https://example.org",
+    "sshpass -p abcdef ssh host",
+    "docker login -u me -p abcdef example.org",
+    "mysql -ume -pabcdef base",
+    "MYSQL_PWD=abcdef mysql base",
+    "use gsk_abcdef123456abcdef123456",
+    "use nvapi-abcdef123456-abcdef123456",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nabcdef",
 ]
 
 
@@ -50,6 +59,10 @@ def test_a_secret_is_replaced_and_the_rest_stays(text: str) -> None:
         "deploy --token-file /run/secrets/token --key-count 12",
         "TOKEN=$TOKEN deploy",
         "SSH_AUTH_SOCK=/run/user/1000/ssh-agent ssh host",
+        "docker run -u 1000:1000 -p 8080:80 image",
+        "curl -u $LOGIN:$REST https://example.org",
+        "OLDPWD=/home/me/work make",
+        "mkdir -p build",
     ],
 )
 def test_what_is_none_stays_as_it_is(text: str) -> None:
@@ -85,3 +98,21 @@ def test_by_form_alone_a_name_makes_nothing_secret(text: str, told: str) -> None
 def test_a_name_says_whether_its_value_is_secret(name: str, is_secret: bool) -> None:
     """Ours: variables, options, headers and keys of JSON have one rule."""
     assert names_secret(name) is is_secret
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_known"),
+    [
+        ("DB_PASSWORD", "correct-horse-battery-staple", True),
+        ("API_TOKEN", "ZqFsXabcdGHtRew", True),
+        ("API_TOKEN", "disabledforever", False),
+        ("SECRET_TOKEN", "/run/secrets/token", False),
+        ("GIT_CREDENTIAL_HELPER", "git-credential-manager", False),
+        ("EDITOR_NAME", "correct-horse-battery-staple", False),
+    ],
+)
+def test_a_value_of_the_environment_is_known(name: str, value: str, is_known: bool) -> None:
+    """docs/reference/secrets.md: secret variables; a password may be of letters alone."""
+    assert is_known_value(name, value) is is_known
+    shown = Redactor(secret_values({name: value})).text(f"it said {value} twice")
+    assert (value not in shown) is is_known

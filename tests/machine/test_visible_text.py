@@ -15,6 +15,7 @@ from accord.machine.visible_text import (
     LINE_END,
     MARKS_MAX,
     Mode,
+    VisibleMessages,
     VisibleOutput,
     visible,
     visible_json,
@@ -80,16 +81,24 @@ def test_an_exact_text_leaves_out_nothing_but_counted_blanks(text: str) -> None:
     assert lines == text.count("\n") + 1
 
 
+def test_many_line_ends_on_one_line_are_counted() -> None:
+    """Issue 12: 200 signs for line ends stood in what would be remembered."""
+    assert visible_line("ls" + "\n" * 200 + "rm") == "ls⟨200 line ends⟩rm"
+    assert visible_line("a\n\nb") == "a⏎⏎b"
+
+
 def _restored(shown: str) -> str:
     """What an exact line was made of."""
 
     def character(found: re.Match[str]) -> str:
         if found[3]:
-            return " " * int(found[3])
+            return {"spaces": " ", "line ends": "\n"}[found[4]] * int(found[3])
         return chr(int(found[1], 16)) * int(found[2] or 1)
 
     shown = shown.replace(LINE_END, "\n")
-    return re.sub("⟨U\\+([0-9A-F]+)(?: ×([0-9]+))?⟩|⟨([0-9]+) spaces⟩", character, shown)
+    return re.sub(
+        "⟨U\\+([0-9A-F]+)(?: ×([0-9]+))?⟩|⟨([0-9]+) (spaces|line ends)⟩", character, shown
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,10 +176,14 @@ def test_output_in_pieces_is_output_at_once(data: bytes, draw: st.DataObject) ->
     [
         (b"\x1b[1;31mred\x1b[0m\n", "\x1b[1;31mred\x1b[0m\n"),
         (b"10%\r20%\r\x1b[K100%\r\n", "10%\n20%\n100%\n"),
-        (
-            b"\x1b[8mhidden\x1b[28m \x1b[5mblink \x1b[38;5;8mgrey",
-            "hidden\x1b[28m blink \x1b[38;5;8mgrey",
-        ),
+        (b"\x1b[8mhidden\x1b[28m \x1b[5mblink", "hidden blink"),
+        # Issue 12: black on black, or the colour of some background, hid letters as well.
+        (b"\x1b[30;40ma\x1b[37;107mb\x1b[1;38;5;31;4mc\x1b[0m", "ab\x1b[1;4mc\x1b[0m"),
+        (b"\x1b[38;2;1;1;31ma\x1b[48:2::1:1:1mb\x1b[38mc\x1b[38;7m", "abc"),
+        (b"\x1b[031mred\x1b[m", "\x1b[31mred\x1b[0m"),
+        # Issue 12: what the agent had switched on stayed on after the command.
+        (b"\x1b[31mred", "\x1b[31mred\x1b[0m"),
+        (b"\x1b[0;31mred\n", "\x1b[0;31mred\n\x1b[0m"),
         (b"\x1b]0;title\x07\x1b[2J", "⟨U+001B⟩]0;title⟨U+0007⟩⟨U+001B⟩[2J"),
         (b"\x1b]52;c;eA==\x07", "⟨U+001B⟩]52;c;eA==⟨U+0007⟩"),
     ],
@@ -179,6 +192,19 @@ def test_of_what_a_program_prints_colours_stay(data: bytes, shown: str) -> None:
     """Issue 12: stderr of agents that is passed on to a terminal is cleaned."""
     output = VisibleOutput()
     assert output.feed(data) + output.finish() == shown
+
+
+@given(st.text(), st.data())
+def test_messages_for_a_terminal_keep_their_values(text: str, draw: st.DataObject) -> None:
+    """Issue 12: a terminal obeys nothing of a message, and a program reads the same from it."""
+    value = {"a": text.encode("utf-8", "replace").decode()}
+    data = json.dumps(value, ensure_ascii=False, separators=(",\r", ":\t")).encode()
+    at = draw.draw(st.integers(0, len(data)))
+    messages = VisibleMessages()
+    shown = (messages.feed(data[:at]) + messages.feed(data[at:])).decode()
+    assert json.loads(shown) == value
+    assert not unseen(shown.replace("\t", ""))
+    assert "\\u001b" in VisibleMessages().feed(b"no json \x1b[2J").decode()
 
 
 @pytest.mark.parametrize(

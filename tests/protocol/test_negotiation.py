@@ -13,6 +13,7 @@ from accord.protocol.negotiation import (
     Initialization,
     Refused,
     asked_version,
+    in_v1_keys,
     judge_answer,
     judge_request,
     looks_like_draft,
@@ -107,6 +108,33 @@ def test_row_5_capabilities_alone_mean_the_draft(
     """dialect 1.1 row 5."""
     params = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": INFO}
     assert judged(params) == ("draft", 1)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("more", [{}, {"capabilities": {}}, {"capabilities": {"fs": {"read": 1}}}])
+def test_row_5a_info_means_a_client_of_v2_that_asks_for_v1(
+    version: int, more: dict[str, Any]
+) -> None:
+    """dialect 1.1 row 5a: the draft has no `info`."""
+    params = {"protocolVersion": version, "info": INFO, **more}
+    assert judged(params) == ("v1", 1)
+    moved = in_v1_keys(params)
+    assert moved["clientInfo"] == INFO
+    assert moved.get("clientCapabilities") == more.get("capabilities")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"protocolVersion": 1, "clientCapabilities": {}, "capabilities": {"x": 1}, "info": INFO},
+        {"protocolVersion": 1, "info": "editor 1", "capabilities": [1]},
+        {"protocolVersion": 2, "info": INFO, "capabilities": {}},
+        {"protocolVersion": "1", "info": INFO, "capabilities": {}},
+    ],
+)
+def test_keys_are_moved_for_version_1_alone_and_never_over_v1s(params: dict[str, Any]) -> None:
+    """dialect 1.1 rows 4 and 6, and what an endpoint without v2 does with newer versions."""
+    assert in_v1_keys(params) == params
 
 
 @pytest.mark.parametrize(

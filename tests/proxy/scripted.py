@@ -44,6 +44,7 @@ class End:
         self.transport = transport
         self.frames: list[Json] = []
         self.unread: list[Json] = []
+        self._arrays: list[list[Json]] = []
         self.over: Ended | None = None
         self.inside = False
         self._text = b""
@@ -55,6 +56,9 @@ class End:
         *lines, self._text = (self._text + data).split(b"\n")
         for line in lines:
             message = json.loads(line)
+            if isinstance(message, list):
+                self._arrays.append(message)
+                continue
             self.frames.append(message)
             answer = self.on_request(message) if "method" in message else None
             if answer is not None:
@@ -84,6 +88,14 @@ class End:
                         return message
                 self._news = anyio.Event()
                 await self._news.wait()
+
+    async def arrays(self, count: int) -> list[list[Json]]:
+        """So many arrays, as soon as they are there."""
+        with anyio.fail_after(SECONDS):
+            while len(self._arrays) < count:
+                self._news = anyio.Event()
+                await self._news.wait()
+        return self._arrays
 
     async def method(self, name: str) -> Json:
         return await self.take(lambda message: message.get("method") == name)

@@ -39,7 +39,7 @@ def test_a_call_that_changes_while_the_user_is_asked_covers_nothing(
     calls.told({"toolCallId": "c", **after})
     if is_back:
         calls.told({"toolCallId": "c", **before})
-    allowed()
+    allowed(True)
     for command in ("ls", "make"):
         params = {"sessionId": "s", "command": command, "cwd": str(tmp_path)}
         assert not calls.covers("terminal/create", params)
@@ -50,7 +50,7 @@ def test_a_call_that_only_goes_on_is_covered_once(tmp_path: Path) -> None:
     calls = SessionApprovals(str(tmp_path))
     allowed = calls.asked({"toolCallId": "c", "kind": "execute", "title": "Shell", **shows("ls")})
     calls.told({"toolCallId": "c", "status": "in_progress"})
-    allowed()
+    allowed(True)
     calls.told({"toolCallId": "c", "rawInput": {"command": "ls"}})
     params = {"sessionId": "s", "command": "ls", "cwd": str(tmp_path)}
     assert calls.covers("terminal/create", params)
@@ -62,6 +62,6 @@ def test_a_yes_to_a_command_covers_no_file_that_the_call_shows(tmp_path: Path) -
     calls = SessionApprovals(str(tmp_path))
     hook = str(tmp_path / ".git" / "hooks" / "pre-commit")
     call = {"toolCallId": "c", "kind": "execute", "title": "echo", "rawInput": {"command": "echo"}}
-    calls.asked({**call, **changes(hook)})()
+    calls.asked({**call, **changes(hook)})(True)
     params = {"sessionId": "s", "path": hook, "content": "x"}
     assert not calls.covers("fs/write_text_file", params)

@@ -344,3 +344,34 @@ async def test_proxies_may_say_their_last_word_when_the_agent_has_gone() -> None
         assert heard == [{"of": "two", "way": ["one"]}, {"of": "one"}]
         await settled(lambda: outcomes)
     assert outcomes[0].failed is not None
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_what_is_asked_while_a_chain_ends_is_answered_with_the_reason(steps: int) -> None:
+    """Ours: a proxy that ends with its chain is not the one that is to blame."""
+    agent = Raw("agent")
+    async with chain(in_process(lambda: adding("one")), agent.component) as (client, outcomes):
+        await (await agent.now()).transport.aclose()
+        for _ in range(steps):
+            await anyio.lowlevel.checkpoint()
+        client.request("i", "initialize", INIT)
+        await settled(lambda: outcomes)
+        errors = [one["error"] for one in client.unheard()]
+        assert all("agent is gone" in one["message"] for one in errors)
+        assert all(one["data"]["component"] == "agent" for one in errors)
+    assert "agent is gone" in (outcomes[0].failed or "")
+
+
+async def test_a_question_of_an_agent_that_dies_is_withdrawn_once() -> None:
+    """Ours: also where every component withdraws it, the agent's end and its own."""
+    agent = Raw("agent")
+    proxies = [in_process(lambda name=name: adding(name)) for name in "abc"]  # type: ignore[misc]
+    async with chain(*proxies, agent.component) as (client, outcomes):
+        last = await agent.now()
+        await initialized(client, last)
+        last.request(1, "session/request_permission", {})
+        asked = await client.hear()
+        await last.transport.aclose()
+        await settled(lambda: outcomes)
+        heard = [(one["method"], one["params"]) for one in client.unheard()]
+        assert heard == [("$/cancel_request", {"requestId": asked["id"]})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,52 @@ async def test_bad_input_is_answered_by_its_own_side_and_passed_to_nobody() -> N
         stage.agent.send({"method": "session/update", "params": {"sessionId": "s"}})
         await anyio.wait_all_tasks_blocked()
         assert stage.agent.unread == []
+
+
+@pytest.mark.rule("V2-GEN-06", "TR-BATCH-04")
+async def test_an_array_of_a_v2_side_is_taken_apart_and_answered_as_one() -> None:
+    """Issue 13: the other side hears single messages."""
+    async with staged(speaking("v1"), to="v2") as stage:
+        await stage.opened("v2")
+        new = {"jsonrpc": "2.0", "method": "session/new", "params": {"cwd": "/"}}
+        bad = {"jsonrpc": "2.0", "id": "c", "method": "session/prompt", "params": {}}
+        stage.client.send_bytes(json.dumps([{**new, "id": "a"}, 5, bad]).encode() + b"\n")
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": "s"}})
+        (answers,) = await stage.client.arrays(1)
+        assert [one["id"] for one in answers] == [None, "c", "a"]
+        assert ["error" in one for one in answers] == [True, True, False]
+        stage.client.send_bytes(b"[5]\n")
+        assert (await stage.client.arrays(2))[1][0]["error"]["code"] == -32600
+        stage.agent.send_bytes(b'[{"jsonrpc":"2.0","method":"session/update","params":{}}]\n')
+        refused = await stage.agent.take(lambda message: "error" in message)
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+
+@pytest.mark.rule("V2-GEN-06")
+async def test_an_array_of_a_v2_agent_is_translated_entry_by_entry() -> None:
+    """Issue 13: a v1 client gets messages of v1, and no array."""
+    async with staged(speaking("v2")) as stage:
+        await stage.opened("v1")
+        stage.client.send({"id": 1, "method": "session/new", "params": NEW})
+        asked = await stage.agent.method("session/new")
+        stage.agent.send({"id": asked["id"], "result": {"sessionId": "s"}})
+        await stage.client.answer(1)
+        words = {"type": "text", "text": "hi"}
+        chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": words}
+        told = {
+            "jsonrpc": "2.0",
+            "method": "session/update",
+            "params": {"sessionId": "s", "update": chunk},
+        }
+        stage.agent.send_bytes(json.dumps([told, told, 5]).encode() + b"\n")
+        for _ in range(2):
+            update = (await stage.client.method("session/update"))["params"]["update"]
+            assert update["content"]["text"] == "hi"
+        assert [one["id"] for one in (await stage.agent.arrays(1))[0]] == [None]
+
+
+NEW: Json = {"cwd": "/", "mcpServers": []}
 
 
 async def test_an_answer_of_the_agent_that_cannot_be_read_is_an_error() -> None:

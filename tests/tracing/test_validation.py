@@ -46,6 +46,30 @@ def test_each_frame_of_a_bad_talk_is_marked_with_its_rule() -> None:
     ]
 
 
+def _v2() -> Tape:
+    tape = Tape()
+    info = {"name": "x", "version": "1"}
+    asked = {"protocolVersion": 2, "info": info, "capabilities": {}}
+    answer = {"protocolVersion": 2, "info": info, "capabilities": {"session": {}}}
+    tape.call("client", "initialize", asked, answer, 0.1)
+    return tape
+
+
+def test_in_v2_the_entries_of_an_array_are_judged() -> None:
+    """Issue 13: an array is no fault there, and what is in it may be one."""
+    tape = _v2()
+    listed = {"jsonrpc": "2.0", "method": "session/list", "params": {}}
+    tape.raw("client", json.dumps([{**listed, "id": 7}, {**listed, "id": 8}]).encode())
+    good = {"jsonrpc": "2.0", "result": {"sessions": []}}
+    tape.raw("agent", json.dumps([{**good, "id": 8}, {**good, "id": 7}]).encode())
+    assert problems(tape) == []
+    rows = timeline_of(read_recording(tape.lines).entries).rows
+    assert [(row.method, row.frames) for row in rows[1:]] == [("session/list", [3, 4])] * 2
+    tape.raw("client", json.dumps([{**listed, "id": 9, "params": {"cursor": 5}}, 5]).encode())
+    tape.raw("client", b"[]")
+    assert problems(tape) == ["SCHEMA", "TR-STDIO-04", "V2-GEN-06"]
+
+
 def _both(tape: Tape) -> None:
     tape.ask("client", "session/prompt", prompt("x"))
     tape.message("agent", {"id": 3, "result": {"stopReason": "end_turn"}, "error": {}})

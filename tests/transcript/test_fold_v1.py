@@ -282,7 +282,7 @@ def test_an_unknown_update_is_kept_whole() -> None:
 
 @pytest.mark.rule("V1-CANCEL-02", "V1-CANCEL-08")
 def test_cancelling_marks_unfinished_calls_at_once_and_late_updates_are_still_taken() -> None:
-    """v1."""
+    """V1-CANCEL-02; issue 14: `failed` is the only word that v1 has for a call that was stopped."""
     fold = folding_v1()
     fold("tool_call", toolCallId="before", title="B", status="in_progress")
     fold.transcript.turn_started()
@@ -300,8 +300,22 @@ def test_cancelling_marks_unfinished_calls_at_once_and_late_updates_are_still_ta
     content = [{"type": "content", "content": text("partial")}]
     update = fold("tool_call_update", toolCallId="open", status="failed", content=content)
     assert isinstance(update.item, ToolCall)
-    assert (update.item.status, update.item.text, update.item.cancelled) == (
-        "failed",
-        "partial",
-        True,
-    )
+    assert (update.item.status, update.item.reported_status) == ("cancelled", "failed")
+    assert (update.item.text, update.item.cancelled) == ("partial", True)
+
+
+@pytest.mark.parametrize(
+    ("late", "status"),
+    [("completed", "completed"), ("failed", "cancelled"), ("pending", "cancelled")],
+)
+def test_a_call_that_was_cut_off_may_still_end_as_reported(late: str, status: str) -> None:
+    """Issue 14: hermes leaves calls pending; what is final and was told counts more."""
+    fold = folding_v1()
+    fold("tool_call", toolCallId="open", title="O", status="in_progress")
+    (call,) = fold.transcript.turn_cancelled()
+    call.end_cancelled()
+    assert (call.status, call.is_final) == ("cancelled", True)
+    fold("tool_call_update", toolCallId="open", status=late)
+    assert call.status == status
+    fold("tool_call_update", toolCallId="open", status="in_progress")
+    assert call.status == status

@@ -152,6 +152,19 @@ def test_models_of_the_old_form_are_an_option_of_category_model() -> None:
     assert [option.option_id for option in held] == ["depth"]
 
 
+def test_an_option_that_the_agent_took_without_a_report_has_its_value() -> None:
+    """Issue 14: the other options, and models of the old form, stay as they are."""
+    fold = folding_v1()
+    mode = {**OPTION, "id": "mode", "category": "mode"}
+    response = {"configOptions": [OPTION, mode], "models": MODELS}
+    fold.transcript.session_setup(decode(v1.LoadSessionResponse, encode(response)))
+    before = {option.option_id: option.value for option in fold.transcript.config_options}
+    fold.transcript.option_selected("mode", "deep")
+    after = {option.option_id: option.value for option in fold.transcript.config_options}
+    assert after == {**before, "mode": "deep"}
+    assert fold.transcript.modes.current == "deep"
+
+
 def test_a_choice_of_model_without_models_changes_nothing() -> None:
     """Ours."""
     fold = folding_v1()

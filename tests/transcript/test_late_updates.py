@@ -131,7 +131,8 @@ def test_of_a_message_that_was_replaced_the_new_text_is_told() -> None:
         assert update is not None
         late.add(update)
     assert waits is not None
-    assert late.take(waits).text == "newer"
+    taken = late.take(waits)
+    assert (taken.text, taken.replaces) == ("newer", True)
 
 
 def test_text_that_was_replaced_unseen_is_left_out() -> None:

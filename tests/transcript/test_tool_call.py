@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from accord.schema.struct import Raw
 from accord.transcript import ToolCall
 from accord.transcript.tool_call import FINAL_STATUSES, STATUSES
+from tests.transcript.wire import folding_v1, text
 
 
 @given(st.lists(st.sampled_from([*sorted(STATUSES), "_mine"])))
@@ -95,3 +96,12 @@ def test_a_call_that_was_cancelled_is_over() -> None:
     assert not call.is_over
     call.cancelled = True
     assert call.is_over
+
+
+def test_a_call_names_the_terminals_that_it_shows() -> None:
+    """Issue 14: output of a command stands under its own call."""
+    fold = folding_v1()
+    content = [{"type": "content", "content": text("x")}, {"type": "terminal", "terminalId": "t"}]
+    fold("tool_call", toolCallId="c", title="T", content=content)
+    (call,) = fold.transcript.tool_calls
+    assert call.terminal_ids == ["t"]

@@ -11,9 +11,16 @@ import pytest
 from accord.schema import v1, v2
 from accord.schema.codec import decode
 from accord.schema.struct import UnknownVariant
-from accord.transcript import KINDS, Kind, Transcript
+from accord.transcript import KINDS, Kind, Message, Transcript
 from accord.transcript.variants import fields_of, plain
-from tests.transcript.wire import folding_v1, folding_v2, text, v1_update, v2_update
+from tests.transcript.wire import (
+    folding_draft,
+    folding_v1,
+    folding_v2,
+    text,
+    v1_update,
+    v2_update,
+)
 
 
 def test_a_transcript_loads_the_types_of_no_version_before_it_must() -> None:
@@ -94,16 +101,42 @@ def test_the_reply_of_a_turn_is_what_the_agent_said_since_the_mark() -> None:
     fold("agent_thought_chunk", content=text("hm"))
     fold("agent_message_chunk", content=text("two"))
     fold("tool_call", toolCallId="c", title="T")
-    fold("agent_message_chunk", content=text(""))
+    fold.ignored("agent_message_chunk", content=text(""))
     since = fold.transcript.messages_since(mark)
     assert [(message.role, message.text) for message in since] == [
         ("user", "ask"),
         ("agent", "one"),
         ("agent", "two"),
-        ("agent", ""),
     ]
     assert fold.transcript.text_since(mark) == "one\n\ntwo"
     assert fold.transcript.text_since(fold.transcript.mark()) == ""
+
+
+@pytest.mark.parametrize("kind", ["agent_message_chunk", "agent_thought_chunk"])
+@pytest.mark.parametrize(("version", "message_id"), [(1, None), (1, "m"), (2, "m")])
+def test_an_empty_chunk_begins_no_message(kind: str, version: int, message_id: str | None) -> None:
+    """Issue 14: agents send them before their first word and behind their last."""
+    fold = folding_v1() if version == 1 else folding_v2()
+    named = {} if message_id is None else {"messageId": message_id}
+    assert fold.ignored(kind, content=text(""), **named)
+    assert not fold.transcript.timeline
+    fold(kind, content=text("word"), **named)
+    assert fold(kind, content=text(""), **named).text == ""
+    assert [entry.text for entry in fold.transcript.timeline if isinstance(entry, Message)] == [
+        "word"
+    ]
+
+
+def test_an_empty_chunk_of_the_draft_begins_no_message() -> None:
+    """Issue 14: the next piece begins it, and does not go on with the one before."""
+    fold = folding_draft()
+    fold("agent_message_chunk", content="first", index=0)
+    fold("tool_call", id="c", tool="t", input={})
+    assert fold.ignored("agent_message_chunk", content="", index=0)
+    fold("agent_message_chunk", content="second", index=1, final=True)
+    assert fold.ignored("agent_message_chunk", content="", index=0, final=True)
+    assert fold.ignored("thought_message_chunk", content="", index=0)
+    assert fold.texts() == [("agent", "first"), ("agent", "second")]
 
 
 def test_the_reply_of_a_turn_ends_where_the_next_one_begins() -> None:

@@ -311,9 +311,14 @@ def test_old_sessions_are_opened_by_the_same_method(method: str) -> None:
         "messageId": "m",
         "content": {"type": "text", "text": "old"},
     }
-    assert line.update(chunk) == [chunk]
+    said = line.update(chunk)
     line.put(AGENT, Result(line.asked(AGENT, method).key, {"modes": MODES}))
+    line.wait(1)
     assert line.answer_to(CLIENT, key) == Result(key, {"modes": MODES})
+    # Only with what follows is it known to be whole; and its id is that of its prompt in v2.
+    assert said == []
+    told = [one.params["update"] for one in line.sent[CLIENT] if isinstance(one, Notification)]
+    assert [{**one, "messageId": "m"} for one in told] == [chunk]
 
 
 def test_a_cancelled_turn_is_cancelled_and_its_calls_have_ended() -> None:

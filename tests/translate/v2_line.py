@@ -62,10 +62,10 @@ class Line(World):
         return key
 
 
-def line(**options: Any) -> Line:
+def line(*, auth: list[Json] | None = None, **options: Any) -> Line:
     """A line in which a session is open and nothing else has happened."""
     made = Line(unstable=True, is_exact=False, **options)
-    made.initialize({})
+    made.initialize({}, auth=auth)
     made.new()
     return made
 

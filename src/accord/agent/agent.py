@@ -12,7 +12,6 @@ One agent object may serve any number of connections, in any mix of versions.
 """
 
 import gc
-import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cached_property
@@ -41,6 +40,7 @@ from accord.agent.words import checked
 from accord.connection import Connection, Limits
 from accord.connection.strictness import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
+from accord.machine.logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
 PromptType = Literal["image", "audio", "embedded_context"]
@@ -87,12 +87,14 @@ class Agent(UnstableOffer):
         unstable: bool = False,
         next_edits: bool = False,
         early_v2: bool = False,
+        session_models: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`
-        and `early_v2` switch on what the protocol has not settled on, dropped, or had at first.
+        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`,
+        `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
+        had at first.
         """
         check_facts(name, version, title, store)
         self.name, self.version, self.title = name, version, title
@@ -112,6 +114,7 @@ class Agent(UnstableOffer):
             self.store = store
         self.unstable = unstable
         self.early_v2 = early_v2
+        self.session_models = session_models
         self.strict = strict_by_default() if strict is None else strict
         self.limits = (limits or Limits()).checked()
         # Set while this agent is all that its process is for.

@@ -7,12 +7,12 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET
@@ -20,7 +20,7 @@ from accord.schema.struct import UNSET
 if TYPE_CHECKING:
     from accord.agent.service import Service
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 STATUS_UPDATE = "auth/status_update"
 STATES = ("authenticated", "unauthenticated", "not_required", "unknown")

@@ -8,13 +8,13 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 
 if TYPE_CHECKING:
     from accord.connection import Connection
@@ -25,7 +25,7 @@ FAREWELL_SECONDS_MAX = 3.0
 TASK_END_SECONDS_MAX = 1.0
 """How long a cancelled task is waited for."""
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 Farewell = Callable[[], Awaitable[None]]
 

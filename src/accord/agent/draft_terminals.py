@@ -13,7 +13,6 @@ What always holds
 from __future__ import annotations
 
 import codecs
-import logging
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ import anyio
 from accord.agent.own_terminals import Done, Job
 from accord.agent.terminals import RELEASE_SECONDS_MAX, not_started
 from accord.errors import AccordError, RemoteProtocolError
+from accord.machine.logs import logger
 from accord.schema import draft, v2
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw
@@ -43,7 +43,7 @@ PLACE_SECONDS_MAX = 10.0
 EARLY_TERMINALS_MAX = 16
 OUTPUT_BYTES_DEFAULT = 1024 * 1024
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 
 class Printed:

@@ -21,7 +21,7 @@ from accord.agent.options import MODE_OPTION_ID
 from accord.agent.plan_words import StablePlans
 from accord.agent.v1_calls import TERMINAL_BYTES_STEP
 from accord.agent.v1_wire import V1Wire
-from accord.agent.wire import Features, PermissionAsk
+from accord.agent.wire import Features, HeldAgain, PermissionAsk
 from accord.schema import draft, v2
 from accord.schema.codec import encode, to_raw
 from accord.schema.struct import UNSET, Raw
@@ -38,6 +38,7 @@ class DraftWire:
 
     version = 1
     pieces_alike = False
+    held_again: HeldAgain = "none"
 
     def __init__(
         self, features: Features, modes: ModeNames, post_official: Post | None = None

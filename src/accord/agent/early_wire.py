@@ -23,6 +23,8 @@ _AS_IN_V1 = frozenset(
 class EarlyWire(V2Wire):
     """Says updates and questions as the first pages did."""
 
+    held_again = "messages"
+
     def __init__(self, features: Features) -> None:
         super().__init__(features)
         self._v1 = V1Wire(features)

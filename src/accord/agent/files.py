@@ -138,7 +138,7 @@ async def _ask(session: "AgentSession", method: str, path: str, params: object) 
 async def edit_file(
     turn: "Turn", path: str, text: str, title: str | None, reason: str | None
 ) -> bool:
-    """A whole edit: announced with its diff, asked for, written, final."""
+    """A whole edit: announced with its diff, asked for, written, final; nothing if it is done."""
     check_text("the text of a file", text)
     session = turn.session
     full = absolute(session, path)
@@ -146,6 +146,8 @@ async def edit_file(
         old: str | None = await read_text(session, full, None, None)
     except FileNotFoundError:
         old = None
+    if old == text:
+        return True
     shown = relative(session, full)
     call = turn.tool_call(
         title or (f"Create {shown}" if old is None else f"Edit {shown}"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.agent.guard import Guard
 from accord.connection.faults import error_for, unforeseen
 from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 from accord.protocol.v2.turn import STOP_REASONS
 from accord.schema.codec import Invalid
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.turn import Turn
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 
 class Outcome(NamedTuple):

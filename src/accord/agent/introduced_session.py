@@ -9,7 +9,6 @@ It must not know how anything is said.
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -19,13 +18,14 @@ import anyio
 
 from accord.agent.recorded_session import RecordedSession
 from accord.errors import ConnectionLost
+from accord.machine.logs import logger
 from accord.schema import v2
 from accord.store import SessionRecord, SessionStore
 
 HELD_MAX = 1024
 """Updates that wait for the answer; one more, and all are told at once."""
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 # A past does not have these, so they are still told behind it.
 OF_THE_MOMENT = (v2.Notice, v2.StateUpdate)

@@ -7,14 +7,14 @@ would name, so it is refused.
 
 from __future__ import annotations
 
-import logging
 import os
 
 from accord.errors import RequestError
+from accord.machine.logs import logger
 from accord.schema import v1
 from accord.schema.struct import UNSET
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 
 def resolved(server: v1.McpServer, index: int) -> v1.McpServer:

@@ -11,7 +11,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -19,6 +18,7 @@ import anyio
 
 from accord.agent.conforming import check_text
 from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # How long a command that is no longer wanted may take to leave by itself.
 END_SECONDS_MAX = 1.0
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 
 class Done(NamedTuple):

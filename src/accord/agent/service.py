@@ -205,6 +205,7 @@ class Service:
 
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         from accord.agent.introduced_session import OF_THE_MOMENT
+        from accord.agent.replayed_pieces import MESSAGES, PIECES, ReplayedPieces
 
         plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
         # A past may be very long: what is the same for all of it is looked up once.
@@ -212,8 +213,14 @@ class Service:
         past = self.connection.gather(UPDATE, *self.wire.envelope(session_id))
         add, text = past.add, v2.TextContent
         as_it_is = plain if self.wire.pieces_alike else frozenset[Any]()
+        held = {"none": None, "messages": MESSAGES, "all": PIECES}[self.wire.held_again]
+        before = None if held is None else ReplayedPieces(held).before
         async for update in session.log.replay():
             kind = type(update)
+            first = None if before is None else before(update)
+            if first is not None:
+                for said in told(session_id, first):
+                    add(said)
             if kind in as_it_is and type(update.content) is text:
                 # What most of a past is made of, said alike by v1 and v2.
                 if add(update):

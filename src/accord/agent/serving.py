@@ -5,7 +5,6 @@ What always holds
     * After that only methods of the agreed version are, and those that need an offer only if made.
 """
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,10 +15,12 @@ from accord.agent.service import Service
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
+from accord.machine.logs import logger
 from accord.protocol.negotiation import (
     Chosen,
     Initialization,
     Refused,
+    in_v1_keys,
     judge_request,
     looks_like_draft,
     may_be_draft,
@@ -31,7 +32,7 @@ from accord.schema.struct import Raw
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 INITIALIZE = "initialize"
 
@@ -111,7 +112,7 @@ class Serving:
         answer = dialect.initialize()
         self._initialization.admit_initialize(chosen)
         assert self.connection is not None
-        self.connection.peer.null_ids_allowed = chosen.version == 1
+        self.connection.peer.set_version(chosen.version)
         self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
         request.on_answered = lambda: self._go_on(spoken)
@@ -175,7 +176,10 @@ class Serving:
             return V2Serving(self._agent, self.connection, raw, params)
         from accord.agent.v1_serving import V1Serving
 
-        return V1Serving(self._agent, self.connection, raw, params)
+        asked = dict(in_v1_keys(params))
+        if asked != params:
+            raw = Raw(encode({key: asked[key] for key in asked.keys() - _KEYS_OF_OTHERS["v1"]}))
+        return V1Serving(self._agent, self.connection, raw, asked)
 
     def notification(self, method: str, params: Raw) -> None:
         """Before `initialize` nothing counts."""

@@ -6,7 +6,6 @@ In v2 terminals are always ours, and the client is told what they print as it co
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,6 +23,7 @@ from accord.errors import (
     RequestFailed,
     SpawnFailed,
 )
+from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -43,7 +43,7 @@ RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
 # Without these an answer is of no use.
 _NEEDED = {"terminal/create": ("terminalId",), "terminal/output": ("output", "truncated")}
 
-_log = logging.getLogger("accord.agent")
+_log = logger("accord.agent")
 
 
 def job_of(

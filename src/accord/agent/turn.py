@@ -282,7 +282,8 @@ class Turn(UnstableTurn, ExtendedTurn):
     ) -> bool:
         """Change a file to a new text: a tool call with a diff, with permission if the mode asks.
 
-        False when the user said no: nothing was written.
+        False when the user said no: nothing was written.  Nobody is asked where the file has that
+        text already.
         """
         from accord.agent.files import edit_file
 

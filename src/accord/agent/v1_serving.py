@@ -59,15 +59,14 @@ class V1Serving:
             strict=agent.strict, report=connection.tolerate, shared=v1.InitializeRequest
         )
         asked = self._read(v1.InitializeRequest, raw)
-        offered = params.get("clientCapabilities", params.get("capabilities"))
-        capabilities = offered if isinstance(offered, dict) else {}
+        capabilities: Mapping[str, Any] = {}
         if asked.client_capabilities is not UNSET:
             capabilities = to_plain(asked.client_capabilities)
         self._require(capabilities)
         wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
-        self._unstable = UnstableServing(self.service, offered)
+        self._unstable = UnstableServing(self.service, params.get("clientCapabilities"))
         stable: dict[str, Handler] = {
             "authenticate": self._authenticate,
             "logout": self._logout,
@@ -188,7 +187,10 @@ class V1Serving:
         async def work() -> bytes:
             session = await self.service.fork(wanted.session_id, *place)
             request.on_answered = session.introduce_with_commands
-            return encode(v1.ForkSessionResponse(session_id=session.id, **self._settings(session)))
+            settings = self._settings(session)
+            # There were no forks when there were models.
+            settings.pop("models", None)
+            return encode(v1.ForkSessionResponse(session_id=session.id, **settings))
 
         return work
 
@@ -219,6 +221,8 @@ class V1Serving:
         options = self._wire.config_options(session.option_list())
         if options:
             settings["config_options"] = options
+        if self._agent.session_models and (models := _models(session)) is not None:
+            settings["models"] = models
         return settings
 
     def _list(self, request: IncomingRequest) -> Work:
@@ -328,3 +332,20 @@ class V1Serving:
         """What the whole session has cost, where its turns have said so."""
         counts = spent.usage()
         return UNSET if counts is None or not self._agent.unstable else v1.Usage(**counts)
+
+
+def _models(session: AgentSession) -> v1.SessionModelState | None:
+    """The option for the model as clients look for it that know no options."""
+    option = session.offer.of_category("model")
+    current = None if option is None else session.options[option.option_id]
+    if option is None or not isinstance(current, str):
+        return None
+    return v1.SessionModelState(
+        current_model_id=current,
+        available_models=[
+            v1.ModelInfo(
+                model_id=choice.value, name=choice.name, description=choice.description or UNSET
+            )
+            for choice in option.choices
+        ],
+    )

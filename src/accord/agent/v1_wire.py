@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.agent.plan_words import StablePlans
 from accord.agent.v1_calls import V1Calls, known_word
-from accord.agent.wire import Features, PermissionAsk, official_envelope
+from accord.agent.wire import Features, HeldAgain, PermissionAsk, official_envelope
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -29,6 +29,7 @@ class V1Wire:
 
     version = 1
     pieces_alike = True
+    held_again: HeldAgain = "none"
     ways = None
     envelope = staticmethod(official_envelope)
 

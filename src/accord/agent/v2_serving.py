@@ -158,8 +158,10 @@ class V2Serving:
             session = await self.service.attach(wanted.session_id, *place)
             if replays:
                 await self.service.replay(session)
+            # The client knows the session: what its beginning said goes before the answer, and
+            # nothing but states comes behind it by itself.
+            session.introduce()
             session.post_at_once(session.state_update())
-            request.on_answered = session.introduce
             return encode(v2.ResumeSessionResponse(**_settings(session)))
 
         return work

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.agent.plan_words import StablePlans
-from accord.agent.wire import Features, PermissionAsk, official_envelope
+from accord.agent.wire import Features, HeldAgain, PermissionAsk, official_envelope
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -29,6 +29,7 @@ class V2Wire:
 
     version = 2
     pieces_alike = True
+    held_again: HeldAgain = "all"
     ways = None
     envelope = staticmethod(official_envelope)
 

@@ -6,7 +6,7 @@ Updates are v2's structs inside; `v1_wire.py`, `v2_wire.py` and `draft_wire.py` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
@@ -118,6 +118,9 @@ class Ways(Protocol):
         ...
 
 
+HeldAgain: TypeAlias = Literal["none", "messages", "all"]
+
+
 class Wire(Protocol):
     """The words of one version."""
 
@@ -126,6 +129,8 @@ class Wire(Protocol):
     # Whether pieces of one message are said as v2 says them and differ in their text alone, so that
     # their frame is made once.
     pieces_alike: bool
+    # What of a past a client may still hold, so that its pieces must not add to what is there.
+    held_again: HeldAgain
     # Pages that this client's user agreed to visit and whose end was not told yet.
     open_pages: set[str]
 

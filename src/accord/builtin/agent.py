@@ -42,6 +42,9 @@ class AgentSettings:
     store_file: Path | None = None
     # Nothing is stored: for demos and tests.
     in_memory: bool = False
+    # For clients that were written to older pages; see `Agent`.
+    early_v2: bool = False
+    session_models: bool = False
 
 
 def build_agent(settings: AgentSettings | None = None) -> Agent:
@@ -65,6 +68,8 @@ class BuiltIn:
             accepts=self.setup.accepts() if is_set_up else ("embedded_context",),
             mcp=("http", "sse"),
             unstable=True,
+            early_v2=settings.early_v2,
+            session_models=settings.session_models,
         )
         self.agent.accept_system_prompt(override=True)
         self.agent.on_initialized(self._prepare)

@@ -8,7 +8,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import anyio
@@ -16,6 +15,7 @@ import anyio
 from accord.builtin.models.finding import default_choice, find_models
 from accord.discovery.config import Config, load_config
 from accord.errors import ConfigError
+from accord.machine.logs import logger
 from accord.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from accord.builtin.models.choice import ModelChoice
     from accord.store import SessionStore
 
-_log = logging.getLogger("accord.builtin")
+_log = logger("accord.builtin")
 
 OFFLINE = "offline"
 IN_MEMORY = "This conversation is kept in memory and ends with the agent's process."

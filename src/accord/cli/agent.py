@@ -30,6 +30,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--in-memory", action="store_true", help="forget all sessions when the process ends"
     )
     parser.add_argument(
+        "--early-v2",
+        action="store_true",
+        help="serve clients of version 2 as the first pages about it said",
+    )
+    parser.add_argument(
+        "--session-models",
+        action="store_true",
+        help="list the models in `models` too, where older clients of version 1 look for them",
+    )
+    parser.add_argument(
         "--login", metavar="PROVIDER", help="ask for a provider's key, store it, and end"
     )
     parser.add_argument(
@@ -49,7 +59,13 @@ def run(arguments: Namespace) -> int:
         return logout(arguments.logout)
     from accord.builtin.agent import AgentSettings, build_agent
 
-    build_agent(AgentSettings(model=arguments.model, in_memory=arguments.in_memory)).run()
+    settings = AgentSettings(
+        model=arguments.model,
+        in_memory=arguments.in_memory,
+        early_v2=arguments.early_v2,
+        session_models=arguments.session_models,
+    )
+    build_agent(settings).run()
     return 0
 
 

@@ -1,7 +1,7 @@
 """`accord check`: judges an agent or a client rule by rule.
 
 What always holds: nothing that the judged program sent reaches the terminal unescaped, and the
-exit code is 0 only when the program is conformant.
+exit code is 0 only when the program is conformant: every rule that applies to it was judged.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from accord.cli.console import complain, say, show, show_progress
+from accord.cli.check_progress import CheckProgress
+from accord.cli.console import complain, say, show
 from accord.conformance import rules
 from accord.conformance.agent_stage import agent_stages, speaks
 from accord.conformance.check import Role
-from accord.conformance.judging import NoSuchRule, Wishes, judge
+from accord.conformance.judging import NoSuchRule, Wishes, judge, select
 from accord.conformance.program import NotStarted
-from accord.conformance.reports.terminal import table
+from accord.conformance.reports.terminal import summary, table
 from accord.conformance.rule import Version
-from accord.conformance.running import CHECK_SECONDS_MAX, CheckRun, OpenStage
-from accord.conformance.scenario import BadScenario, Scenario, load_scenario
-from accord.conformance.verdicts import Report
+from accord.conformance.running import CHECK_SECONDS_MAX, RUN_SECONDS_MAX, OpenStage
+from accord.conformance.scenario import DEFAULT, BadScenario, Scenario, load_scenario
+from accord.conformance.verdicts import Conclusion, Report
 
 if TYPE_CHECKING:
     from accord.conformance.client.launching import Way
@@ -34,11 +35,13 @@ DESCRIPTION = """\
 Starts an agent again and again, plays a client to it, and says for each rule of the protocol
 whether the agent keeps it; with --client it plays an agent and judges a client.
 
-Most rules need the agent to do something.  A scenario has the prompts that make it do so; without
-one those rules are `not exercised`.  Known are `builtin` (for `accord agent`), `generic` (for
-agents with a model) and any FILE.
+Most rules need the agent to do something.  A scenario has the prompts that make it do so: `generic`
+(the default) has some that any coding agent understands, `builtin` those for `accord agent`, `none`
+has none, and a FILE of yours has what your agent understands.  The agent works in a folder that is
+made for it; what it asks permission for there is allowed, rejected and cancelled in turn.
 
-exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 the program could not be started
+exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 the program could not be started,
+4 incomplete: no rule failed, but not every rule that applies could be judged
 """
 EPILOG = """\
 examples:
@@ -48,7 +51,11 @@ examples:
   accord check --client -- my-client
 """
 TURNS_IN_A_CHECK = 8
-CONFORMANT, NOT_CONFORMANT, USAGE, NOT_STARTED = 0, 1, 2, 3
+# What one check may take, however slow the turns of its scenario.
+CHECK_SECONDS_LIMIT = 240.0
+USAGE, NOT_STARTED = 2, 3
+# The worst of several runs counts, the first here.
+EXIT_CODES: dict[Conclusion, int] = {"not conformant": 1, "incomplete": 4, "conformant": 0}
 PROTOCOLS: dict[str, tuple[Version, ...]] = {
     "1": ("1",),
     "2": ("2",),
@@ -69,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--client", action="store_true", help="judge a client instead of an agent")
     add("--client-stdio", action="store_true", help="the client speaks on its own stdio")
     add("--protocol", choices=sorted(PROTOCOLS), default="1", help="the version (default: 1)")
-    add("--scenario", metavar="FILE", default="none", help="prompts that make the program work")
+    add("--scenario", metavar="FILE", help="prompts that make the program work")
     add("--only", metavar="RULE", action="append", default=[], help="a rule, or V1-INIT-*")
     add("--faults", action="store_true", help="noise, wrong types, huge lines, death as well")
     add("--report-json", metavar="FILE", help="write what was found as JSON")
@@ -77,10 +84,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--report-html", metavar="FILE", help="write one page with every transcript")
     add("--baseline", metavar="FILE", help="known failures: a report, or one rule per line")
     add("--require-all", action="store_true", help="what is not exercised counts as a failure")
-    add("--verbose", action="store_true", help="list also what was not judged")
-    add("--quiet", action="store_true", help="the last line only")
+    add("--verbose", action="store_true", help="list every rule, also those not judged")
+    add("--quiet", action="store_true", help="the verdict only, and no progress")
     add("--jobs", metavar="N", type=int, default=4, help="programs at a time (default: 4)")
     add("--timeout", metavar="SECONDS", type=float, default=10, help="how long answers may take")
+    limit = f"begin no check after this time (default: {RUN_SECONDS_MAX:g})"
+    add("--time-limit", metavar="SECONDS", type=float, default=RUN_SECONDS_MAX, help=limit)
 
 
 def run(parsed: Namespace) -> int:
@@ -94,15 +103,18 @@ def run(parsed: Namespace) -> int:
         complain(f"accord check: cannot start {error}")
         return NOT_STARTED
     _write(parsed, reports)
-    return CONFORMANT if all(report.conformant for report in reports) else NOT_CONFORMANT
+    found = {report.conclusion for report in reports}
+    return next(code for conclusion, code in EXIT_CODES.items() if conclusion in found)
 
 
 def _judge(parsed: Namespace) -> list[Report]:
     command: list[str] = parsed.after or []
     if not command:
         raise Usage("which program?  accord check [options] -- COMMAND")
-    if parsed.jobs < 1 or parsed.timeout <= 0:
-        raise Usage("--jobs and --timeout are above zero")
+    if parsed.jobs < 1 or min(parsed.timeout, parsed.time_limit) <= 0:
+        raise Usage("--jobs, --timeout and --time-limit are above zero")
+    parsed.client = parsed.client or parsed.client_stdio
+    parsed.scenario = parsed.scenario or ("none" if parsed.client else DEFAULT)
     scenario = load_scenario(parsed.scenario)
     wishes = Wishes(
         only=tuple(parsed.only),
@@ -111,10 +123,12 @@ def _judge(parsed: Namespace) -> list[Report]:
         require_all=parsed.require_all,
         at_once=parsed.jobs,
         # A check has a few turns in it.
-        seconds_max=max(CHECK_SECONDS_MAX, TURNS_IN_A_CHECK * scenario.seconds),
+        seconds_max=max(
+            CHECK_SECONDS_MAX, min(TURNS_IN_A_CHECK * scenario.seconds, CHECK_SECONDS_LIMIT)
+        ),
+        run_seconds_max=parsed.time_limit,
         options=_options(parsed),
     )
-    parsed.client = parsed.client or parsed.client_stdio
     role: Role = "client" if parsed.client else "agent"
     reports: list[Report] = []
     missing: list[str] = []
@@ -152,6 +166,8 @@ def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tu
     asks = speaks
     if parsed.client:
         from accord.conformance.client.stage import client_speaks as asks
+    if not parsed.quiet:
+        complain("accord check: finding out which versions the program speaks")
     stages = _stages(parsed, command, scenario)
     return tuple(one for one in wanted if anyio.run(asks, stages, one)) or wanted[:1]
 
@@ -164,16 +180,25 @@ def _one(
     scenario: Scenario,
     wishes: Wishes,
 ) -> Report:
-    progress = _Progress(sys.stderr.isatty() and not parsed.quiet)
+    checks, _ = select(role, version, wishes)
+    able = sum(1 for one in checks if one.needs is None or scenario.prompt(one.needs))
+    progress = CheckProgress(role, version, able, shown=not parsed.quiet)
 
     async def judged() -> Report:
         stages = _stages(parsed, command, scenario)
-        return await judge(command, role, version, stages, scenario, wishes, done=progress.done)
+        async with progress:
+            return await judge(
+                command,
+                role,
+                version,
+                stages,
+                scenario,
+                wishes,
+                began=progress.began,
+                done=progress.done,
+            )
 
-    try:
-        return anyio.run(judged)
-    finally:
-        progress.end()
+    return anyio.run(judged)
 
 
 def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> OpenStage:
@@ -193,7 +218,8 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
 
 def _options(parsed: Namespace) -> tuple[str, ...]:
     """What has to be said again to see a failure again."""
-    said = [] if parsed.scenario == "none" else ["--scenario", parsed.scenario]
+    usual = "none" if parsed.client else DEFAULT
+    said = [] if parsed.scenario == usual else ["--scenario", parsed.scenario]
     flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
     return (*said, *(name for name, given in flags.items() if given))
 
@@ -216,26 +242,12 @@ def _baseline(name: str | None) -> frozenset[str]:
     return frozenset(line for line in lines if line)
 
 
-class _Progress:
-    """One line on a terminal that says how far the run is."""
-
-    def __init__(self, shown: bool) -> None:
-        self.shown = shown
-        self.count = 0
-
-    def done(self, run: CheckRun) -> None:
-        self.count += 1
-        if self.shown:
-            show_progress(f"{self.count} checks done: {run.check.name}")
-
-    def end(self) -> None:
-        if self.shown:
-            show_progress("")
-
-
 def _show(parsed: Namespace, report: Report) -> None:
-    lines = list(table(report, colour=sys.stdout.isatty(), everything=parsed.verbose))
-    for line in lines[-1:] if parsed.quiet else lines:
+    colour = sys.stdout.isatty()
+    lines = list(summary(report, colour=colour))
+    if parsed.verbose:
+        lines += ["", *table(report, colour=colour)]
+    for line in lines[:1] if parsed.quiet else lines:
         show(line)
 
 

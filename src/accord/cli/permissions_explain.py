@@ -25,6 +25,7 @@ from accord.discovery.config import Config, load_config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.places import grants_file, policy_file
 from accord.errors import ConfigError
+from accord.machine.visible_text import visible_line
 
 DESCRIPTION = """\
 Says what would be decided about a command, by which rule, and how the command was read. It asks the
@@ -149,7 +150,7 @@ def _why(read: ReadRule, facts: Facts, effect: Effect) -> str | None:
 
 
 def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
-    lines = [f"command: {' '.join(command.split())}", _VERDICTS[found.effect]]
+    lines = [f"command: {command.strip()}", _VERDICTS[found.effect]]
     if found.rule is None:
         lines.append(f"rule: none; {found.source}")
     else:
@@ -164,15 +165,16 @@ def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
         lines.append(f"  {_shown(program)}" + (f"  ({notes})" if notes else ""))
     if reading.texts:
         lines.append("text that something may run:")
-        lines += [f"  {text.where}: {' '.join(text.text.split())}" for text in reading.texts]
+        lines += [f"  {text.where}: {text.text.strip()}" for text in reading.texts]
     if reading.unclear:
         lines.append("not understood:")
         lines += [f"  {reason}" for reason in reading.unclear]
-    return lines
+    # A line end in a command must not look like one of ours.
+    return [visible_line(line) for line in lines]
 
 
 def _shown(program: Program) -> str:
-    return " ".join(" ".join(word.raw.split()) for word in program.words)
+    return " ".join(word.raw for word in program.words)
 
 
 def _as_json(command: str, folder: str, found: _Explained, reading: Reading) -> dict[str, Any]:

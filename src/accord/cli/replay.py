@@ -21,7 +21,7 @@ from accord.machine.groups import track, watch
 from accord.machine.passed_output import STDERR, PassedOutput
 from accord.machine.programs import with_program
 from accord.machine.redaction import Redactor
-from accord.machine.visible_text import visible_line
+from accord.machine.visible_text import VisibleMessages, visible_line
 from accord.tracing.recording import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
 
@@ -143,8 +143,11 @@ def _pass_on(descriptor: int) -> None:
 
 
 def _sender(descriptor: int) -> Callable[[bytes], None]:
+    # As the agent it may be played to a person.
+    shown = VisibleMessages().feed if os.isatty(descriptor) else bytes
+
     def send(raw: bytes) -> None:
-        data = memoryview(raw.replace(b"\n", b" ") + b"\n")
+        data = memoryview(shown(raw.replace(b"\n", b" ") + b"\n"))
         while data:
             data = data[os.write(descriptor, data) :]
 

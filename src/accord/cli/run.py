@@ -14,6 +14,7 @@ from accord.cli.console import complain
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (
+    KIND_WORDS,
     Asker,
     Deciding,
     KindError,
@@ -72,8 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers to hand on")
     add("--mode", metavar="MODE", help="the agent's mode")
     add("--model", metavar="MODEL", help="the agent's model")
-    kinds = "read, search, edit, delete, move, execute, fetch, think, other, write, run, all"
-    allow = f"{kinds}; edit means files in the session's folders that nothing executes"
+    allow = f"{KIND_WORDS}; edit means files in the session's folders that nothing executes"
     limits = "edit=PATH or execute=COMMAND allow just that"
     add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")
     add("--deny", metavar="KINDS", action="append", default=[], help="deny; stronger than --allow")

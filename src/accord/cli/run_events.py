@@ -19,9 +19,10 @@ def event_of(update: Update) -> dict[str, Any] | None:
     """The event of an update; None for what has none: echoes, states, what nobody knows."""
     item = update.item
     if isinstance(item, Message):
-        if update.kind == "user_message" or not update.text:
+        if update.kind == "user_message" or not (update.text or update.replaces):
             return None
-        return {"type": update.kind, "messageId": item.message_id, "text": update.text}
+        event = {"type": update.kind, "messageId": item.message_id, "text": update.text}
+        return {**event, "replaces": True} if update.replaces else event
     if isinstance(item, ToolCall):
         return tool_call_event(item)
     if isinstance(item, Terminal):

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from accord import PermissionRequest
 from accord.client.audited import Decided, shown_rule
+from accord.client.changed_files import CHANGING_KINDS
 from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
 
@@ -99,7 +100,9 @@ class Outcome:
 
 def _beyond(decided: Decided) -> str:
     """Why the flag for a kind would not do, and which one would."""
-    kind = decided.request.kind
+    # A call that shows a change counts as an edit, whatever it says it is.
+    said = decided.request.kind
+    kind = said if said in CHANGING_KINDS else "edit"
     path, why = decided.beyond or (None, "")
     if path is None:
         return f"`--allow {kind}` is for files of the session's folders, and {why}; --ask asks"

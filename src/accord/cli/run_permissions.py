@@ -35,6 +35,7 @@ from accord.errors import ConfigError
 from accord.terminal.model.words.permission_choices import closing
 from accord.terminal.plain.asking import (
     choice_words,
+    explained,
     key_name,
     keyed_choices,
     question_words,
@@ -49,6 +50,10 @@ GROUPS = {
     "write": ("edit", "delete", "move"),
     "run": ("execute",),
 }
+KIND_WORDS = (
+    "read, search, edit, delete, move, execute, fetch, think, switch_mode, other, write, run, all"
+)
+"""The kinds and groups, in the order in which they are shown."""
 # What a rule for a kind may be limited to, on the command line: `edit=PATH`, `execute=COMMAND`.
 _SUBJECTS = {
     "read": "path",
@@ -164,9 +169,6 @@ def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
     if subject == "path" and os.path.isdir(os.path.join(folder, os.path.expanduser(what))):
         # A folder means what is in it.
         what = f"{what.rstrip('/')}/"
-    if subject == "command":
-        # The first words of a command are meant in any case.
-        what = what.removesuffix(" *")
     try:
         named: dict[str, Any] = {subject: what}
         return Rule(effect=effect, kind=kind, **named)
@@ -247,11 +249,16 @@ class Asker:
                 self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
                 said = (await self._answers.line() or "").strip().lower()
-                if not said:
+                # No is always an answer, also where no option of the agent is one.
+                if not said or (said in ("n", "no") and said not in meant):
                     break
+                if said == "?":
+                    self._printer.answers(explained(choices), whole=True)
+                    remark = ""
+                    continue
                 if said in meant:
                     return meant[said].decision
-                remark = f"Please answer {', '.join(choices)}; Enter is a no."
+                remark = f"Please answer {', '.join(choices)}; ? explains them, Enter is a no."
         except anyio.get_cancelled_exc_class():
             self._out.write("\n")
             raise
@@ -272,6 +279,7 @@ def has_keyboard() -> bool:
 
 __all__ = [
     "GROUPS",
+    "KIND_WORDS",
     "Asker",
     "Deciding",
     "KindError",

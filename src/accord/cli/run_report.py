@@ -85,6 +85,8 @@ class TextReport:
         )
         self.asking = (self._printer, activity) if activity.isatty() else None
         self._speaker: Message | None = None
+        # Whether what the last one said was replaced since.
+        self._ends = False
         # Whether the last line of the messages is still open.
         self._open = False
         # Whether messages that wait came before the activity that waits.
@@ -97,12 +99,19 @@ class TextReport:
         """Show it; on a pipe, messages as they are."""
         self._messages_first = self._out.has_waiting
         self._printer.show(update)
-        if not self._together and update.kind == "message" and update.text:
-            if self._speaker is not None and self._speaker is not update.item:
+        if not self._together and update.kind == "message":
+            self._write(update.item, update.text, is_new=update.replaces)
+
+    def _write(self, message: Message, text: str, *, is_new: bool) -> None:
+        """A message as it is; a blank line is between two, and before what replaces one."""
+        if is_new and self._speaker is message:
+            self._ends = True
+        if text:
+            if self._speaker is not None and (self._ends or self._speaker is not message):
                 self._out.write("\n\n" if self._open else "\n")
-            self._speaker = update.item
-            self._out.write(update.text)
-            self._open = not update.text.endswith("\n")
+            self._speaker, self._ends = message, False
+            self._out.write(text)
+            self._open = not text.endswith("\n")
 
     def decided(self, decided: Decided) -> None:
         """The call is shown as declined when it ends."""
@@ -199,7 +208,8 @@ class JsonReport:
         self._put(permission_event(decided))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
-        """How it ended."""
+        """How it ended; the error may quote what the agent wrote to its stderr."""
+        is_done = outcome.code is ExitCode.DONE
         self._put(
             {
                 "type": "end",
@@ -207,7 +217,7 @@ class JsonReport:
                 "stopReason": outcome.stop_reason,
                 "text": "" if reply is None else reply.text,
                 "usage": None if reply is None else reply.usage,
-                "error": None if outcome.code is ExitCode.DONE else outcome.sentence(),
+                "error": None if is_done else log_redactor().line(outcome.sentence() or ""),
             }
         )
 

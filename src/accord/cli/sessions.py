@@ -219,17 +219,20 @@ async def _list(store: SqliteStore, arguments: Namespace) -> int:
     count = 0
     folder = _folder(arguments)
     place = functools.cache(os.path.realpath)
+    redactor = Redactor.of_environment()
     async for record in _all(store):
         # Editors name a folder as the user does, which may be by a link.
         if folder is not None and place(record.cwd) != folder:
             continue
         count += 1
+        # A title is what was said first, and a list is handed on.
+        title = None if record.title is None else redactor.text(record.title)
         holder = await store.holder(record.session_id)
         if arguments.json:
             pid = None if holder is None else holder.pid
-            say_json(json.dumps({**described(record), "openIn": pid}))
+            say_json(json.dumps({**described(record), "title": title, "openIn": pid}))
             continue
-        title = " ".join(visible(record.title or "(no title)").split())
+        title = " ".join(visible(title or "(no title)").split())
         marks = [
             "" if holder is None else f"open in process {holder.pid}",
             "archived" if record.archived else "",

@@ -15,7 +15,8 @@ The rule is one yes for one act:
       change of that file.  Writing the same content again is the same act.
     * What a rule approved covers what the rule was about: approving a command, a tool of an MCP
       server or a host covers no file, and approving a tool covers no command.
-    * An approval ends with its tool call, and when a rule that it rests on is revoked.
+    * An approval ends with its tool call, when that call is refused later on, and when a rule that
+      it rests on is revoked.
 
 Must not know rules' patterns, users or the wire.
 """
@@ -43,6 +44,12 @@ TEXT_CHARACTERS_MAX = 64 * 1024
 _WRITING_KINDS = frozenset({"edit", "move"})
 _RUNNING_KINDS = frozenset({"execute", DEFAULT_KIND})
 _CHANGE_DIRECTORY = re.compile(r"(cd[ \t]+[^\n;|&]+?)[ \t]*&&[ \t]*(.+)", re.DOTALL)
+# Words that may turn a text into its contrary: "I will not run `make`", "Skip: make".
+_CONTRARY = re.compile(
+    r"\b(?:not|never|no|cannot|without|instead|except|unless|skip\w*|avoid\w*|stop\w*|cancel\w*"
+    r"|den(?:y|ied)|refus\w*|reject\w*|forbid\w*|undo\w*)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 # How agents announce a command: "Shell: make", "$ make", "Run make", "Running command make".
 _LABEL = re.compile(
     r"(?:\$|[\w -]{1,40}:|(?:run|running|execute|executing)(?: (?:the )?(?:shell )?command:?)?)\s+",
@@ -85,6 +92,7 @@ class Approval:
     writes: Counter[str]
     grounds: tuple[ReadRule, ...] = ()
     is_over: Callable[[], bool] | None = None
+    call_id: str | None = None
     _written: dict[str, bytes] = field(default_factory=dict)
 
     def is_about(self, act: Act) -> bool:
@@ -134,6 +142,7 @@ def approve(
     seen: bool,
     texts: Iterable[str] = (),
     changes: Iterable[str] = (),
+    call_id: str | None = None,
     is_over: Callable[[], bool] | None = None,
 ) -> Approval:
     """What an approval of this request covers.
@@ -146,6 +155,7 @@ def approve(
     if call is not None:
         texts = [*texts, call.text]
         changes = [diff.path for diff in call.diffs]
+        call_id = call.tool_call_id
         is_over = lambda: call.is_over  # noqa: E731
     shown = tuple(changes)
     commands: tuple[CommandLine, ...] = ()
@@ -154,7 +164,9 @@ def approve(
     elif seen and facts.kind in _RUNNING_KINDS and facts.mcp_tool is None and not shown:
         commands = tuple(_commands_in([request.title, request.reason or "", *texts]))
     writes = _writes(facts, shown, seen=seen, calls_itself=request.kind)
-    return Approval(request.title, facts.kind, commands, facts.cwd, writes, grounds, is_over)
+    return Approval(
+        request.title, facts.kind, commands, facts.cwd, writes, grounds, is_over, call_id
+    )
 
 
 def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool, calls_itself: str) -> Counter[str]:
@@ -190,19 +202,20 @@ def _commands_in(texts: Iterable[str]) -> Iterator[CommandLine]:
         whole = text.strip()
         if not whole or len(whole) > TEXT_CHARACTERS_MAX:
             continue
-        found = [whole]
+        found = [(0, len(whole))]
         label = _LABEL.match(whole)
         if label is not None:
-            found.append(whole[label.end() :])
-        fenced = _FENCE.findall(whole)
+            found.append((label.end(), len(whole)))
+        fenced = [one.span(1) for one in _FENCE.finditer(whole)]
         first, last = whole.find("`"), whole.rfind("`")
         if fenced:
             found += fenced if len(fenced) == 1 else []
         elif first < last:
             # From the first mark to the last, so that a text with several codes shows none.
-            found.append(whole[first + 1 : last])
-        for line in found:
-            if line.strip():
+            found.append((first + 1, last))
+        for begin, end in found:
+            line, around = whole[begin:end], whole[:begin] + whole[end:]
+            if line.strip() and not _CONTRARY.search(around):
                 yield read_command(line)
 
 
@@ -217,7 +230,8 @@ def _looked_through(command: CommandLine, cwd: str) -> Iterator[tuple[CommandLin
     if found is None:
         return
     words = read_command(found[1]).words
-    if words is None or len(words) != 2:
+    if words is None or len(words) != 2 or words[1].startswith("-"):
+        # `cd -` goes where the shell was before, which nobody here knows.
         return
     placed = place(words[1], cwd)
     yield read_command(found[2]), None if placed is None else placed.real
@@ -234,6 +248,11 @@ class Approvals:
         kept = (old for old in self._approvals if not _is_over(old))
         self._approvals = deque(kept, maxlen=APPROVALS_MAX)
         self._approvals.append(approval)
+
+    def drop(self, call_id: str) -> None:
+        """Forget those of a tool call: it was refused later on."""
+        kept = (old for old in self._approvals if old.call_id != call_id)
+        self._approvals = deque(kept, maxlen=APPROVALS_MAX)
 
     def clear(self) -> None:
         """Forget all."""

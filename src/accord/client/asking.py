@@ -74,6 +74,8 @@ class PermissionRequest:
     origin: Origin = "agent"
     # The title of an open call that was approved and does not cover this, where we ask.
     approved_call: str | None = None
+    # Whether the command gets variables or standard input that its line does not tell.
+    is_given_more: bool = False
     # What would be written, where we ask because of a write.
     new_text: str | None = field(default=None, repr=False)
 

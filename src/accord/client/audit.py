@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import logging
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.machine import clock
+from accord.machine.logs import logger
 from accord.machine.redaction import Redactor
 from accord.schema.codec import encode
 
@@ -37,7 +37,7 @@ TEXT_CHARACTERS_MAX = 2000
 
 LIST_ITEMS_MAX = 50
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class AuditLog:

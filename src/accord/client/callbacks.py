@@ -8,16 +8,17 @@ cancelled, and is told as any mistake is.
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import anyio
 
+from accord.machine.logs import logger
+
 T = TypeVar("T")
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class CallbackCancelled(Exception):

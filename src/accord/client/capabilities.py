@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accord.protocol.gates import supports
+from accord.translate.keeping import OFFICIAL, kept
 
 # The name here, and where each version keeps it.  In v2 the marker `session` stands for all that
 # every agent with sessions can do.
@@ -98,10 +99,15 @@ def read_v1(capabilities: object) -> AgentCapabilities:
 
 
 def read_v2(capabilities: object, *, has_auth_methods: bool) -> AgentCapabilities:
-    """v2's `capabilities`; logging out goes with having a way to log in."""
+    """v2's `capabilities`; logging out goes with having a way to log in.
+
+    Not so behind a translator whose agent cannot log out, which says so.
+    """
     raw = capabilities if isinstance(capabilities, Mapping) else {}
     found = {name: supports(raw, path, booleans=False) for name, path in _V2.items()}
-    return AgentCapabilities(raw=raw, logout=has_auth_methods, **found)
+    cannot_log_out = kept(dict(raw), OFFICIAL).get("logout") is False
+    logout = has_auth_methods and not cannot_log_out
+    return AgentCapabilities(raw=raw, logout=logout, **found)
 
 
 __all__ = ["AgentCapabilities", "read_v1", "read_v2"]

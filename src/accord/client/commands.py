@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 from accord.client.patterns import wildcard
 from accord.client.shell.grammar import read_script
-from accord.client.shell.matching import concern
-from accord.client.shell.reading import read_line
+from accord.client.shell.line_reader import read_line
+from accord.client.shell.rule_match import concern
 from accord.client.shell.syntax import Reading, Script
 from accord.machine import command_line
 
@@ -119,8 +119,14 @@ def shell_line(words: Sequence[str]) -> str | None:
 
 
 def pattern_words(text: str) -> tuple[str, ...] | None:
-    """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell."""
-    return _plain_words(read_script(text.strip(_BLANKS), wildcards=True))
+    """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell.
+
+    A rule is the beginning of a command in any case, so `git push *` is `git push`.
+    """
+    words = _plain_words(read_script(text.strip(_BLANKS), wildcards=True))
+    while words is not None and len(words) > 1 and words[-1] == "*":
+        words = words[:-1]
+    return words
 
 
 def terminal_line(

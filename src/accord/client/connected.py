@@ -5,7 +5,6 @@ What the library itself needs of a client; a `Client` is what a program holds of
 What always holds: after `stop` nothing that was started for the agent is left.
 """
 
-import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TypeVar
@@ -31,6 +30,7 @@ from accord.errors import (
     SpawnFailed,
 )
 from accord.loading import undisturbed
+from accord.machine.logs import logger
 from accord.schema import v1
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
@@ -38,7 +38,7 @@ from accord.transport.transport import Transport
 
 T = TypeVar("T")
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class Connected:
@@ -226,11 +226,13 @@ class Connected:
         if not await self._log_in(may_restart=link is None):
             raise error
 
-    async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
-        """Call the agent and read its answer."""
+    async def read(
+        self, request: Request, read: Callable[[Raw], T], *, link: Link | None = None
+    ) -> T:
+        """Call the agent and read its answer; raises what `call` raises and nothing else."""
         method, params = request
         try:
-            return read(await self.call(None, method, params))
+            return read(await self.call(link, method, params))
         except Invalid as error:
             raise unreadable(method, error) from None
 

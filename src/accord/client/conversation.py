@@ -15,16 +15,23 @@ What always holds
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from accord.client.ending import ForegroundWork, Outcome
 from accord.client.exchange import Exchange
 from accord.client.inbox import Inbox
 from accord.client.link import Link
-from accord.client.wire import Setup
+from accord.client.wire import Request, Setup
 from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
-from accord.transcript import StateChanged, Transcript, Update, UserMessageChanged
+from accord.transcript import (
+    StateChanged,
+    ToolCallChanged,
+    Transcript,
+    Update,
+    UserMessageChanged,
+)
+from accord.transcript.update import ToolCallWithTerminals
 
 if TYPE_CHECKING:
     from accord.client.connected import Connected
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from accord.client.session import Session
 
 UpdateListener: TypeAlias = Callable[[Update], None]
+T = TypeVar("T")
 
 # Pieces of a command's output that may wait for whoever looks; then the command waits.
 OUTPUT_PIECES_MAX = 64
@@ -40,8 +48,10 @@ OUTPUT_PIECES_MAX = 64
 # Turns that were left and that the agent has not ended, which are remembered.
 LEFT_MAX = 16
 
-# States move turns, and a prompt of our own comes back as an echo.
-_HANDED_ON_WITH_CARE: frozenset[type] = frozenset({StateChanged, UserMessageChanged})
+# States move turns, a prompt of our own comes back as an echo, and some calls bring terminals.
+_HANDED_ON_WITH_CARE: frozenset[type] = frozenset(
+    {StateChanged, UserMessageChanged, ToolCallWithTerminals}
+)
 
 
 class Conversation:
@@ -123,6 +133,10 @@ class Conversation:
         """Call the agent on the link that the session lives on."""
         return await self._connected.call(self.link, method, params)
 
+    async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
+        """Call the agent on that link and read its answer."""
+        return await self._connected.read(request, read, link=self.link)
+
     async def log_in_after(self, error: AuthenticationRequired) -> None:
         """The agent wants a login before it does what it was asked.
 
@@ -200,6 +214,11 @@ class Conversation:
 
     def hand_on(self, update: Update) -> None:
         """Give an update that is in the transcript to whoever looks."""
+        if isinstance(update, ToolCallWithTerminals):
+            self.hand_on(ToolCallChanged(update.item, update.text, update.wire))
+            for terminal in update.terminals:
+                self.hand_on(terminal)
+            return
         if update.kind == "state":
             self._state_came()
         elif not (update.kind == "user_message" and update.item.is_own):
@@ -302,6 +321,13 @@ class Conversation:
                 one.passage.forget()
         self._choose_inbox()
         exchange.passage.begin()
+
+    def end_cancelled_calls(self) -> None:
+        """A turn is over that was cancelled; v1 agents have no word for calls that it cut off."""
+        if self.link.wire.dialect == "v1":
+            for call in self.transcript.turn_cancelled():
+                call.end_cancelled()
+                self.hand_on(ToolCallChanged(call, "", None))
 
     def exchange_ended(self, exchange: Exchange) -> None:
         """It is over; the next one, if one waits, has its turn.

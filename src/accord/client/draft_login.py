@@ -9,7 +9,6 @@ What always holds
       and the agent says itself what follows.
 """
 
-import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from accord.client.callbacks import call
 from accord.client.encoding import encode
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
 from accord.machine import clock
+from accord.machine.logs import logger
 from accord.machine.redaction import Redactor
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode
@@ -30,7 +30,7 @@ from accord.schema.struct import Raw
 if TYPE_CHECKING:
     from accord.client.link import Link
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 API_KEY_VARIABLE = "ACCORD_AGENT_API_KEY"
 TOKEN_VARIABLE = "ACCORD_AGENT_TOKEN"

@@ -10,17 +10,17 @@ What always holds
 """
 
 import codecs
-import logging
 from typing import Any
 
 import anyio
 
 from accord.client.conversation import Conversation
 from accord.errors import AccordError, MethodMissing, RequestFailed
+from accord.machine.logs import logger
 from accord.schema import draft
 from accord.schema.codec import encode
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 ANSWER_SECONDS_MAX = 5.0
 """How long a piece may stay unanswered before nobody waits for such answers any more."""

@@ -74,6 +74,7 @@ class DraftQuestion(Question):
             cwd=shown.cwd,
             mcp_tool=mcp_tool,
             hosts=hosts,
+            is_given_more=shown.is_given_more,
         )
 
     def encoded(self, option_id: str | None) -> bytes:

@@ -8,21 +8,15 @@ from typing import Any
 
 from accord.client.conversation import Conversation
 from accord.client.draft_wire import WireDraft
-from accord.client.wire import unreadable
 from accord.errors import LocalProtocolError
-from accord.schema.codec import Invalid
 
 
 async def set_mode(conversation: Conversation, mode_id: str) -> None:
     """Switch to a mode that the agent has."""
     wire = conversation.link.wire
     assert isinstance(wire, WireDraft)
-    method, params = wire.set_mode(conversation.id, mode_id)
-    result = await conversation.call(method, params)
-    try:
-        conversation.transcript.session_setup(wire.read_mode(result))
-    except Invalid as error:
-        raise unreadable(method, error) from None
+    answer = await conversation.read(wire.set_mode(conversation.id, mode_id), wire.read_mode)
+    conversation.transcript.session_setup(answer)
 
 
 async def set_option(conversation: Conversation, option_id: str, value: Any) -> None:
@@ -36,12 +30,9 @@ async def set_option(conversation: Conversation, option_id: str, value: Any) -> 
         raise LocalProtocolError(f"the session has no option {option_id!r}; it has {known}")
     wire = conversation.link.wire
     assert isinstance(wire, WireDraft)
-    method, params = wire.set_option(conversation.id, option_id, value)
-    result = await conversation.call(method, params)
-    try:
-        conversation.transcript.session_setup(wire.read_options(result))
-    except Invalid as error:
-        raise unreadable(method, error) from None
+    request = wire.set_option(conversation.id, option_id, value)
+    answer = await conversation.read(request, wire.read_options)
+    conversation.transcript.session_setup(answer)
 
 
 __all__ = ["set_mode", "set_option"]

@@ -9,7 +9,6 @@ What always holds
     * What was remembered and is refused is forgotten, and all begins from the top.
 """
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from accord.client.link import Link
 from accord.client.options import make_offer
 from accord.connection.manners import Manners
 from accord.errors import AccordError, RemoteProtocolError, RequestFailed, VersionMismatch
+from accord.machine.logs import logger
 from accord.protocol.negotiation import Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
@@ -32,7 +32,7 @@ from accord.translate.draft_tables import from_draft_error, to_draft_error
 if TYPE_CHECKING:
     from accord.client.connected import Connected
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 DRAFT = "draft"
 V1 = "v1"

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -26,6 +25,7 @@ from accord.client.forms import FormRequest, FormValue, read_form, scope_of
 from accord.client.patterns import host_of
 from accord.client.queueing import Queue
 from accord.errors import RequestError
+from accord.machine.logs import logger
 
 ATTEMPTS_MAX = 3
 """How often a form is shown again because the answer did not fit."""
@@ -35,7 +35,7 @@ OPEN_MAX = 256
 
 URL_CHARACTERS_MAX = 8_192
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

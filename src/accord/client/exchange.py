@@ -8,7 +8,6 @@ What always holds
     * An error is raised once: where somebody looks first.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.client.callbacks import guarded
 from accord.client.ending import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.inbox import Inbox
+from accord.client.last_words import add_last_message
 from accord.client.passage import Passage
 from accord.client.patience import Patience, Repeat
 from accord.client.wire import Request, unreadable
@@ -29,6 +29,8 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
+from accord.jsonrpc.codes import INTERNAL_ERROR
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transcript import Message
@@ -36,7 +38,7 @@ from accord.transcript import Message
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # How long work that seems to be over may still be about to begin.
 QUIET_SECONDS_MAX = 1.0
@@ -214,8 +216,7 @@ class Exchange:
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
             error = unreadable(self._request[0], error)
-        login_due = isinstance(error, AuthenticationRequired)
-        if isinstance(error, RequestCancelled) or (login_due and self._cancelled):
+        if isinstance(error, RequestCancelled) or (self._cancelled and _is_stopped(error)):
             self._refused()
             self._finish(Outcome("cancelled"))
         elif isinstance(error, RequestFailed):
@@ -365,9 +366,12 @@ class Exchange:
         if not self.is_over:
             if outcome.stop_reason == "error":
                 error = failure_of(outcome.error)
-                if self._is_repeated(error, inserted=True):
+                if self._cancelled and _is_stopped(error):
+                    outcome = Outcome("cancelled", outcome.usage)
+                elif self._is_repeated(error, inserted=True):
                     return
-                self.error = error
+                else:
+                    self.error = error
             self.stop_reason = outcome.stop_reason
             self.usage = outcome.usage
         self._close()
@@ -396,8 +400,24 @@ class Exchange:
             return
         if self._waiting is not None and not self._waiting.inserted and self._is_v2:
             self._reject_prompt()
+        if self.stop_reason == "cancelled":
+            self._conversation.end_cancelled_calls()
+        elif self.error is not None:
+            add_last_message(self.error, self._conversation.transcript, self.passage)
         self.passage.end()
         self._ended.set()
         self._sent.set()
         self.inbox.close()
         self._conversation.exchange_ended(self)
+
+
+def _is_stopped(error: Exception) -> bool:
+    """Whether the answer to a prompt that we cancelled says no more than that it came to nothing.
+
+    Agents answer with an internal error where the cancel ended their model's request.  Other errors
+    have a cause that the user should hear.
+    """
+    internal = isinstance(error, RequestFailed) and error.code == INTERNAL_ERROR
+    if internal:
+        _log.info("the agent answered a cancelled prompt with an error: %s", error)
+    return internal or isinstance(error, AuthenticationRequired)

@@ -10,7 +10,6 @@ Always holds
 from __future__ import annotations
 
 import datetime as dt
-import logging
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,13 +17,14 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from accord.client.bounded_regex import found_in
+from accord.machine.logs import logger
 from accord.schema.struct import UNSET, UnknownVariant
 
 FormValue: TypeAlias = str | int | float | bool | list[str]
 
 INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 @dataclass(frozen=True, slots=True)

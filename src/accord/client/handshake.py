@@ -7,18 +7,18 @@ An agent of the 2026-02 draft cannot read it: what comes then is in `draft_start
 Must not know: the wire types of any version, which are imported after the verdict only.
 """
 
-import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from accord.client.encoding import encode
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
+from accord.machine.logs import logger
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 INVALID_PARAMS = -32602
 VERSIONS: tuple[int, ...] = (1, 2)

@@ -5,13 +5,15 @@ Where it reads on, because somebody else waits for what the agent will say, what
 that waits here already is joined to it: the queue grows no more, and nothing that the consumer
 would have been told is left out.
 
+The bound is a number of updates.  They may be large, so the inbox is also full when much has been
+read from the connection since its newest update came and that one still waits.
+
 What always holds
     * An inbox that is closed, discarded or garbage holds nothing back.
     * Beyond the bound wait what was read before the reading stopped, at most `READ_UPDATES_MAX`,
       and one update for each item that changed since.
 """
 
-import logging
 import weakref
 from collections import deque
 from functools import partial
@@ -19,10 +21,11 @@ from functools import partial
 import anyio
 
 from accord.connection.connection import Connection
+from accord.machine.logs import logger
 from accord.transcript import Update
 from accord.transcript.late_updates import LateUpdates
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # Who takes nothing for so long has perhaps forgotten that everything waits for it.
 STILL_SECONDS_MAX = 1.0
@@ -44,7 +47,9 @@ class Inbox:
         "__weakref__",
         "_connection",
         "_free_until",
+        "_heavy_since",
         "_holding",
+        "_is_heavy",
         "_is_plain",
         "_items",
         "_late",
@@ -71,12 +76,16 @@ class Inbox:
         self._is_plain = True
         # At least one: it is looked at before the last one is taken.
         self._low = max(1, updates_max // 2)
+        # Whether those that wait are large; the newest when much had been read the last time.
+        self._is_heavy = False
+        self._heavy_since: Update | None = None
         self._wake: anyio.Event | None = None
         self._taken: anyio.Event | None = None
         self._holding = False
         self.closed = False
         # Nobody will take what comes: a consumer that only waits for the end.
         self.discards = False
+        connection.watch(self)
 
     def __del__(self) -> None:
         self._release()
@@ -101,6 +110,8 @@ class Inbox:
         items, late = self._items, self._late
         waits: Update | None = update
         over = len(items) - self._max
+        if self._is_heavy:
+            over = max(over, 0)
         if late:
             is_late = over >= 0 or late.is_waiting(update)
         else:
@@ -115,6 +126,18 @@ class Inbox:
         if self._wake is not None:
             self._wake_up()
         if len(items) >= self._max and not self._holding:
+            self._hold()
+
+    def much_came(self) -> None:
+        """Be full if what was the newest the last time still waits."""
+        items, seen = self._items, self._heavy_since
+        self._heavy_since = items[-1] if items else None
+        if seen is None or self.closed or not any(one is seen for one in items):
+            return
+        self._is_heavy = True
+        self._low = max(1, len(items) // 2)
+        self._free_until = 0
+        if not self._holding:
             self._hold()
 
     def _hold(self) -> None:
@@ -191,6 +214,7 @@ class Inbox:
         """Drop what is there."""
         self._items.clear()
         self._late.clear()
+        self._heavy_since = None
         self._free_until = self._max - 1
         self._is_plain = True
         self._release()
@@ -222,7 +246,8 @@ class Inbox:
 
     def _release(self) -> None:
         if self._holding:
-            self._holding = False
+            self._holding = self._is_heavy = False
+            self._low = max(1, self._max // 2)
             self._connection.unhold()
 
 

@@ -1,16 +1,19 @@
-"""What an agent's process said on stderr about an error that it answered with.
+"""What an agent said about an error that it answered with: as its last message, or on stderr.
 
 Agents keep their tracebacks to themselves: the peer gets a generic text and an id, and stderr
-gets the rest.  Where the process is ours, both can be brought together.
+gets the rest.  Where the process is ours, both can be brought together.  Others tell the cause in
+their last message and nothing of it on stderr, whose last lines are then about something else.
 
 What always holds: it is bounded, in what is shown and in how long it takes.
 """
 
 import anyio
 
+from accord.client.passage import Passage
 from accord.errors import RequestFailed
+from accord.jsonrpc.codes import INTERNAL_ERROR
+from accord.transcript import Message, Transcript
 
-INTERNAL_ERROR = -32603
 # How long stderr may lag behind the answer, and how often it is looked at meanwhile.
 LAG_SECONDS_MAX = 0.5
 LOOK_SECONDS = 0.01
@@ -27,8 +30,21 @@ async def add_last_words(error: Exception, transport: object) -> None:
     if not isinstance(getattr(transport, "stderr_tail", None), str):
         return
     wanted = error.correlation_id
+    if wanted is None and error.said:
+        return
     text = _tail(transport) if wanted is None else await _report(transport, wanted)
     error.stderr = bounded(text)
+
+
+def add_last_message(error: Exception, transcript: Transcript, passage: Passage) -> None:
+    """Put into an internal error what the agent said last in the turn, if it ended with that."""
+    if not isinstance(error, RequestFailed) or error.code != INTERNAL_ERROR:
+        return
+    last = transcript.timeline[-1] if transcript.timeline else None
+    if not isinstance(last, Message) or last.role != "agent" or last not in passage.messages:
+        return
+    if error.message not in last.text:
+        error.said = bounded(last.text)
 
 
 def _tail(transport: object) -> str:
@@ -66,4 +82,4 @@ def bounded(text: str) -> str:
     return kept if len(kept) <= CHARACTERS_MAX else f"…{kept[-CHARACTERS_MAX:]}"
 
 
-__all__ = ["about", "add_last_words", "bounded"]
+__all__ = ["about", "add_last_message", "add_last_words", "bounded"]

@@ -9,7 +9,6 @@ What always holds: `wire` and `facts` are there from the moment the answer to `i
 on, before anything that came after it is looked at.
 """
 
-import logging
 from collections import deque
 from collections.abc import Callable, Collection
 from functools import partial
@@ -41,6 +40,7 @@ from accord.errors import (
     RemoteProtocolError,
     RequestFailed,
 )
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from accord.client.draft_login import DraftLogin
     from accord.client.unstable import AuthStatus
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # So many sessions that are over are remembered.
 FORMER_IDS_MAX = 1024
@@ -94,6 +94,7 @@ class Link:
         self.services = Services(options, self.connection)
         self.sessions: dict[str, Conversation] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
+        self.connection.watch(self.early)
         # Sessions that are over; what is still said about them is no mistake.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.
@@ -193,7 +194,7 @@ class Link:
         self.facts = facts
         self.wire = wire
         self.services.begin(None if facts.info is None else facts.info.name)
-        self.connection.peer.null_ids_allowed = wire.version == 1
+        self.connection.peer.set_version(wire.version)
         self._handler.agreed(self)
 
     @property

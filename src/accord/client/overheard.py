@@ -10,15 +10,15 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from anyio.abc import TaskGroup
 
+from accord.machine.logs import logger
 from accord.transport.transport import Ended, Receiver, Transport
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # Which way, and the bytes, in any split.  No bytes are received once: when the conversation is
 # over.  What comes later belongs to the next one, with an agent that was started again.

@@ -13,7 +13,6 @@ Always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -44,11 +43,12 @@ from accord.client.policy import (
     read_rules,
     rules_of,
 )
+from accord.machine.logs import logger
 
 WAITING_MAX = 1024
 """Requests that wait for the user; a further one is refused."""
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class Permissions:
@@ -184,7 +184,8 @@ class Permissions:
         self._shared.session_grants.end_session(session_id, self._connection)
 
     def cancel_session(self, session_id: str) -> None:
-        """The turn was cancelled: its open requests are answered as cancelled, at once."""
+        """The turn was cancelled: its open requests are too, at once, and its approvals end."""
+        self.end_turn(session_id)
         state = self._sessions.get(session_id)
         for scope in tuple(state.asking) if state is not None else ():
             scope.cancel()
@@ -205,8 +206,15 @@ class Permissions:
     async def decide(self, request: PermissionRequest) -> Decision:
         """The answer to a request; never an option that was not offered."""
         facts = self._facts(request)
-        settled = self._settle(request, facts)
-        return await self._ask_user(request, facts) if settled is None else settled
+        decision = self._settle(request, facts)
+        if decision is None:
+            decision = await self._ask_user(request, facts)
+        option = request.option(decision.option_id or "")
+        if request.tool_call is not None and (option is None or not option.allows):
+            # A no takes back what was approved of the same call before.
+            approvals = self._session(request.session_id).approvals
+            approvals.drop(request.tool_call.tool_call_id)
+        return decision
 
     async def may_write(
         self, session_id: str, path: str, *, at: str | None = None, content: str | None = None

@@ -159,6 +159,8 @@ class Facts:
     titled: tuple[PlacedPath | None, ...] = ()
     # Whether the call shows text or input, so that its title is not all there is to know.
     is_detailed: bool = False
+    # Whether the command gets variables or standard input that its line does not tell.
+    is_given_more: bool = False
 
     @classmethod
     def of(
@@ -188,6 +190,7 @@ class Facts:
             cwd=where,
             mcp_tool=request.mcp_tool,
             hosts=tuple(plain_host(host) for host in request.hosts),
+            is_given_more=request.is_given_more,
         )
 
     def points(self) -> tuple[Facts, ...]:
@@ -287,7 +290,7 @@ class ReadRule:
 
     def _is_command(self, point: Facts) -> bool:
         command = point.command
-        if command is None or self._command is None:
+        if command is None or self._command is None or point.is_given_more:
             return False
         if self._cwd is not None and (point.cwd is None or not beneath(point.cwd, self._cwd)):
             return False
@@ -434,7 +437,7 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
             return ()
         return (Rule(effect=effect, mcp_tool=facts.mcp_tool, exact=True),)
     if facts.command is not None:
-        if not facts.command.line.strip():
+        if not facts.command.line.strip() or (facts.is_given_more and effect == "allow"):
             return ()
         if bind_cwd and facts.cwd is None and effect == "allow":
             return ()

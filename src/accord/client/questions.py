@@ -4,21 +4,21 @@ What is not understood is never approval: an option that was not offered, an err
 decides, a withdrawn request; all of these are answered `cancelled`.
 """
 
-import logging
 import posixpath
 from typing import Any
 
 import anyio
 
 from accord.client.asking import PermissionOption, PermissionRequest
-from accord.client.call_input import input_command, input_folder, input_paths
+from accord.client.call_input import input_command, input_folder, input_paths, is_given_more
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 
@@ -96,6 +96,7 @@ def describe(session: Conversation, asked: Asked) -> PermissionRequest:
         mcp_tool=_mcp_tool(call, given),
         hosts=_hosts(given),
         origin="agent",
+        is_given_more=command is not None and is_given_more(given),
     )
 
 

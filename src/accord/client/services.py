@@ -7,7 +7,6 @@ What always holds: when the connection is over, so is everything that a service 
 """
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,12 @@ import anyio
 from accord.client.callbacks import call, guarded
 from accord.client.options import Options
 from accord.connection.connection import Connection
+from accord.machine.logs import logger
 
 if TYPE_CHECKING:
     from accord.client.conversation import Conversation
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 
 class Services:

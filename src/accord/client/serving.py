@@ -23,10 +23,11 @@ from accord.connection.connection import IncomingRequest
 from accord.connection.incoming import Result, Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.shortcut import notification_reader, notifications_reader
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
-_log = logging.getLogger("accord.client")
+_log = logger("accord.client")
 
 # While one of these is open, a session may be told of that has no name here yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")

@@ -168,8 +168,12 @@ class Session:
             self.transcript.model_selected(str(value))
             return
         wire = self._conversation.link.wire
-        result = await self._call(*wire.set_option(self.id, option_id, value))
-        self.transcript.session_setup(wire.read_options(result))
+        request = wire.set_option(self.id, option_id, value)
+        answer = await self._conversation.read(request, wire.read_options)
+        if answer is None:
+            self.transcript.option_selected(option_id, value)
+        else:
+            self.transcript.session_setup(answer)
 
     def _option(self, option_id: str, value: object) -> ConfigOption:
         options = self.transcript.config_options

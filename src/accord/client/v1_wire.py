@@ -19,6 +19,7 @@ from accord.client.wire import (
     SessionInfo,
     SessionPage,
     Setup,
+    lacks_options,
 )
 from accord.client.words import Words, listed, tell_unknown
 from accord.connection.noting import Noting
@@ -200,8 +201,14 @@ class WireV1:
         )
 
     def read_options(self, result: Raw) -> Any:
-        """The complete list."""
-        return self._decode(v1.SetSessionConfigOptionResponse, result)
+        """The complete list; None where the agent only says that it took the value."""
+        try:
+            return self._decode(v1.SetSessionConfigOptionResponse, result)
+        except Invalid as error:
+            if not lacks_options(result):
+                raise
+            self._report(f"the answer to session/set_config_option: {error}")
+            return None
 
     def login(self, method_id: str) -> Request:
         """`authenticate`."""

@@ -19,6 +19,7 @@ from accord.client.wire import (
     SessionInfo,
     SessionPage,
     Setup,
+    lacks_options,
 )
 from accord.client.words import Words, listed, tell_unknown
 from accord.connection.noting import Noting
@@ -195,8 +196,14 @@ class WireV2:
         return "session/set_config_option", encode(request)
 
     def read_options(self, result: Raw) -> Any:
-        """The complete list."""
-        return self._decode(v2.SetSessionConfigOptionResponse, result)
+        """The complete list; None where the agent only says that it took the value."""
+        try:
+            return self._decode(v2.SetSessionConfigOptionResponse, result)
+        except Invalid as error:
+            if not lacks_options(result):
+                raise
+            self._report(f"the answer to session/set_config_option: {error}")
+            return None
 
     def login(self, method_id: str) -> Request:
         """`auth/login`."""
@@ -236,6 +243,9 @@ class WireV2:
                 call: v2.ToolCallPatch | None = subject.tool_call
             case _:
                 call = None if request.tool_call is UNSET else request.tool_call
+        if reason is None and call is not None:
+            # As in v1: agents were written for that first.
+            reason = _first_text(call.content)
         return Asked(
             request.session_id,
             title,
@@ -302,6 +312,13 @@ def _auth_method(method: v2.AuthMethod) -> AuthMethod | None:
     env = {variable.name: variable.value for variable in method.env or ()}
     args = tuple(method.args or ())
     return AuthMethod(method.method_id, method.name, "terminal", described, args, env)
+
+
+def _first_text(content: Any) -> str | None:
+    for item in content or ():
+        if isinstance(item, v2.Content) and isinstance(item.content, v2.TextContent):
+            return item.content.text
+    return None
 
 
 __all__ = ["WireV2", "cancel_terminal", "cancel_tool_call"]

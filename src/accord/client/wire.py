@@ -14,7 +14,7 @@ from accord.client.capabilities import AgentCapabilities
 from accord.client.handshake import Implementation
 from accord.client.words import Words
 from accord.errors import RemoteProtocolError
-from accord.schema.codec import Invalid
+from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 from accord.transcript import Dialect
 
@@ -129,6 +129,12 @@ def unreadable(method: str, error: Invalid) -> RemoteProtocolError:
     return RemoteProtocolError(f"the answer to {method} is invalid: {error}")
 
 
+def lacks_options(result: Raw) -> bool:
+    """Whether an answer to a setting says no more than that it was taken, as droid's does."""
+    answer = to_python(result)
+    return answer is None or (isinstance(answer, dict) and "configOptions" not in answer)
+
+
 class Wire(Protocol):
     """The form of one version.  Requests come back as method and params."""
 
@@ -208,7 +214,10 @@ class Wire(Protocol):
         ...
 
     def read_options(self, result: Raw) -> Any:
-        """The answer to it, as the struct that a transcript understands."""
+        """The answer to it, as the struct that a transcript understands.
+
+        None where the agent took the value and told nothing about its options.
+        """
         ...
 
     def login(self, method_id: str) -> Request:

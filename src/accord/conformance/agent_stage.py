@@ -22,14 +22,21 @@ from accord.conformance.check import Check, Findings
 from accord.conformance.draft_host import DraftHost
 from accord.conformance.host import Host
 from accord.conformance.program import Program, started
+from accord.conformance.reached import Reached
 from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
-from accord.conformance.scenario import Scenario
-from accord.conformance.wire import STARTING, Frame, Message, NotReady, RawPeer, Unanswered
+from accord.conformance.scenario import DEFAULT_SAY, Scenario
+from accord.conformance.wire import (
+    STARTING,
+    Frame,
+    LoginNeeded,
+    Message,
+    NotReady,
+    RawPeer,
+    Unanswered,
+)
 from accord.machine.own_program import own_file
 
-# How long after its first word a tool of the agent's may begin.
-TOOL_SECONDS = 1.0
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -44,9 +51,22 @@ DRAFT_CAPABILITIES: Message = {
     "ui": {"permissionDialogs": True},
 }
 V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
+# Eight grey pixels by eight, as a PNG.
+IMAGE: Message = {
+    "type": "image",
+    "mimeType": "image/png",
+    "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mOohwIG"
+    "yhgAd4QfwYuWm4wAAAAASUVORK5CYII=",
+}
 # The client that is played in each version.
 HOSTS: dict[Version, type[Host]] = {"1": Host, "2": Host, "draft": DraftHost}
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
+
+
+# What an agent answers that wants a login first, which it may.
+LOGIN_NEEDED: dict[Version, int] = {"1": -32000, "2": -32000, "draft": -32001}
+# The requests that make or take up a session.
+OPENING = frozenset({"session/new", "session/load", "session/resume"})
 
 
 class Refused(Unanswered):
@@ -63,6 +83,12 @@ class Talk:
     folder: Path
     seconds: float
     agent: Message = field(default_factory=dict)
+    reached: Reached = field(default_factory=Reached)
+    # The prompt that any agent can answer.
+    plain: str = DEFAULT_SAY
+    # How the scenario logs in, where the agent wants it.
+    login_method: str = ""
+    logged_in: bool = False
 
     @property
     def peer(self) -> RawPeer:
@@ -73,8 +99,9 @@ class Talk:
 
         Raises:
             Refused: the answer is an error, or the result is no object.
+            LoginNeeded: it wants a login.
         """
-        answer = await self.peer.call(method, params, timeout=timeout)
+        answer = await self.call(method, params, timeout=timeout)
         result = answer.get("result")
         if result is None and "error" not in answer:
             result = {}
@@ -82,9 +109,40 @@ class Talk:
             raise Refused(f"{method} was answered with {_short(answer)}")
         return result
 
+    async def call(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
+        """Send a request; its whole answer, after a login where a session needs one.
+
+        Raises:
+            LoginNeeded: it wants a login.
+        """
+        answer = await self.peer.call(method, params, timeout=timeout)
+        if method in OPENING and self._wants_login(answer):
+            try:
+                await self.login(self.login_method)
+                answer = await self.peer.call(method, params, timeout=timeout)
+                self.logged_in = not self._wants_login(answer)
+            except NotReady:
+                self.logged_in = False
+            if not self.logged_in:
+                raise LoginNeeded(f"{method} needs a login, and the scenario names none that works")
+        return answer
+
+    def _wants_login(self, answer: Message) -> bool:
+        error = answer.get("error")
+        return isinstance(error, dict) and error.get("code") == LOGIN_NEEDED[self.version]
+
+    async def prepare(self, method: str, params: Any) -> Message:
+        """Ask for something on the way to what is checked: that it works is checked elsewhere."""
+        try:
+            return await self.ask(method, params, timeout=self.seconds)
+        except NotReady:
+            raise
+        except Unanswered as error:
+            raise NotReady(f"{method} does not work: {error}") from None
+
     async def error_of(self, method: str, params: Any) -> Message:
         """Send a request that has to fail; its error, empty when it succeeded."""
-        answer = await self.peer.call(method, params)
+        answer = await self.call(method, params)
         error = answer.get("error")
         return error if isinstance(error, dict) else {}
 
@@ -107,10 +165,8 @@ class Talk:
     async def initialize(self, **changes: Any) -> Message:
         """Agree on the version; returns the agent's capabilities."""
         wait = STARTING * self.peer.patience
-        try:
+        with self.reached.step("initialize", usual=not changes):
             self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
-        except Unanswered as error:
-            raise NotReady(f"initialize does not work: {error}") from None
         if self.agent.get("protocolVersion") != (2 if self.version == "2" else 1):
             found = self.agent.get("protocolVersion")
             raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
@@ -135,16 +191,14 @@ class Talk:
         """Log in with a method of the agent's, where the scenario names one."""
         if method:
             name = "auth/login" if self.version == "2" else "authenticate"
-            await self.ask(name, {"methodId": method})
+            await self.prepare(name, {"methodId": method})
 
     async def new_session(self, **changes: Any) -> Message:
         """Make a session in the folder; returns the whole result."""
         folder = "workingDirectory" if self.version == "draft" else "cwd"
         params = {folder: str(self.folder), "mcpServers": []} | changes
-        try:
+        with self.reached.step("session/new", usual=not changes):
             return await self.ask("session/new", params, timeout=max(self.seconds, 10))
-        except Unanswered as error:
-            raise NotReady(f"session/new does not work: {error}") from None
 
     async def session(self, **changes: Any) -> str:
         """Initialize and make a session; returns its id."""
@@ -157,20 +211,27 @@ class Talk:
         """One whole turn.  In v1 the result of the prompt; in v2 the idle state that ended it."""
         since = len(self.peer.frames)
         sent = await self.send_prompt(session, text)
-        if self.version != "2":
+        try:
+            if self.version == "2":
+                return await self.idle(session, since=since)
             answer = await self.peer.answer_to(sent, timeout=self.seconds)
-            result = answer.get("result")
-            if not isinstance(result, dict):
-                raise Refused(f"session/prompt was answered with {_short(answer)}")
-            return result
-        return await self.idle(session, since=since)
+        except Unanswered as error:
+            if text == self.plain:
+                self.reached.failed.setdefault("session/prompt", str(error))
+            raise
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise Refused(f"session/prompt was answered with {_short(answer)}")
+        return result
 
     async def say(self, session: str, text: str | None) -> Message:
         """A turn on the way to what is checked: that it works is checked elsewhere."""
         try:
             return await self.prompt(session, text or "")
+        except NotReady:
+            raise
         except Unanswered as error:
-            raise NotReady(f"a plain prompt does not work: {error}") from None
+            raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
     async def send_prompt(self, session: str, text: str) -> Any:
         """Send a prompt without waiting; the id of the request."""
@@ -232,6 +293,7 @@ class AgentStage:
     environment: dict[str, str]
     stack: AsyncExitStack
     patience: float
+    reached: Reached = field(default_factory=Reached)
     # Where the caller is, so that names on the command line mean what they say.
     started_in: str = field(default_factory=os.getcwd)
     talks: list[Talk] = field(default_factory=list)
@@ -255,13 +317,37 @@ class AgentStage:
                 patience=self.patience,
             )
         )
+        program.peer.gate = self.reached.need
         tasks = await self.stack.enter_async_context(anyio.create_task_group())
         host = HOSTS[self.version](self.folder, tasks)
         host.serve(program.peer)
         self.stack.callback(tasks.cancel_scope.cancel)
         self.stack.push_async_callback(host.end)
-        self.talks.append(Talk(program, host, self.version, self.folder, self.scenario.seconds))
+        self.talks.append(
+            Talk(
+                program,
+                host,
+                self.version,
+                self.folder,
+                self.scenario.seconds,
+                reached=self.reached,
+                plain=self.scenario.prompt("say") or "",
+                login_method=self.scenario.login,
+            )
+        )
         return self.talk
+
+    def target(self) -> str:
+        """What is in the file that the prompt for `edit` changes; nothing when it is gone."""
+        try:
+            return (self.folder / self.scenario.target).read_text("utf-8", "replace")
+        except OSError:
+            return ""
+
+    @property
+    def target_before(self) -> str:
+        """What was in that file."""
+        return self.scenario.files[self.scenario.target]
 
     def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
         """A stdio MCP server that works, and the file where it writes what it was asked."""
@@ -291,16 +377,28 @@ def agent_stages(
     patience: float = 10.0,
 ) -> OpenStage:
     """How checks of this agent are staged."""
+    reached = {version: Reached() for version in HOSTS}
 
     @asynccontextmanager
     async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:
+        # What an agent does under faults says nothing about what it does without.
+        so_far = Reached() if check.faults else reached[check.version]
+        so_far.need("initialize")
         with tempfile.TemporaryDirectory(
             prefix="accord-check-", ignore_cleanup_errors=True
         ) as name:
             root, environment = _prepare(name, scenario)
             async with AsyncExitStack() as stack:
                 stage = AgentStage(
-                    judge, scenario, check.version, command, root, environment, stack, patience
+                    judge,
+                    scenario,
+                    check.version,
+                    command,
+                    root,
+                    environment,
+                    stack,
+                    patience,
+                    so_far,
                 )
                 await stage.another()
                 yield stage
@@ -349,25 +447,6 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
         "TERM": "dumb",
         **scenario.environment,
     }
-
-
-async def begun(talk: Talk, since: int) -> None:
-    """Wait until work is seen: a tool that runs, or something said and no tool soon after."""
-
-    look = draft_update_of if talk.version == "draft" else update_of
-
-    def runs(frame: Frame) -> bool:
-        return look(frame).get("status") == "in_progress"
-
-    def working(frame: Frame) -> bool:
-        said = look(frame).get("sessionUpdate") == "agent_message_chunk"
-        return said or runs(frame)
-
-    try:
-        await talk.peer.expect(working, "the beginning of the work", since=since, timeout=10)
-        await talk.peer.expect(runs, "a tool that runs", since=since, timeout=TOOL_SECONDS)
-    except Unanswered:
-        return
 
 
 def went_well(result: Message) -> bool:

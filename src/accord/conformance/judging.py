@@ -11,12 +11,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from accord.conformance import rules
+from accord.conformance import occasions, rules
 from accord.conformance.check import Check, Finding, Role
 from accord.conformance.checks import gather
 from accord.conformance.report_redaction import without_secrets
-from accord.conformance.rule import Version
-from accord.conformance.running import AT_ONCE, CHECK_SECONDS_MAX, CheckRun, OpenStage, run_checks
+from accord.conformance.rule import Rule, Version
+from accord.conformance.running import (
+    AT_ONCE,
+    CHECK_SECONDS_MAX,
+    RUN_SECONDS_MAX,
+    CheckRun,
+    OpenStage,
+    run_checks,
+)
 from accord.conformance.scenario import Scenario
 from accord.conformance.verdicts import Report, covered, results
 from accord.machine.redaction import Redactor
@@ -35,6 +42,7 @@ class Wishes:
     require_all: bool = False
     at_once: int = AT_ONCE
     seconds_max: float = CHECK_SECONDS_MAX
+    run_seconds_max: float = RUN_SECONDS_MAX
     options: tuple[str, ...] = ()
 
 
@@ -85,6 +93,7 @@ async def judge(
     scenario: Scenario,
     wishes: Wishes,
     *,
+    began: Callable[[Check[Any]], None] = lambda check: None,
     done: Callable[[CheckRun], None] = lambda run: None,
 ) -> Report:
     """Judge one program in one version; what is reported of it is without secrets.
@@ -93,7 +102,7 @@ async def judge(
         NotStarted: the program cannot be started.
         NoSuchRule: nothing that is asked for exists.
     """
-    began = time.monotonic()
+    start = time.monotonic()
     checks, judged = select(role, version, wishes)
     _, monitors = gather(role, version)
     able = [one for one in checks if one.needs is None or scenario.prompt(one.needs)]
@@ -103,22 +112,42 @@ async def judge(
         open_stage,
         at_once=wishes.at_once,
         seconds_max=wishes.seconds_max,
+        run_seconds_max=wishes.run_seconds_max,
+        tries=scenario.tries,
+        began=began,
         done=done,
     )
     runs += [unable(one) for one in checks if one not in able]
     redactor = Redactor.of_environment()
     runs = without_secrets(runs, redactor)
-    found = results(rules.load_for(role), judged, runs, baseline=wishes.baseline)
+    found = results(
+        rules.load_for(role),
+        judged,
+        runs,
+        baseline=wishes.baseline,
+        excuse=_excuses(role, scenario, runs),
+        asked=frozenset(wishes.only) & frozenset(judged),
+    )
     return Report(
         tuple(redactor.words(command)),
         role,
         version,
         found,
         tuple(runs),
-        time.monotonic() - began,
+        time.monotonic() - start,
         wishes.require_all,
         tuple(redactor.words(wishes.options)),
     )
+
+
+def _excuses(role: Role, scenario: Scenario, runs: Sequence[CheckRun]) -> Callable[[Rule], str]:
+    """Says of a rule why it does not apply to a program that was seen in these runs."""
+    if role == "client":
+        return lambda rule: occasions.client_excuse(rule, scenario.client)
+    shown = occasions.shown_in(frames for run in runs for frames in run.conversations)
+    # What is only tried, nobody promised.
+    purposes = () if scenario.tries else tuple(scenario.prompts)
+    return lambda rule: occasions.excuse(rule, shown, purposes=purposes, never=scenario.never)
 
 
 def unable(check: Check[Any]) -> CheckRun:

@@ -20,8 +20,11 @@ OPAQUE = frozenset(
 )
 _CAMEL = re.compile(r"^(_meta|jsonrpc|[a-z][a-zA-Z0-9]*)$")
 _SNAKE = re.compile(r"^(_?[a-z][a-z0-9_]*|_.*)$")
+_BEGINNING = re.compile(rb'\s*\{.*"jsonrpc"')
 _ID = re.compile(rb'"id":("[^"]*"|-?\d+)')
 TAGS = frozenset({"sessionUpdate", "type", "status", "kind", "stopReason", "outcome", "state"})
+# So many lines in a row are tried as one message.
+PIECES_MAX = 64
 TRACE = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S+ \(?.*:\d+:\d+\)?|panicked at")
 
 
@@ -30,17 +33,13 @@ def received(frames: Sequence[Frame]) -> list[Frame]:
     return [frame for frame in frames if not frame.sent]
 
 
-def is_piece(frame: Frame) -> bool:
-    """Whether a line that is no JSON looks like a part of a message that was broken up."""
-    return frame.raw.lstrip()[:1] in (b"{", b"}", b"[", b"]", b'"')
-
-
 def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
     """Lines that are no messages at all."""
+    pieces = {id(frame) for frame in pieces_of_messages(frames)}
     for frame in received(frames):
         if not frame.raw.strip():
             continue
-        if frame.flaw == "not JSON" and not is_piece(frame):
+        if frame.flaw == "not JSON" and id(frame) not in pieces:
             yield frame, "a line on stdout is no message"
         elif not frame.flaw and not isinstance(frame.message, dict | list):
             yield frame, "a line on stdout is a bare JSON value"
@@ -48,11 +47,54 @@ def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 def broken_lines(frames: Sequence[Frame]) -> Iterator[Complaint]:
     """Messages that are not on one line of their own."""
+    for frame in pieces_of_messages(frames):
+        yield frame, "a message is not on one line"
     for frame in received(frames):
-        if frame.flaw == "not JSON" and is_piece(frame):
-            yield frame, "a message is not on one line"
-        elif frame.flaw == "the last line has no newline":
+        if is_unended(frame):
             yield frame, frame.flaw
+
+
+def is_unended(frame: Frame) -> bool:
+    """Whether this is a whole message without its newline.
+
+    A part of one says nothing: the kit ends programs while they write.
+    """
+    return frame.flaw == "the last line has no newline" and frame.message is not None
+
+
+def pieces_of_messages(frames: Sequence[Frame]) -> list[Frame]:
+    """Lines that are no JSON one by one and a message when they are put together."""
+    found: list[Frame] = []
+    run: list[Frame] = []
+    for frame in [*received(frames), None]:
+        if frame is not None and frame.flaw == "not JSON":
+            run.append(frame)
+        else:
+            found += _pieces(run)
+            run = []
+    # The beginning of one is a piece of it, whatever follows.
+    begun = [
+        one for one in received(frames) if one.flaw == "not JSON" and _BEGINNING.match(one.raw)
+    ]
+    return found + [one for one in begun if one not in found]
+
+
+def _pieces(run: Sequence[Frame]) -> list[Frame]:
+    """The longest stretch that is one message; a run of such lines is looked at to a bound."""
+    run = run[:PIECES_MAX]
+    for length in range(len(run), 1, -1):
+        for first in range(len(run) - length + 1):
+            stretch = run[first : first + length]
+            if _is_object(b"\n".join(frame.raw for frame in stretch)):
+                return list(stretch)
+    return []
+
+
+def _is_object(raw: bytes) -> bool:
+    try:
+        return isinstance(json.loads(raw.decode("utf-8", "replace"), strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def not_jsonrpc(frames: Sequence[Frame]) -> Iterator[Complaint]:
@@ -62,6 +104,15 @@ def not_jsonrpc(frames: Sequence[Frame]) -> Iterator[Complaint]:
             yield frame, frame.flaw
         elif isinstance(frame.message, dict) and frame.message.get("jsonrpc") != "2.0":
             yield frame, 'a message has no "jsonrpc": "2.0"'
+
+
+def arrays(frames: Sequence[Frame]) -> Iterator[tuple[Frame, list[Message]]]:
+    """Arrays of requests and notifications that the program sent, and these."""
+    for frame in received(frames):
+        if isinstance(frame.message, list):
+            calls = [one for one in frame.message if isinstance(one, dict) and "method" in one]
+            if calls:
+                yield frame, calls
 
 
 def bad_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
@@ -87,6 +138,12 @@ def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
         key = json.dumps(frame.object.get("id"))
         if frame.sent and frame.is_request:
             open_ids.append(key)
+        elif frame.sent and isinstance(frame.message, list):
+            open_ids += [
+                json.dumps(one["id"])
+                for one in frame.message
+                if isinstance(one, dict) and "id" in one and "method" in one
+            ]
         elif frame.sent and frame.message is None:
             # Too deep for our own parser; what it says of its id stands near the front.
             open_ids += [one.decode("utf-8", "replace") for one in _ID.findall(frame.raw[:200])]
@@ -172,16 +229,34 @@ def updates(frames: Sequence[Frame], *kinds: str) -> Iterator[tuple[int, Frame, 
 
 
 def answers(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame, Message]]:
-    """Results of requests that the kit made: position of request and answer, frame, result."""
+    """Results of requests that the kit made: position of request and answer, frame, result.
+
+    Null stands for an empty object, as in older documents.
+    """
     asked: dict[str, int] = {}
     for at, frame in enumerate(frames):
         key = json.dumps(frame.object.get("id"))
         if frame.sent and frame.is_request and frame.method == method:
             asked[key] = at
         elif not frame.sent and frame.is_response and key in asked:
-            result = frame.object.get("result")
+            place, result = asked.pop(key), frame.object.get("result")
+            if result is None and "error" not in frame.object:
+                result = {}
             if isinstance(result, dict):
-                yield asked.pop(key), at, frame, result
+                yield place, at, frame, result
+
+
+def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame]]:
+    """Errors that requests of the kit got: position of request and answer, frame."""
+    asked: dict[str, int] = {}
+    for at, frame in enumerate(frames):
+        key = json.dumps(frame.object.get("id"))
+        if frame.sent and frame.is_request and frame.method == method:
+            asked[key] = at
+        elif not frame.sent and frame.is_response and key in asked:
+            place = asked.pop(key)
+            if "error" in frame.object:
+                yield place, at, frame
 
 
 def hello(frames: Sequence[Frame]) -> Message:

@@ -167,21 +167,25 @@ class Judge(Protocol):
         *,
         role: Role = "agent",
         version: Version = "1",
-        scenario: str = "none",
+        scenario: str | None = None,
         only: Sequence[str] = (),
     ) -> list[str]: ...
 
 
 @pytest.fixture
 def acp_judge() -> Judge:
-    """Judges a program; what comes back are its failures, one line each: `[]` is conformant."""
+    """Judges a program: `[]` is conformant.
+
+    What comes back are its failures and the rules that could not be judged, one line each.  An
+    agent without a scenario is judged with `generic`.
+    """
 
     async def judge(
         command: Sequence[str],
         *,
         role: Role = "agent",
         version: Version = "1",
-        scenario: str = "none",
+        scenario: str | None = None,
         only: Sequence[str] = (),
     ) -> list[str]:
         from accord.conformance.agent_stage import agent_stages
@@ -189,16 +193,17 @@ def acp_judge() -> Judge:
         from accord.conformance.client.stage import client_stages
         from accord.conformance.judging import Wishes
         from accord.conformance.judging import judge as run
-        from accord.conformance.scenario import load_scenario
+        from accord.conformance.scenario import DEFAULT, load_scenario
 
-        prompts = load_scenario(scenario)
+        prompts = load_scenario(scenario or ("none" if role == "client" else DEFAULT))
         stages: Any = agent_stages(command, prompts)
         if role == "client":
             path = None if scenario == "none" else scenario
             stages = client_stages(read_scenario(path, command))
         report = await run(command, role, version, stages, prompts, Wishes(only=tuple(only)))
-        return [
-            f"{one.rule.id}: {one.said}" for one in report.results if report.counts_against(one)
-        ]
+        failed = [one for one in report.results if report.counts_against(one)]
+        found = [f"{one.rule.id}: {one.said}" for one in failed]
+        found += [f"{one.rule.id}: not exercised: {one.said}" for one in report.unjudged]
+        return found or ([] if report.conformant else ["no rule was judged"])
 
     return judge

@@ -18,11 +18,13 @@ import anyio
 
 from accord.conformance.check import Check, Finding, Findings, Monitor
 from accord.conformance.program import NotStarted
-from accord.conformance.wire import Frame, NotReady, Unanswered
+from accord.conformance.wire import Frame, Gone, NotAsked, NotReady, Unanswered
 
 # What one check may take as a whole, and how many run at a time.
 CHECK_SECONDS_MAX = 60.0
 AT_ONCE = 4
+# After this time no further check is begun.
+RUN_SECONDS_MAX = 1_200.0
 
 
 class Stage(Protocol):
@@ -61,9 +63,14 @@ async def run_checks(
     *,
     at_once: int = AT_ONCE,
     seconds_max: float = CHECK_SECONDS_MAX,
+    run_seconds_max: float = RUN_SECONDS_MAX,
+    tries: bool = False,
+    began: Callable[[Check[Any]], None] = lambda check: None,
     done: Callable[[CheckRun], None] = lambda run: None,
 ) -> list[CheckRun]:
     """Run every check; the result is in their order, whatever order they ended in.
+
+    Those about getting started are run first: what fails there is not waited for again.
 
     Raises:
         NotStarted: the program cannot be started at all.
@@ -71,13 +78,21 @@ async def run_checks(
     runs: dict[int, CheckRun] = {}
     limiter = anyio.CapacityLimiter(at_once)
     trouble: list[NotStarted] = []
+    end = time.monotonic() + run_seconds_max
 
     async def one(number: int, check: Check[Any]) -> None:
         async with limiter:
             if trouble:
                 return
+            if time.monotonic() >= end:
+                said = f"the {run_seconds_max:g} s for the whole run were over"
+                runs[number] = unasked(check, said)
+                return
+            began(check)
             try:
-                runs[number] = await run_check(check, monitors, open_stage, seconds_max=seconds_max)
+                runs[number] = await run_check(
+                    check, monitors, open_stage, seconds_max=seconds_max, tries=tries
+                )
             except NotStarted as error:
                 trouble.append(error)
                 return
@@ -88,9 +103,10 @@ async def run_checks(
     if basic is not None:
         await one(basic, checks[basic])
     if basic in runs and is_mute(runs[basic]):
-        runs |= {number: unasked(check) for number, check in enumerate(checks) if number != basic}
+        said = "the program says nothing"
+        runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
     async with anyio.create_task_group() as tasks:
-        for number, check in enumerate(checks):
+        for number, check in sorted(enumerate(checks), key=lambda pair: not pair[1].basic):
             if number not in runs:
                 tasks.start_soon(one, number, check)
     if trouble:
@@ -99,15 +115,13 @@ async def run_checks(
 
 
 def is_mute(run: CheckRun) -> bool:
-    """Whether the program answered nothing."""
-    return not any(
-        frame.is_response and not frame.sent for frames in run.conversations for frame in frames
-    )
+    """Whether an agent answered nothing, or a client said nothing."""
+    said = [frame for frames in run.conversations for frame in frames if not frame.sent]
+    return not any(frame.is_response or run.check.role == "client" for frame in said)
 
 
-def unasked(check: Check[Any]) -> CheckRun:
-    """What comes of a check that is not worth running."""
-    said = "the program answers nothing"
+def unasked(check: Check[Any], said: str) -> CheckRun:
+    """What comes of a check that is not run, for this reason."""
     return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)
 
 
@@ -117,8 +131,13 @@ async def run_check(
     open_stage: OpenStage,
     *,
     seconds_max: float = CHECK_SECONDS_MAX,
+    tries: bool = False,
 ) -> CheckRun:
-    """Run one check, then look at what was said with every monitor of its role and version."""
+    """Run one check, then look at what was said with every monitor of its role and version.
+
+    With `tries`, a prompt need not lead to what the check waits for: that it does not is no breach.
+    """
+    tried = tries and check.needs is not None
     judge = Findings(check.rules)
     began = time.monotonic()
     stages: list[Stage] = []
@@ -127,9 +146,10 @@ async def run_check(
             await _perform(check, open_stage, judge, stages)
         judge.close("the check did not come to it", failing=False)
     except TimeoutError:
-        judge.close(f"the check was not over after {seconds_max:g} s", failing=True)
+        judge.close(f"the check was not over after {seconds_max:g} s", failing=not tried)
     except Unanswered as error:
-        judge.close(str(error), failing=check.basic or not isinstance(error, NotReady))
+        due = not isinstance(error, NotReady) and (not tried or isinstance(error, Gone))
+        judge.close(str(error), failing=due or (check.basic and not isinstance(error, NotAsked)))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         # The program sent something of another shape than the check goes on from.
         judge.close(f"what came has not the shape that is needed to go on: {error!r}", failing=True)

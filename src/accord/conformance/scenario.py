@@ -3,6 +3,9 @@
 A black box cannot be made to call a tool; a scenario has, for each purpose, the prompt that makes
 this program do it.  A purpose without a prompt is not exercised.
 
+The prompts of one that only `tries` are for any agent: what they do not bring about is not
+exercised, and never a failure.  `never` names what this program never does (see `occasions.py`).
+
     name = "my agent"
 
     [environment]           # added to the program's environment
@@ -25,6 +28,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from accord.conformance.occasions import OCCASIONS
+
 # What a prompt can be for, and what the program then has to do.
 PURPOSES = {
     "say": "answer with some text",
@@ -35,7 +40,9 @@ PURPOSES = {
     "edit": "change the target (`notes.txt`) in the session's folder, after asking for permission",
     "terminal": "run a command that prints `accord-check` and ends",
     "where": "run a command that prints the working directory",
+    "copy": "copy `notes.txt` to `copied.txt` by a command, after asking for permission",
     "long": "work for a minute or until cancelled",
+    "long_command": "run a command for a minute or until cancelled; `long` where there is none",
     "link": "read `link.txt`, which points out of the session's folder",
     "outside": "write `../outside.txt`",
     "plan": "make a plan and work through it",
@@ -58,6 +65,9 @@ PURPOSES = {
 DEFAULT_SAY = "Say hello in one short sentence. Do not use any tools."
 DEFAULT_FILES = {"notes.txt": "one apple\n"}
 SHIPPED = ("builtin", "generic", "none")
+# What an agent is judged with when nothing is said, and what it may be asked instead.
+DEFAULT = "generic"
+INSTEAD = {"long_command": ("long",), "cancellable": ("long_command", "long")}
 
 
 class BadScenario(Exception):
@@ -76,11 +86,17 @@ class Scenario:
     seconds: float = 30.0
     # The file that the prompt for `edit` changes.
     target: str = "notes.txt"
+    tries: bool = False
+    never: frozenset[str] = frozenset()
+    # The purposes that a client can be started for; `client/scenario.py` reads how.
+    client: frozenset[str] = frozenset()
 
     def prompt(self, purpose: str) -> str | None:
         """The prompt for a purpose, if there is one; something can always be said."""
         assert purpose in PURPOSES, purpose
-        return self.prompts.get(purpose, DEFAULT_SAY if purpose == "say" else None)
+        names = (purpose, *INSTEAD.get(purpose, ()))
+        found = next((self.prompts[name] for name in names if name in self.prompts), None)
+        return DEFAULT_SAY if found is None and purpose == "say" else found
 
 
 def load_scenario(name: str) -> Scenario:
@@ -104,6 +120,7 @@ def load_scenario(name: str) -> Scenario:
 
 def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
     known = {"name", "prompts", "environment", "files", "login", "seconds", "client", "target"}
+    known |= {"tries", "never"}
     for key in table:
         if key not in known:
             raise BadScenario(f"{name}: nobody reads {key!r}; known are {', '.join(sorted(known))}")
@@ -122,7 +139,16 @@ def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
         login=str(table.get("login", "")),
         seconds=float(seconds),
         target=str(table.get("target", "notes.txt")),
+        tries=table.get("tries") is True,
+        never=_never(table.get("never", []), name),
+        client=frozenset(table["client"]) if isinstance(table.get("client"), dict) else frozenset(),
     )
+
+
+def _never(found: object, name: str) -> frozenset[str]:
+    if not isinstance(found, list) or not all(one in OCCASIONS for one in found):
+        raise BadScenario(f"{name}: never is a list of {', '.join(OCCASIONS)}")
+    return frozenset(found)
 
 
 def _texts(table: Mapping[str, Any], key: str, name: str) -> dict[str, str]:

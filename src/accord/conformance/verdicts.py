@@ -2,24 +2,31 @@
 
 Must not know: how anything was checked.
 
-What always holds: a program is conformant when no binding rule fails that the baseline does not
-name, and, if all is required, every binding rule that was asked for was exercised.
+What always holds: a program is conformant when every binding rule that applies to it was judged,
+and none failed that the baseline does not name.  One that showed too little is incomplete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from accord.conformance.check import Check, Finding, Monitor, worst
 from accord.conformance.rule import Rule, Verdict
 from accord.conformance.running import CheckRun
 
+# About a program: `incomplete` where no rule failed and not all that apply were judged.
+Conclusion = Literal["conformant", "not conformant", "incomplete"]
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict about one rule: the worst that any check found."""
+    """The verdict about one rule: the worst that any check found.
+
+    `excuse` says why the rule does not apply to what the program was seen to do, `asked` that the
+    caller named it.
+    """
 
     rule: Rule
     verdict: Verdict
@@ -27,6 +34,8 @@ class Result:
     # The findings with that verdict, and the checks that they come from.
     findings: tuple[tuple[str, Finding], ...] = ()
     known: bool = False
+    excuse: str = ""
+    asked: bool = False
 
     @property
     def said(self) -> str:
@@ -49,8 +58,35 @@ class Report:
     options: tuple[str, ...] = ()
 
     @property
+    def conclusion(self) -> Conclusion:
+        """What this run says about the program."""
+        if any(self.counts_against(result) for result in self.results):
+            return "not conformant"
+        judged = any(result.verdict in ("pass", "fail") for result in self.results)
+        return "conformant" if judged and not self.unjudged else "incomplete"
+
+    @property
     def conformant(self) -> bool:
-        return not any(self.counts_against(result) for result in self.results)
+        return self.conclusion == "conformant"
+
+    @property
+    def unjudged(self) -> tuple[Result, ...]:
+        """The binding rules that apply and that nothing showed."""
+        return tuple(
+            one
+            for one in self.results
+            if one.verdict == "not_exercised"
+            and not one.excuse
+            and (one.asked or (one.rule.binding and one.rule.visible))
+        )
+
+    @property
+    def applying(self) -> int:
+        """How many binding rules apply to this program."""
+        judged = sum(
+            1 for one in self.results if one.rule.binding and one.verdict in ("pass", "fail")
+        )
+        return judged + sum(1 for one in self.unjudged if one.rule.binding)
 
     def counts_against(self, result: Result) -> bool:
         """Whether this result alone makes the program not conformant."""
@@ -70,8 +106,13 @@ def results(
     runs: Sequence[CheckRun],
     *,
     baseline: frozenset[str] = frozenset(),
+    excuse: Callable[[Rule], str] = lambda rule: "",
+    asked: frozenset[str] = frozenset(),
 ) -> tuple[Result, ...]:
-    """One result for each of the rules `judged`, in the order of the tables."""
+    """One result for each of the rules `judged`, in the order of the tables.
+
+    `asked` are those that the caller named: they apply in any case.
+    """
     found: dict[str, list[tuple[CheckRun, Finding]]] = {}
     for run in runs:
         for finding in run.findings:
@@ -90,6 +131,8 @@ def results(
                 sum(run.seconds for run, finding in about if finding.rule in run.check.rules),
                 tuple((run.check.name, finding) for run, finding in those),
                 known=verdict == "fail" and rule.id in baseline,
+                excuse="" if rule.id in asked else excuse(rule),
+                asked=rule.id in asked,
             )
         )
     return tuple(made)

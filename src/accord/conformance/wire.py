@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -47,8 +47,24 @@ class Gone(Unanswered):
     """The program closed its output or ended while something was waited for."""
 
 
+class Misnamed(Unanswered):
+    """The program answered, but with an id of another type than the request's."""
+
+
 class NotReady(Unanswered):
     """The program did not get as far as what is checked; another check is about how far it gets."""
+
+
+class NotAsked(NotReady):
+    """The check ends early, for a reason that says nothing against the program.
+
+    Either it has said of its open rules what there is to say, or an earlier check has failed where
+    this one would.
+    """
+
+
+class LoginNeeded(NotAsked):
+    """The agent makes no session before a login, which it may; nobody said how to log in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,8 @@ class RawPeer:
     responders: dict[str, Responder] = field(default_factory=dict)
     closed: anyio.Event = field(default_factory=anyio.Event)
     patience: float = ANSWER_SECONDS
+    # Is told the method of each request first, and may refuse to have it sent.
+    gate: Callable[[str], None] = lambda method: None
     _changed: anyio.Event = field(default_factory=anyio.Event)
     _began: float = field(default_factory=time.monotonic)
     _last_id: int = 0
@@ -186,11 +204,17 @@ class RawPeer:
             flaw = flaw or "not UTF-8"
         except (ValueError, RecursionError):
             flaw = flaw or "not JSON"
-        frame = Frame(time.monotonic() - self._began, False, raw, message, flaw)
+        self._take(Frame(time.monotonic() - self._began, False, raw, message, flaw))
+        # What comes in an array is a message too; the array itself is kept before its entries.
+        for entry in message if isinstance(message, list) else []:
+            if isinstance(entry, dict) and "method" in entry:
+                self._take(replace(self.frames[-1], raw=json.dumps(entry).encode(), message=entry))
+        self._wake()
+
+    def _take(self, frame: Frame) -> None:
         self.frames.append(frame)
         if frame.is_request and self._tasks is not None:
             self._tasks.start_soon(self._respond, frame)
-        self._wake()
 
     def _wake(self) -> None:
         self._changed.set()
@@ -237,6 +261,7 @@ class RawPeer:
 
     async def ask(self, method: str, params: Any = None, *, id: Any = None) -> Any:  # noqa: A002
         """Send a request without waiting; returns its id."""
+        self.gate(method)
         if id is None:
             self._last_id += 1
             id = self._last_id  # noqa: A001
@@ -255,13 +280,26 @@ class RawPeer:
 
         Raises:
             Unanswered: none came in time, or the program is gone.
+            Misnamed: one came with the id as another type; no other will come.
         """
 
         def fits(frame: Frame) -> bool:
-            return frame.is_response and same(frame.object.get("id"), id)
+            got = frame.object.get("id")
+            return frame.is_response and (same(got, id) or self._means(got, id))
 
         what = f"an answer to request {id!r}"
-        return (await self.expect(fits, what, since=since, timeout=timeout)).object
+        frame = await self.expect(fits, what, since=since, timeout=timeout)
+        if not same(frame.object.get("id"), id):
+            raise Misnamed(f"request {id!r} was answered with the id {frame.object.get('id')!r}")
+        return frame.object
+
+    def _means(self, got: Any, asked: Any) -> bool:
+        """Whether this is the id of a request as another type, and the id of no other request."""
+        if isinstance(got, (dict, list)) or got is None or str(got) != str(asked):
+            return False
+        return not any(
+            one.sent and one.is_request and same(one.object["id"], got) for one in self.frames
+        )
 
     async def call(
         self, method: str, params: Any = None, *, timeout: float | None = None

@@ -9,12 +9,13 @@ What always holds
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakSet
 
 import anyio
 
 from accord.connection.calls import Calls
-from accord.connection.limits import Limits
+from accord.connection.limits import LOOK_AT_CONSUMERS_BYTES, Limits
 from accord.connection.sending import Sending
 from accord.jsonrpc.framing import Framing
 from accord.schema.codec import encode
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from accord.connection.manners import Manners
 
 CANCEL_REQUEST = "$/cancel_request"
+
+
+class Consumer(Protocol):
+    """Keeps what comes until somebody takes it."""
+
+    def much_came(self) -> None:
+        """Much was read since the last time; what has been here since then is too much."""
+        ...
 
 
 class Calling(Sending):
@@ -53,8 +62,22 @@ class Calling(Sending):
         self._choked = False
         self._crowded = False
         self._paused = False
+        # Those that keep what comes, such as queues.
+        self._consumers: WeakSet[Consumer] = WeakSet()
+        self._unlooked_bytes = 0
 
     # ---- backpressure of reading
+
+    def watch(self, consumer: Consumer) -> None:
+        """Tell a consumer each time that much was read, as long as somebody holds it."""
+        self._consumers.add(consumer)
+
+    def _count_read(self, size: int) -> None:
+        self._unlooked_bytes += size
+        if self._unlooked_bytes >= LOOK_AT_CONSUMERS_BYTES:
+            self._unlooked_bytes = 0
+            for consumer in tuple(self._consumers):
+                consumer.much_came()
 
     def hold(self) -> None:
         """A consumer is full: stop reading, unless somebody waits for what the peer will say."""
@@ -189,4 +212,4 @@ class _Awaited:
         self._calling.await_one(-1)
 
 
-__all__ = ["CANCEL_REQUEST", "Calling"]
+__all__ = ["CANCEL_REQUEST", "Calling", "Consumer"]

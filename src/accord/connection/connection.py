@@ -38,6 +38,7 @@ from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, Re
 from accord.jsonrpc import events
 from accord.jsonrpc.codes import PARSE_ERROR
 from accord.jsonrpc.framing import FrameTooLong, Framing
+from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
@@ -45,7 +46,7 @@ from accord.transport.transport import Ended, Transport
 if TYPE_CHECKING:
     from accord.connection.manners import Manners
 
-_log = logging.getLogger("accord.connection")
+_log = logger("accord.connection")
 
 
 class Connection(Calling):
@@ -142,6 +143,7 @@ class Connection(Calling):
         """Split a chunk into frames and handle each, in order."""
         if self.error is not None:
             return
+        self._count_read(len(data))
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong as error:
@@ -252,9 +254,13 @@ class Connection(Calling):
             case events.CallFailed():
                 self._calls.failed(event, frame)
             case events.Batch():
-                for one in event.events:
-                    self._event(one, frame)
+                for one, entry in zip(event.events, event.entries, strict=True):
+                    if self.error is not None:
+                        return
+                    self._event(one, entry)
                 if event.answer is not None:
+                    # Each entry that is answered here counts as an answer.
+                    self._answers_untaken += len(event.events) - 1
                     self._write_answer((event.answer,))
             case events.FrameRejected():
                 self._rejected(event, frame)

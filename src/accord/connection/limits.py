@@ -15,6 +15,8 @@ YIELD_SECONDS_MAX = 0.005
 CHECK_SECONDS_MAX = 0.0001
 # So many frames are handled before others run: a chunk may hold very many small ones.
 FRAMES_AT_ONCE = 2048
+# So often consumers are asked whether they hold what came long ago: large messages are few.
+LOOK_AT_CONSUMERS_BYTES = 16 * 1024 * 1024
 MANY_FRAMES = 64
 # How long requests may go on that were open when the peer said its last word.
 LAST_ANSWERS_SECONDS_MAX = 1.0

@@ -1,10 +1,9 @@
 """What the log says about lines that are no messages: the first, and how many came behind it."""
 
-import logging
-
 from accord.connection.limits import NOISE_BYTES_SHOWN
+from accord.machine.logs import logger
 
-_log = logging.getLogger("accord.connection")
+_log = logger("accord.connection")
 
 # A peer that prints between its messages all the time is not worth more lines than these.
 ROWS_MAX = 20

@@ -7,13 +7,14 @@ second reading, and only where somebody reads the log at that level.
 import logging
 from typing import TypeVar
 
+from accord.machine.logs import logger
 from accord.schema.codec import Decoding, Invalid, Report, decode, ignore
 from accord.schema.struct import Raw
 
 T = TypeVar("T")
 
 # Where `Connection.tolerate` writes.
-_log = logging.getLogger("accord.connection")
+_log = logger("accord.connection")
 
 
 class Noting(Decoding):

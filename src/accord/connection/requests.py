@@ -4,7 +4,6 @@ Guards: each is answered exactly once, whatever its handler does, until the conn
 after that none is.
 """
 
-import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,14 +14,16 @@ from accord.connection.faults import encoded_error_for
 from accord.connection.incoming import Handler, IncomingRequest, RequestId, Result, Work
 from accord.connection.sending import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
+from accord.jsonrpc.batch import OpenBatch
 from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     from accord.connection.manners import Manners
 
-_log = logging.getLogger("accord.connection")
+_log = logger("accord.connection")
 
 REQUEST_CANCELLED = -32800
 
@@ -35,11 +36,13 @@ class Requests:
     ) -> None:
         self._peer = peer
         self._handler = handler
-        self._write = write
+        self._write_now = write
         self._open: dict[RequestId, IncomingRequest] = {}
         self._all_answered: anyio.Event | None = None
         self._over = False
         self.manners: Manners | None = None
+        # What must follow an answer that waits for the rest of its batch.
+        self._behind: list[tuple[OpenBatch, IncomingRequest]] = []
 
     @property
     def are_open(self) -> bool:
@@ -149,6 +152,7 @@ class Requests:
         if self._over:
             return
         answer: Iterable[bytes]
+        batch = self._peer.batch_of(request.id)
         try:
             if isinstance(result, bytes) and len(result) <= COPIED_BYTES_MAX:
                 answer = (self._peer.answer(request.id, result),)
@@ -157,17 +161,35 @@ class Requests:
         except LocalProtocolError as error:
             self._refuse(request, error)
             return
+        if request.on_answered is not None and batch is not None:
+            self._behind.append((batch, request))
         self._write(answer)
-        if request.on_answered is not None:
-            try:
-                request.on_answered()
-            except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
-                _log.exception("what follows the answer to %s failed", request.method)
+        if batch is None:
+            _follow(request)
+
+    def _write(self, answer: Iterable[bytes]) -> None:
+        self._write_now(answer)
+        if self._behind:
+            waiting, self._behind = self._behind, []
+            for batch, request in waiting:
+                if batch.waiting_count:
+                    self._behind.append((batch, request))
+                else:
+                    _follow(request)
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = encoded_error_for(error, request.method, self.manners)
         if not self._over:
             self._write((self._peer.refuse(request.id, code, message, data),))
+
+
+def _follow(request: IncomingRequest) -> None:
+    """Do what belongs right behind the answer."""
+    if request.on_answered is not None:
+        try:
+            request.on_answered()
+        except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
+            _log.exception("what follows the answer to %s failed", request.method)
 
 
 __all__ = ["REQUEST_CANCELLED", "Requests"]

@@ -6,7 +6,9 @@ Must not know: what is tolerated, or why.  In strict mode nothing is; that is fo
 import logging
 import re
 
-_log = logging.getLogger("accord.connection")
+from accord.machine.logs import logger
+
+_log = logger("accord.connection")
 
 # A peer that finds ever new mistakes is not worth more lines than these.
 KINDS_MAX = 100

@@ -39,10 +39,15 @@ class PlacedRule:
     rule: Rule
     workspace: str | None = None
 
-    def holds_in(self, folder: str) -> bool:
-        """Whether it speaks of sessions in this folder, or in one that is in it."""
+    def holds_in(self, folder: str | None) -> bool:
+        """Whether it speaks of sessions in this folder, or in one that is in it.
+
+        Of a session whose folder is not known it does, unless it allows something.
+        """
         if self.workspace is None:
             return True
+        if folder is None:
+            return self.rule.effect != "allow"
         here, there = os.path.realpath(folder), os.path.realpath(self.workspace)
         return here == there or here.startswith(there.rstrip("/") + "/")
 
@@ -55,8 +60,8 @@ class Policy:
     otherwise: Effect | None = None
     file: Path | None = None
 
-    def rules_in(self, folder: str) -> tuple[Rule, ...]:
-        """The rules for sessions in this folder."""
+    def rules_in(self, folder: str | None) -> tuple[Rule, ...]:
+        """The rules for sessions in this folder, or in one that is not known."""
         return tuple(placed.rule for placed in self.rules if placed.holds_in(folder))
 
 

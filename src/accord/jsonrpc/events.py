@@ -100,13 +100,14 @@ SingleEvent = (
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """The entries of an array, in order; only with `accept_batches`.
+    """An array: what happened at each of its entries, in order, and the entries themselves.
 
     `answer` is the array to send at once, when no entry is a request that still runs.  Otherwise
     the array comes out of the `answer` or `refuse` that settles the last of them.
     """
 
     events: tuple[SingleEvent, ...]
+    entries: tuple[bytes, ...]
     answer: bytes | None = None
     note: str | None = None
 

@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.answers import joined, malformed, read_error, settled
-from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatches, array_frame, entries_of
+from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, array_frame, entries_of
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, text_of
 from accord.jsonrpc.envelope import (
     Envelope,
@@ -75,16 +75,15 @@ class Peer:
     def __init__(
         self,
         *,
-        null_ids_allowed: bool = True,
+        version: int = 1,
         accept_batches: bool = False,
         strict: bool = False,
         depth_max: int = DEPTH_MAX,
         pending_max: int = PENDING_MAX,
         frame_bytes_max: int = FRAME_BYTES_MAX,
     ) -> None:
-        self.null_ids_allowed = null_ids_allowed
-        """Whether a request may have the id null: in v1 it may.  Set when a version is agreed."""
-        self._accept_batches = accept_batches
+        self._batches_wanted = accept_batches
+        self.set_version(version)
         self._strict = strict
         self._decode = decode_strictly if strict else decode_envelope
         self._frame_bytes_max = frame_bytes_max
@@ -94,8 +93,18 @@ class Peer:
         self._pending_max = pending_max
         self._pending = PendingCalls()
         self._unanswered: set[Id] = set()
-        self._batches = OpenBatches()
+        self._batches = OpenBatches(frame_bytes_max)
+        self._batch_of = self._batches.by_id
+        self._is_in_batch = False
         self._noise_count = 0
+
+    def set_version(self, version: int) -> None:
+        """Read by the rules of this version from now on: null as an id is v1's, arrays are v2's.
+
+        With `accept_batches` arrays are read in v1 too.
+        """
+        self._null_ids_allowed = version == 1
+        self._accept_batches = self._batches_wanted or version == 2
 
     # What we say
 
@@ -122,6 +131,10 @@ class Peer:
     def is_unanswered(self, request_id: Id) -> bool:
         """Whether a request of the peer with this id still waits for our answer."""
         return request_id in self._unanswered
+
+    def batch_of(self, request_id: Id) -> OpenBatch | None:
+        """The batch that an unanswered request came in; None for one that came alone."""
+        return self._batch_of.get(request_id)
 
     def call(self, method: str, params: bytes | Raw | None) -> tuple[int, bytes]:
         """A new request: its id, which is never used again, and its frame.
@@ -163,10 +176,16 @@ class Peer:
 
         Raises:
             LocalProtocolError: no such request is open, or it was answered already.  Or the
-                answer is too long; then the request is still open.
+                answer is too long, by itself or with the others of its batch; then the request
+                is still open.
         """
         self._require_unanswered(request_id)
         frame = self.checked(result_frame(request_id, result), "the answer")
+        if not self._batch_of:
+            self._unanswered.remove(request_id)
+            return frame
+        if not self._batches.has_room_for(request_id, frame):
+            raise LocalProtocolError("the answers of a batch are too long to be sent together")
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
 
@@ -178,7 +197,7 @@ class Peer:
             parts = result_parts(request_id, result, self._frame_bytes_max)
         else:
             parts = result.parts(request_id, self._frame_bytes_max)
-        if parts is None or request_id in self._batches:
+        if parts is None or request_id in self._batch_of:
             whole = result if isinstance(result, bytes) else result.whole()
             return (self.answer(request_id, whole),)
         self._unanswered.remove(request_id)
@@ -193,7 +212,7 @@ class Peer:
         """
         self._require_unanswered(request_id)
         frame = error_frame(request_id, code, message, data)
-        if len(frame) > self._frame_bytes_max:
+        if len(frame) > self._frame_bytes_max or not self._batches.has_room_for(request_id, frame):
             frame = error_frame(request_id, code, f"{text_of(code)} (too long to be sent)")
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
@@ -285,7 +304,7 @@ class Peer:
         self, request_id: Id, method: str, params: Raw, note: str | None
     ) -> SingleEvent:
         self._noise_count = 0
-        if request_id is None and not self.null_ids_allowed:
+        if request_id is None and not self._null_ids_allowed:
             return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, "the id is null"))
         if request_id in self._unanswered:
             reason = "a request with this id is open already"
@@ -342,11 +361,11 @@ class Peer:
                 return _BLANK
             case Verdict.NOISE:
                 self._noise_count += 1
-                answer = _error_answer(fault) if self._noise_count == 1 else None
+                answer = self._error_answer(fault) if self._noise_count == 1 else None
                 return FrameRejected(fault.code, fault.reason, answer, self._noise_count)
-            case Verdict.ARRAY:
+            case Verdict.ARRAY | Verdict.OBJECT:
                 # Neither good nor noise: each is answered, and a storm around it goes on.
-                return FrameRejected(fault.code, fault.reason, _error_answer(fault))
+                return FrameRejected(fault.code, fault.reason, self._error_answer(fault))
             case Verdict.ANSWERS | Verdict.MUTE:
                 call_id = self._pending.answered_by(fault.id)
                 if call_id is not None:
@@ -358,7 +377,7 @@ class Peer:
         self._noise_count = 0
         is_answered = fault.verdict in (Verdict.REFUSED, Verdict.MUTE)
         return FrameRejected(
-            fault.code, fault.reason, _error_answer(fault) if is_answered else None
+            fault.code, fault.reason, self._error_answer(fault) if is_answered else None
         )
 
     def _receive_batch(self, frame: bytes) -> Event:
@@ -369,6 +388,7 @@ class Peer:
         events: list[SingleEvent] = []
         ready: list[bytes] = []
         waiting: list[Id] = []
+        self._is_in_batch = True
         for entry in entries:
             # Each bad entry has its own answer, so none may count as a further line of noise.
             self._noise_count = 0
@@ -379,10 +399,11 @@ class Peer:
             elif isinstance(event, RequestReceived):
                 waiting.append(event.id)
             events.append(event)
+        self._is_in_batch = False
         self._noise_count = 0
         self._batches.open(ready, waiting)
         is_ready = bool(ready) and not waiting
-        return Batch(tuple(events), array_frame(ready) if is_ready else None)
+        return Batch(tuple(events), tuple(entries), array_frame(ready) if is_ready else None)
 
     def _receive_entry(self, entry: bytes) -> SingleEvent:
         if entry[:1] == b"[":
@@ -391,9 +412,10 @@ class Peer:
         assert not isinstance(event, Batch)  # only an array gives one
         return event
 
-
-def _error_answer(fault: Fault) -> bytes:
-    return error_frame(fault.id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
+    def _error_answer(self, fault: Fault) -> bytes:
+        # A bad entry of an array is answered without its id.
+        answered_id = None if self._is_in_batch else fault.id
+        return error_frame(answered_id, fault.code, f"{text_of(fault.code)}: {fault.reason}")
 
 
 __all__ = ["PENDING_MAX", "Peer"]

@@ -25,6 +25,7 @@ class Verdict(enum.Enum):
     BLANK = "nothing but whitespace: skip"
     NOISE = "no message at all: answer the first in a row only"
     ARRAY = "an array: answer once, or process as a batch"
+    OBJECT = "a message of JSON-RPC without any content: answer each"
     REFUSED = "a bad request: answer with its id"
     MUTE = "an id and nothing else: fails our call of that id, else a bad request"
     ANSWERS = "a bad answer: fails our call of that id, and is never answered"
@@ -50,7 +51,7 @@ BLANK: Final = Fault(Verdict.BLANK, PARSE_ERROR, "blank line")
 
 # What Windows programs put before their first line; JSON texts must not have it, readers may
 # ignore it.
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def is_utf8(frame: bytes) -> bool:
@@ -79,7 +80,7 @@ def salvage(frame: bytes, depth_max: int, *, strict: bool = False) -> Envelope |
 
     With `strict`, members that JSON-RPC does not know are refused too.
     """
-    text = frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")
+    text = frame.removeprefix(BYTE_ORDER_MARK).strip(b" \t\r\n")
     if not text:
         return BLANK
     if not is_utf8(text):
@@ -117,7 +118,7 @@ def ids_answered(frame: bytes) -> list[Id]:
     """
     ids: list[Id] = []
     is_answer = False
-    for key, value in shallow_pairs(frame.removeprefix(_BYTE_ORDER_MARK).strip(b" \t\r\n")):
+    for key, value in shallow_pairs(frame.removeprefix(BYTE_ORDER_MARK).strip(b" \t\r\n")):
         if key == b'"id"':
             found = _read_id(Raw(value))
             if isinstance(found, int | str):
@@ -148,14 +149,23 @@ def refusal(message: Envelope, reason: str) -> Fault:
     has_outcome = bool(message.result) or bool(message.error)
     if message.id is UNSET:
         is_message = message.method is not UNSET or has_outcome
-        return Fault(Verdict.DROPPED if is_message else Verdict.NOISE, INVALID_REQUEST, reason)
+        verdict = Verdict.DROPPED if is_message else _neither(message.jsonrpc)
+        return Fault(verdict, INVALID_REQUEST, reason)
     if has_outcome:
         verdict = Verdict.ANSWERS
     elif message.method is not UNSET:
         verdict = Verdict.REFUSED
     else:
-        verdict = Verdict.NOISE if message.id is None else Verdict.MUTE
+        verdict = _neither(message.jsonrpc) if message.id is None else Verdict.MUTE
     return Fault(verdict, INVALID_REQUEST, reason, message.id)
+
+
+def _neither(version: object) -> Verdict:
+    """An object that is no request and no answer.
+
+    Without its version it may be any JSON that somebody printed, such as a line of a log.
+    """
+    return Verdict.OBJECT if version == "2.0" else Verdict.NOISE
 
 
 _KNOWN: Final = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
@@ -187,7 +197,7 @@ def _message(members: dict[str, Raw]) -> Envelope | Fault:
             return Fault(Verdict.DROPPED, INVALID_REQUEST, reason)
         if "method" in members:
             return Fault(Verdict.REFUSED, INVALID_REQUEST, reason)
-        return Fault(Verdict.NOISE, INVALID_REQUEST, reason)
+        return Fault(_neither(version), INVALID_REQUEST, reason)
     if method is BAD and not has_outcome:
         reason = "the method is not a string"
         if request_id is UNSET:
@@ -231,6 +241,7 @@ def read_object(member: Raw) -> dict[str, Raw]:
 
 __all__ = [
     "BLANK",
+    "BYTE_ORDER_MARK",
     "Fault",
     "Repaired",
     "Verdict",

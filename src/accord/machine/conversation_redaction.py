@@ -87,7 +87,7 @@ class ConversationRedactor(Generic[T]):
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
         """The next frame of a side."""
-        has_edge = b"PRIVATE KEY-----" in frame
+        has_edge = b"PRIVATE KEY-----" in frame or b"PRIVATE KEY BLOCK-----" in frame
         is_printed = not frame.lstrip().startswith((b"{", b"[", b'"'))
         if is_printed and (has_edge or speaker in self._printing_key):
             # A private key that somebody printed between messages goes over several lines.
@@ -125,12 +125,28 @@ class ConversationRedactor(Generic[T]):
             return None
         try:
             message, is_whole = decoded(frame)
+            if isinstance(message, list) and is_whole:
+                return self._of_array(what, speaker, message)
             if not isinstance(message, dict) or not is_whole:
                 return None
             self._note_turn(speaker, message)
             return self._of_update(what, speaker, frame, message)
         except (ValueError, RecursionError):
             return None
+
+    def _of_array(self, what: T, speaker: str, entries: list[Any]) -> _Held[T]:
+        """An array without the pieces in it: each could be the middle of a secret."""
+        kept: list[Any] = []
+        for entry in entries:
+            if isinstance(entry, dict):
+                self._note_turn(speaker, entry)
+                update = at(entry, ("params", "update"))
+                piece = piece_of(update) if isinstance(update, dict) else None
+                if piece is not None and piece.text:
+                    path = ("params", "update", *piece.path)
+                    entry = with_text(entry, path, piece.encoded(MARK))
+            kept.append(entry)
+        return _Held(what, self._redactor.frame(encoded(kept)))
 
     def _note_turn(self, speaker: str, message: dict[str, Any]) -> None:
         """A turn that is over says no more."""

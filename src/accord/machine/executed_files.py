@@ -36,7 +36,7 @@ _FOLDERS: Final = frozenset(
     .vscode .vscode-server .idea .fleet .zed .devcontainer .emacs.d .vim .nvim
     .cursor .windsurf .claude .codex .gemini .qwen .goose .opencode .continue .roo .kiro .crush
     .accord
-    .ssh .gnupg .config .cargo .ipython .jupyter .direnv .mise
+    .ssh .gnupg .config .cargo .bundle .ipython .jupyter .direnv .mise .venv venv
     .circleci .buildkite .woodpecker .semaphore .teamcity .builds .tekton .azure-pipelines .ci
     cron.d cron.hourly cron.daily cron.weekly cron.monthly crontabs
     launchagents launchdaemons autostart profile.d
@@ -82,9 +82,10 @@ _NAMES: Final = _words(
     *.code-workspace .devcontainer.json .exrc .vimrc .gvimrc .nvimrc .nvim.lua .lvimrc
     .dir-locals.el .dir-locals-2.el .emacs
     .mcp.json opencode.json opencode.jsonc .aider.conf.yml
-    .envrc .env .mise.toml .mise.*.toml mise.toml mise.*.toml .rtx.toml .tool-versions
+    .envrc .direnvrc .env .mise.toml .mise.*.toml mise.toml mise.*.toml .rtx.toml .tool-versions
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .login .logout
-    .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc config.fish .inputrc
+    .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .aliases .cshrc .tcshrc config.fish
+    .inputrc
     .xprofile .xinitrc .xsession .xsessionrc .pam_environment .tmux.conf .screenrc
     .gdbinit .lldbinit .psqlrc .sqliterc .irbrc .pryrc .rprofile .renviron .curlrc .wgetrc
     authorized_keys authorized_keys2 crontab
@@ -92,8 +93,9 @@ _NAMES: Final = _words(
     .azure-pipelines*.y*ml jenkinsfile jenkinsfile.* *.jenkinsfile appveyor.y*ml .appveyor.y*ml
     .cirrus.* .woodpecker.y*ml .build.yml .gitpod.y*ml .readthedocs.y*ml cloudbuild.y*ml
     buildspec.y*ml codefresh.y*ml netlify.toml vercel.json
-    sitecustomize.py usercustomize.py *.pth .pythonrc .pythonrc.py .pdbrc
-    .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pip.conf pip.ini
+    sitecustomize.py usercustomize.py *.pth .pythonrc .pythonrc.py .pdbrc pyvenv.cfg
+    .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pip.conf pip.ini .gemrc .mailcap
+    rust-toolchain rust-toolchain.toml
     """
 )
 """Names of files that count in any folder."""
@@ -124,6 +126,11 @@ def executed_place(path: str) -> str | None:
                 return "/".join(sequence)
     # A file of this name makes a folder a repository, whose configuration git obeys.
     return "head" if parts[-1:] == ["head"] else None
+
+
+def is_git_hook(path: str) -> bool:
+    """Whether the last part of the path is the name of a hook of git."""
+    return _parts(path)[-1:] != [] and _parts(path)[-1] in _GIT_HOOKS.split()
 
 
 def touched_places(path: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Secrets kept out of what this package logs: a record may quote an agent, a command, an error.
 
-Importing this module is enough.  Loggers of other packages are not touched.
+Every module of this package has its logger from `logger`, so that none logs without the filter.
+Loggers of other packages are not touched.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ for _name in LOGGERS:
 
 
 def logger(name: str) -> logging.Logger:
-    """A logger of this package, for modules that may be used without a connection."""
+    """A logger of this package."""
     assert name in LOGGERS
     return logging.getLogger(name)
 

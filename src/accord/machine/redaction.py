@@ -37,11 +37,12 @@ from accord.machine.secrets import (
     KEYS,
     KEYS_BEGUN,
     KNOWN_CHARACTERS_MIN,
-    KNOWN_NAMES,
+    LOGINS,
     MARK,
     NAME_CHARACTERS_MAX,
     NAMED,
     WORDS,
+    is_known_value,
     is_secret_in_command,
     is_secret_under,
     looks_secret,
@@ -209,7 +210,12 @@ class Redactor:
             # {"name": "API_KEY", "value": "..."}, wherever it stands.
             if isinstance(named, str) and isinstance(given, str) and self._names(named):
                 value = {**value, "value": self._hidden(named, given)}
-            return {self._key(key): self._member(key, one, keep_ids) for key, one in value.items()}
+            members = {key: self._member(key, one, keep_ids) for key, one in value.items()}
+            title = members.get("title")
+            if self._by_name and value.get("kind") == "execute" and isinstance(title, str):
+                # Agents name a call that runs a command by that command.
+                members["title"] = self.line(title)
+            return {self._key(key): one for key, one in members.items()}
         return value
 
     def blocks(self, blocks: list[Any]) -> list[Any]:
@@ -312,7 +318,8 @@ class Redactor:
     def _learn(self, name: str, value: str) -> None:
         # `Authorization: Bearer x` gives the token, without the word in front of it.
         value = IGNORED.sub("", value.rpartition(" ")[2])
-        if name in KNOWN_NAMES or looks_secret(value) or is_secret_under(name, value):
+        is_known = is_known_value(name, value) or looks_secret(value)
+        if is_known or is_secret_under(name, value):
             self._known.learn(value)
 
     # ---- for streams
@@ -392,6 +399,7 @@ def _all_named(text: str) -> Iterator[re.Match[str]]:
 
 def _without_values(text: str) -> str:
     """The text without what stands behind the name of a secret."""
+    text = LOGINS.sub(_without_login, text)
     made: list[str] = []
     done = 0
     for match in _all_named(text):
@@ -400,6 +408,13 @@ def _without_values(text: str) -> str:
             made += (text[done:start], MARK)
             done = stop
     return "".join((*made, text[done:]))
+
+
+def _without_login(match: re.Match[str]) -> str:
+    """A login of a command without its password; a reference to a variable is none."""
+    start, stop = match.span(match.lastindex or 0)
+    password = match.string[start:stop]
+    return match[0] if password.startswith("$") else match.string[match.start() : start] + MARK
 
 
 def is_identifier(key: str) -> bool:

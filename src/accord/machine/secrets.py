@@ -57,6 +57,7 @@ KNOWN_NAMES: Final = frozenset(
         "NPM_TOKEN",
         "PYPI_TOKEN",
         "HF_TOKEN",
+        "MYSQL_PWD",
     }
 )
 """Variables whose values are secrets whatever they look like."""
@@ -72,6 +73,9 @@ PASSWORD_CHARACTERS_MIN: Final = 6
 
 # ---- forms
 
+_OF_LETTERS = r"(?:gsk_|xai-|pplx-|r8_|ntn_|sbp_|shpat_|AGE-SECRET-KEY-)"
+_OF_WORDS = r"(?:nvapi-|GOCSPX-|dckr_pat_|hvs\.|ATATT3)"
+
 # An agent chooses the text, so every expression takes linear time: each begins where no other could
 # and gives back nothing that it has taken (`*+`, `++`).
 KEYS: Final = re.compile(
@@ -81,39 +85,58 @@ KEYS: Final = re.compile(
     r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"
     r"|\b[sr]k_(?:live|test)_\w{12,}+|\bglpat-[\w-]{16,}+|\bhf_[A-Za-z0-9]{20,}+"
     r"|\bnpm_[A-Za-z0-9]{30,}+|\bpypi-[\w-]{30,}+"
+    rf"|\b{_OF_LETTERS}[A-Za-z0-9]{{20,}}+|\b{_OF_WORDS}[\w-]{{20,}}+"
 )
 """Keys that are recognised wherever they stand; some programs show a key with stars in it."""
 KEYS_BEGUN: Final = re.compile(
     r"\b[spr]k-[\w*-]*+|\b(?:xox[abprs]-|xapp-|AIza|glpat-|pypi-|ya29\.)[\w-]*+"
     r"|\b(?:gh[pousr]_|github_pat_|[sr]k_(?:live|test)_|dop_v1_)\w*+|\b(?:hf_|npm_)[A-Za-z0-9]*+"
     r"|\bSG\.[\w-]*+(?:\.[\w-]*+)?|\bA[KS]IA[0-9A-Z]{0,16}+|(?<![\w-])eyJ[\w-]*+(?:\.[\w-]*+(?:\.[\w-]*+)?)?"
+    rf"|\b{_OF_LETTERS}[A-Za-z0-9]*+|\b{_OF_WORDS}[\w-]*+"
 )
 """The same, as far as they have come at the end of a text."""
 KEY_HEADS: Final = (
     *("sk-", "pk-", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza"),
     *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "eyJ", "sk_live_", "sk_test_", "rk_live_"),
     *("rk_test_", "glpat-", "hf_", "npm_", "pypi-", "ASIA", "xapp-", "ya29.", "SG.", "dop_v1_"),
+    *("gsk_", "xai-", "pplx-", "r8_", "ntn_", "sbp_", "shpat_", "AGE-SECRET-KEY-"),
+    *("nvapi-", "GOCSPX-", "dckr_pat_", "hvs.", "ATATT3"),
 )
 
-PEM_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----")
-PEM_ENDS: Final = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
+PEM_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY(?: BLOCK)?-----")
+PEM_ENDS: Final = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY(?: BLOCK)?-----")
 
 # Of these only the group is secret: the login, the token.
 ADDRESS: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]++)@", re.IGNORECASE)
 ADDRESS_BEGUN: Final = re.compile(r"[a-z0-9+.-]://([^\s/@'\"]*+)\Z", re.IGNORECASE)
 # In a sentence ("basic methods") a plain word follows; behind a colon it is a token all the same.
 BEARER: Final = re.compile(
-    r"\b(?:(?:(?<=[:=\"'])|(?<=[:=] ))(?:bearer|basic)|(?:bearer|basic)(?=\s++"
+    r"\b(?:(?:(?<=[:=\"'])|(?<=[:=] ))(?:bearer|basic)|(?<=authorization: )(?:token|digest)"
+    r"|(?:bearer|basic)(?=\s++"
     r"(?![A-Za-z](?-i:[a-z]){0,14}+[.:]?+(?![\w+/=.~-]))))(?=\s++([\w+/=.~-]{6,}+))",
     re.IGNORECASE,
 )
-BEARER_BEGUN: Final = re.compile(r"\b(?:bearer|basic)(\s++[\w+/=.~-]*+)\Z", re.IGNORECASE)
+BEARER_BEGUN: Final = re.compile(
+    r"\b(?:bearer|basic|(?<=authorization: )(?:token|digest))(\s++[\w+/=.~-]*+:?+)\Z", re.IGNORECASE
+)
+
+# Passwords behind options that mean something else in other commands.
+LOGINS: Final = re.compile(
+    r"\bcurl\b[^\n|;&]{0,200}?\s(?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,64}:([^\s'\"]++)"
+    r"|\b(?:sshpass\s|docker\s{1,4}login\b[^\n|;&]{0,200}?\s)-p\s{0,4}['\"]?([^\s'\"]++)"
+    r"|\bmysql\w{0,8}\b[^\n|;&]{0,200}?\s-p['\"]?([^\s'\"]++)"
+)
+"""In a command; one of the groups is the password."""
 
 # ---- names
 
 _SECRET_NAME = re.compile(
     r"apikey|secret|passw(?:or)?d|passphrase|credential|authorization|accesskey|privatekey|cookie"
     r"|token$|^auth$|^bearer$"
+)
+# What these hold is a secret and nothing else, as names such as CREDENTIAL_HELPER do not say.
+_HOLDS_SECRET = re.compile(
+    r"(?:passw(?:or)?d|passphrase|token|secret|apikey|(?:access|private)key)$"
 )
 # A path or a number is named after a secret, but is none.  MCP's progress token says which request
 # a notification belongs to.
@@ -123,7 +146,7 @@ _SUSPICIOUS_NAME = re.compile(r"(?:key|sig|signature)$")
 # A name in a text, what separates it from its value, and the value.  Quotes may be escaped: JSON
 # is often told as a string.  An option may stand apart from its value, as may a password.
 _NAME = (
-    r"(?=[\w-]{0,63}?(?:key|token|secret|passw|passphrase|credential|auth|cookie|bearer|sig))"
+    r"(?=[\w-]{0,63}?(?:key|token|secret|passw|passphrase|credential|auth|cookie|bearer|sig|_pwd))"
     r"[\w-]{1,64}+"
 )
 _BEFORE_VALUE = (
@@ -138,7 +161,7 @@ NAME_CHARACTERS_MAX: Final = 96
 
 WORDS: Final = (
     *("key", "token", "secret", "passw", "passphrase", "credential", "auth", "cookie", "sig"),
-    *("bearer", "basic", "private", "://"),
+    *("bearer", "basic", "private", "://", "_pwd", "curl", "sshpass", "docker", "mysql"),
     *(head.lower() for head in KEY_HEADS),
 )
 """Without one of these in lower case, a text has no secret but a known value."""
@@ -191,25 +214,34 @@ def is_secret_in_command(name: str, value: str) -> bool:
 
     A reference to a variable and the word in front of a token (`Bearer`) are no secrets.
     """
-    if value in (MARK, "") or value.startswith("$") or value.lower() in ("bearer", "basic"):
+    is_word = value.lower() in ("bearer", "basic", "token", "digest")
+    if value in (MARK, "") or value.startswith("$") or is_word:
         return False
     return names_secret(name) or is_secret_under(name, value)
 
 
-def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
-    """The values in an environment that no output may show.
+def is_known_value(name: str, value: str) -> bool:
+    """Whether a value is a secret wherever it stands, given the variable or option that has it.
 
     A value that is one plain word or a path may stand in any text for other reasons; it counts
     only under a name that is known to hold a key.
     """
-    found: set[str] = set()
-    for name, value in environ.items():
-        if name in KNOWN_NAMES:
-            if len(value) >= KNOWN_CHARACTERS_MIN:
-                found.add(value)
-        elif is_secret_name(name) and looks_secret(value):
-            found.add(value)
-    return frozenset(found)
+    if name in KNOWN_NAMES:
+        return len(value) >= KNOWN_CHARACTERS_MIN
+    if not names_secret(name):
+        return False
+    if looks_secret(value):
+        return True
+    small = re.sub(r"[\W_]", "", name).lower()
+    is_word = value.isalpha() and (value[1:].islower() or value.isupper())
+    is_harmless = is_word or value.startswith(("/", "./", "~", "$"))
+    is_long = len(value) >= GUESSED_CHARACTERS_MIN
+    return is_long and not is_harmless and _HOLDS_SECRET.search(small) is not None
+
+
+def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
+    """The values in an environment that no output may show."""
+    return frozenset(value for name, value in environ.items() if is_known_value(name, value))
 
 
 # ---- characters that nobody sees
@@ -231,6 +263,7 @@ __all__ = [
     "KNOWN_NAMES",
     "MARK",
     "SECRET_PATTERNS",
+    "is_known_value",
     "is_secret_in_command",
     "is_secret_name",
     "is_secret_under",

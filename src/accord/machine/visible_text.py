@@ -69,11 +69,13 @@ _NOT_EXACT = re.compile(
 )
 # JSON has its line ends between values, and escapes them inside of strings.
 _NOT_JSON = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09\x0b-\x1f", ""))
+_NOT_IN_MESSAGES = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09", "\x00-\x08"))
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _SHAPING_ONLY = re.compile(f"[{_SHAPING}]")
 # That a sign is drawn as an emoji changes nothing of what it says; alone, behind such a sign.
 _AS_EMOJI = re.compile("(?<=[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f(?!\ufe0f)")
 _LINE_ENDS = re.compile(r"\r*\n|[\u2028\u2029]")
+_MANY_LINE_ENDS = re.compile(f"\n{{{RUN_MIN},}}")
 # A line with nothing to see.
 _BLANK = re.compile(f"[ {_UNSEEN}{_SHAPING}{_ODD_BLANKS}]*")
 
@@ -116,8 +118,9 @@ def unfinished(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """The exact text on one line: line ends are shown as a sign, however many there are."""
-    return _spelled(text).replace("\n", LINE_END)
+    """The exact text on one line: line ends are shown as a sign, many in a row are counted."""
+    shown = _MANY_LINE_ENDS.sub(lambda run: f"⟨{len(run[0])} line ends⟩", _spelled(text))
+    return shown.replace("\n", LINE_END)
 
 
 def visible_json(text: str) -> str:
@@ -193,6 +196,8 @@ def _numbered(run: str) -> str:
 class VisibleOutput:
     """Bytes that a program prints, as text for a terminal: colours stay, the rest is made visible.
 
+    Of the colours those stay that hide nothing on any background, and none is left on at the end.
+
     What a program draws over with a carriage return, such as a progress bar, is shown line by
     line.  Guards: characters and sequences that come in pieces are put together again.
     """
@@ -200,6 +205,7 @@ class VisibleOutput:
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._begun = ""
+        self._is_coloured = False
 
     def feed(self, data: bytes) -> str:
         """What can be shown now."""
@@ -207,12 +213,36 @@ class VisibleOutput:
         # A sequence, or a line end, that may go on in the next piece.
         begun = _BEGUN.search(text)
         self._begun = begun[0] if begun else ""
-        return _printed(text[: begun.start()] if begun else text)
+        return self._noted(_printed(text[: begun.start()] if begun else text))
 
     def finish(self) -> str:
-        """What has waited for more."""
+        """What has waited for more; a colour that is still on ends."""
         text, self._begun = self._begun + self._decoder.decode(b"", final=True), ""
-        return _printed(text)
+        return self._noted(_printed(text)) + (_COLOUR_OFF if self._is_coloured else "")
+
+    def _noted(self, text: str) -> str:
+        """The same text; note whether it leaves a colour behind."""
+        if last := text.rfind("\x1b[") + 1:
+            words = text[last + 1 : text.index("m", last)].split(";")
+            self._is_coloured = words[-1] != "0"
+        return text
+
+
+class VisibleMessages:
+    """Bytes of messages in JSON, for a terminal: what it would obey or not draw is JSON's escapes.
+
+    The values stay, so that a program that reads from a terminal understands them as well.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> bytes:
+        """The same bytes; a character that comes in pieces waits for the rest."""
+        text = self._decoder.decode(data)
+        # Between values it is a blank, and inside of them there is none.
+        shown = _NOT_IN_MESSAGES.sub(_escape, text.replace("\r", " "))
+        return shown.encode("utf-8", "replace")
 
 
 _BEGUN = re.compile(r"(?:\x1b(?:\[[0-9;:]{0,32})?|\r)\Z")
@@ -222,8 +252,13 @@ _PRINTED_COLOURS = re.compile(r"(\x1b\[[0-9;:]*m)")
 _ERASED = re.compile(r"\x1b\[[0-2]?K")
 # One at a time and not in runs, which would look different in pieces.
 _NOT_PRINTED = re.compile(f"[{_UNSEEN}]".replace("\x00-\x09", "\x00-\x08"))
-# Words of a colour sequence that hide letters, or have them blink.
-_HIDING = frozenset({"5", "6", "8"})
+# Words of a colour sequence that hide nothing on any background: bold, dim, italic, underlined,
+# reversed, the colours but black and white, and the way back.  Others are left out.
+_SHOWING = frozenset(
+    {*"0123479", "21", "22", "23", "24", "27", "29", "39", "49", "90"}
+    | {str(tens + one) for tens in (30, 90) for one in range(1, 7)}
+)
+_COLOUR_OFF = "\x1b[0m"
 
 
 def _printed(text: str) -> str:
@@ -236,11 +271,17 @@ def _printed(text: str) -> str:
 
 
 def _colour(sequence: str) -> str:
-    words = re.split("[;:]", sequence[2:-1])
-    # Behind 38, 48 and 58 stand numbers of colours, not words of their own.
-    if {"38", "48", "58"}.intersection(words):
-        return sequence
-    return "" if _HIDING.intersection(word.lstrip("0") for word in words) else sequence
+    kept: list[str] = []
+    # Numbers behind a colon belong to the word before it.
+    words = iter([word.partition(":")[0].lstrip("0") or "0" for word in sequence[2:-1].split(";")])
+    for word in words:
+        if word in ("38", "48", "58") and ":" not in sequence:
+            # The numbers of a colour stand behind it, and are no words of their own.
+            for _ in range({"5": 1, "2": 3}.get(next(words, ""), 0)):
+                next(words, None)
+        elif word in _SHOWING:
+            kept.append(word)
+    return f"\x1b[{';'.join(kept)}m" if kept else ""
 
 
 __all__ = [
@@ -249,6 +290,7 @@ __all__ = [
     "TAB_COLUMNS",
     "WRITTEN_OUT",
     "Mode",
+    "VisibleMessages",
     "VisibleOutput",
     "unfinished",
     "visible",

@@ -10,7 +10,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from anyio import to_thread
 
 from accord.agent.guard import sole
 from accord.errors import AccordError
+from accord.machine.logs import logger
 from accord.machine.redaction import Redactor
 from accord.mcp.channels import Channel, open_channel
 from accord.mcp.faults import McpFault, explain, was_unreachable
@@ -64,7 +64,7 @@ SDK_MODULES = ("mcp.client.session", "mcp.client.sse", "mcp.client.streamable_ht
 State = Literal["connecting", "connected", "failed", "lost", "closed"]
 OnProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
-_log = logging.getLogger("accord.mcp")
+_log = logger("accord.mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

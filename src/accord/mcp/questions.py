@@ -9,13 +9,13 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from accord.agent.elicitation import Answer, elicit_schema, elicit_url
 from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 from accord.mcp.validation import problem
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OPEN_PAGES_MAX = 100
 """Pages of one server that are waited for; the oldest is forgotten."""
 
-_log = logging.getLogger("accord.mcp")
+_log = logger("accord.mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from accord.machine.logs import logger
 from accord.machine.redaction import Redactor
 
 _SDK_LOGGERS = ("client", "httpcore2", "httpx2", "mcp", "mcp_types")
 
-_log = logging.getLogger("accord.mcp")
+_log = logger("accord.mcp")
 
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)

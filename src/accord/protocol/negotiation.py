@@ -89,6 +89,9 @@ def judge_request(params: Mapping[str, object], served: Collection[int]) -> Chos
 def _official_or_draft(params: Mapping[str, object]) -> Chosen:
     if "clientCapabilities" in params:
         return Chosen("v1", 1)
+    if isinstance(params.get("info"), Mapping):
+        # The draft has no such key: a client that knows v2 asks for v1.
+        return Chosen("v1", 1, ("v1 asked for with the keys of v2",))
     capabilities = params.get("capabilities")
     if not isinstance(capabilities, Mapping):
         return Chosen("v1", 1)
@@ -97,6 +100,20 @@ def _official_or_draft(params: Mapping[str, object]) -> Chosen:
     if mixed or isinstance(capabilities.get("terminal"), bool):
         return Chosen("v1", 1, ("v1 capabilities under the key `capabilities`",))
     return Chosen("draft", 1)
+
+
+def in_v1_keys(params: Mapping[str, object]) -> Mapping[str, object]:
+    """An `initialize` that was taken for v1, with what it says under other keys moved to v1's."""
+    version = asked_version(params)
+    moved = {"clientCapabilities": params.get("capabilities"), "clientInfo": params.get("info")}
+    if isinstance(version, Refused) or version > 1 or "clientCapabilities" in params:
+        return params
+    found = {
+        key: value
+        for key, value in moved.items()
+        if isinstance(value, Mapping) and key not in params
+    }
+    return {**params, **found} if found else params
 
 
 def judge_answer(result: Mapping[str, object], spoken: Collection[int]) -> Chosen | Refused:

@@ -32,9 +32,9 @@ FINAL: Final = frozenset({"completed", "failed", "cancelled"})
 class ApprovedCalls:
     """Guards: an approval is for a call as it was told when the answer came."""
 
-    def __init__(self, folder: str) -> None:
-        """`folder` is where the session works."""
-        self.folder = os.path.realpath(folder)
+    def __init__(self, folder: str | None) -> None:
+        """`folder` is where the session works, if that is known."""
+        self.folder = None if folder is None else os.path.realpath(folder)
         self._calls: dict[str, Json] = {}
         # Calls that the user is being asked about; changed ones are taken out.
         self._open: list[Json] = []
@@ -76,9 +76,14 @@ class ApprovedCalls:
             seen=seen,
             texts=texts_of(call),
             changes=changes_of(call),
+            call_id=None if call_id is None else str(call_id),
             is_over=None if call_id is None else lambda: self._is_over(str(call_id)),
         )
         self._approvals.add(approval)
+
+    def refuse(self, call: Json) -> None:
+        """A request about this call was not approved: what was approved of it before is not."""
+        self._approvals.drop(str(call.get("toolCallId")))
 
     def _is_over(self, call_id: str) -> bool:
         return self._calls.get(call_id, {}).get("status") in FINAL
@@ -102,16 +107,19 @@ class SessionApprovals:
         """Learn of a tool call, or of a patch of one."""
         self._calls.told(call)
 
-    def asked(self, call: Json) -> Callable[[], None]:
-        """The client is asked about this call; what is returned is called for a yes."""
+    def asked(self, call: Json) -> Callable[[bool], None]:
+        """The client is asked about this call; what is returned is told whether it said yes."""
         told = self._calls.told(call)
         self._calls.open(told)
 
-        def allowed() -> None:
-            if self._calls.close(told):
+        def answered(is_allowed: bool) -> None:
+            is_same = self._calls.close(told)
+            if not is_allowed:
+                self._calls.refuse(told)
+            elif is_same:
                 self._allowed(told)
 
-        return allowed
+        return answered
 
     def _allowed(self, call: Json) -> None:
         """The client said yes to this call.
@@ -146,4 +154,4 @@ def command_line(params: Json) -> str:
     return terminal_line(params["command"], params.get("args") or (), env)
 
 
-__all__ = ["ApprovedCalls", "SessionApprovals", "command_line"]
+__all__ = ["FINAL", "ApprovedCalls", "SessionApprovals", "command_line"]

@@ -139,13 +139,14 @@ def wrapped(method: str, params: bytes | Raw) -> bytes:
 class Asked:
     """A request of a neighbour until it is answered."""
 
-    __slots__ = ("doing", "end", "id", "is_open", "method", "sent")
+    __slots__ = ("doing", "end", "id", "is_open", "is_withdrawn", "method", "sent")
 
     def __init__(self, end: End, request_id: Id, method: str) -> None:
         self.end = end
         self.id = request_id
         self.method = method
         self.is_open = True
+        self.is_withdrawn = False
         # Whom it was passed on to, under which id.
         self.sent: tuple[Hop, int] | None = None
         # For the owner: what is being done about it.

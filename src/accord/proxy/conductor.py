@@ -17,7 +17,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
@@ -27,6 +26,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from accord.machine.logs import logger
 from accord.proxy.asked import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.link import (
@@ -36,13 +36,14 @@ from accord.proxy.link import (
     LAST_WORDS_SECONDS_MAX,
 )
 from accord.proxy.official_client import OfficialClient
-from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel
+from accord.proxy.passing import Passed, farewell, pass_on, pass_on_cancel, remains
 from accord.proxy.seat import Behind, Component, Initializing, Restarting, Seat
+from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.translate.reading import Spoken
 from accord.transport.transport import Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
 RESTARTS_MAX: Final = 5
@@ -85,6 +86,7 @@ class Conductor:
         self._over = anyio.Event()
         self._quiet = anyio.Event()
         self._failed: str | None = None
+        self._remains: Raw | None = None
 
     # ---- life
 
@@ -237,6 +239,10 @@ class Conductor:
     def requested(self, asked: Asked, params: Raw) -> None:
         """Pass a request on, or see to it that a component initializes."""
         is_from_front = asked.end is self._front.near
+        if is_from_front and self._failed is not None:
+            # Those that are left end with the chain, and would be named as the cause.
+            asked.refuse(INTERNAL_ERROR, self._failed, self._remains)
+            return
         if is_from_front and asked.method in INITIALIZE_PROXY:
             self._is_member = True
             self._front.far = End(self._front, INITIALIZE_PROXY[asked.method])
@@ -375,6 +381,7 @@ class Conductor:
             if hop is self._front:
                 self._over.set()
             return
+        self._remains = Raw(encode(remains(hop, why)))
         is_proxy = self.has_successor(seat)
         if self._on_death == "bypass" and is_proxy and seat.result is not None:
             _log.warning("%s; the chain goes on without it", farewell(hop, why))

@@ -18,7 +18,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from typing import Any, Final
 
 from anyio.abc import TaskGroup
@@ -29,6 +28,7 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import NO_PARAMS, Id, notification_frame, one_line
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
 from accord.proxy.asked import (
     CANCEL_REQUEST,
     SUCCESSOR_METHODS,
@@ -42,7 +42,7 @@ from accord.schema.codec import Invalid, reading, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 _read_wrapped = reading(Wrapped)
 
 ENVELOPE_BYTES: Final = 64 * 1024
@@ -205,7 +205,13 @@ class Hop:
                     self.send(event.answer)
             case events.StrayAnswer():
                 _log.debug("%s: an answer that nobody waits for (id %r)", self.name, event.id)
-            case _:
+            case events.Batch():
+                # One by one, as if each had come alone: nothing but single messages goes on.
+                for one, entry in zip(event.events, event.entries, strict=True):
+                    self._event(one, entry)
+                if event.answer is not None:
+                    self.send(event.answer)
+            case events.BlankSkipped():
                 pass
 
     def _notification(self, event: events.NotificationReceived, frame: bytes | None) -> None:
@@ -330,7 +336,8 @@ class Hop:
         asked.is_open = False
         if self.asked.get(asked.id) is asked:
             del self.asked[asked.id]
-        if self.is_listening:
+        # Empty: it goes with the rest of its batch.
+        if frame and self.is_listening:
             self.send(frame)
         self.owner.answered(asked)
 

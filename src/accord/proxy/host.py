@@ -8,7 +8,6 @@ What always holds: a command that was started here ends with the relay.
 
 from __future__ import annotations
 
-import logging
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +20,7 @@ from accord.client.terminals import TerminalService
 from accord.connection.faults import error_for
 from accord.errors import RequestError
 from accord.machine.failures import FileFailure
+from accord.machine.logs import logger
 from accord.translate.message import (
     Failure,
     Json,
@@ -31,7 +31,7 @@ from accord.translate.message import (
     Result,
 )
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 CLOSES = frozenset({"session/close", "session/delete"})

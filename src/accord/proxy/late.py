@@ -6,10 +6,10 @@ something official, and changes later, is refused as any other mixture of dialec
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from accord.machine.logs import logger
 from accord.protocol.negotiation import looks_like_draft
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -20,7 +20,7 @@ from accord.translate.reading import Spoken, methods_of, read_result
 if TYPE_CHECKING:
     from accord.proxy.relay import Relay
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE = "initialize"
 

@@ -9,7 +9,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from anyio.abc import TaskGroup
 from accord.connection.faults import report
 from accord.jsonrpc.codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
+from accord.machine.logs import logger
 from accord.proxy.asked import CANCEL_REQUEST, Asked, End
 from accord.proxy.doing import Doing, Waiting, refused_answer
 from accord.proxy.handlers import UPDATE, Handler, Handlers
@@ -32,7 +32,7 @@ from accord.schema.struct import Raw
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 INITIALIZE_PROXY: Final = {

@@ -44,6 +44,14 @@ class Content:
         self._raw = encode(self.value)
 
     @property
+    def has_key_twice(self) -> bool:
+        """Whether readers may differ in what the bytes say."""
+        # Few proxies ask, and the redactor takes long to load.
+        from accord.machine.redaction import decoded
+
+        return not decoded(bytes(memoryview(self._raw)))[1]
+
+    @property
     def encoded(self) -> Raw | bytes:
         """The bytes that came, or those of what it was changed to."""
         return self._raw if self._value is UNSET else same_or_new(self._raw, self._value)
@@ -95,6 +103,11 @@ class Message:
     def rewrite(self) -> None:
         """Have the params go on as they were read: a key that came twice goes on once."""
         self._content.rewrite()
+
+    @property
+    def has_key_twice(self) -> bool:
+        """Whether readers may differ in what the params are."""
+        return self._content.has_key_twice
 
     @property
     def session_id(self) -> str | None:

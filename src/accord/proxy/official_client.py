@@ -10,13 +10,13 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, FrameTooLong, splitter_for
+from accord.machine.logs import logger
 from accord.protocol.negotiation import Chosen, judge_request
 from accord.proxy.hop import ENVELOPE_BYTES
 from accord.schema.codec import to_python
@@ -24,7 +24,7 @@ from accord.schema.invalid import Invalid
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended, Receiver, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 LAST_BYTES_SECONDS_MAX: Final = 2.0

@@ -5,7 +5,6 @@ Two versions are asked for with one `initialize`, so that the agents of today ar
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -16,7 +15,8 @@ from accord.jsonrpc.codes import (
     INVALID_REQUEST,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
-from accord.protocol.negotiation import Chosen, Refused, judge_answer, judge_request
+from accord.machine.logs import logger
+from accord.protocol.negotiation import Chosen, Refused, in_v1_keys, judge_answer, judge_request
 from accord.proxy.candidates import Outside
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -36,7 +36,7 @@ from accord.transport.transport import Ended
 if TYPE_CHECKING:
     from accord.proxy.relay import Relay
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 
@@ -164,11 +164,8 @@ class _RefusedHere(Exception):
 def alone(params: Json, spoken: Spoken) -> Json:
     """An `initialize` without the keys that it has for agents of other versions."""
     foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
-    if spoken == "v1" and "clientCapabilities" in params:
-        foreign = ("info", "capabilities")
-    elif spoken == "v1" and params["protocolVersion"] < 2 and "capabilities" in params:
-        # The draft's key for what v1 has: the names inside were v1's.
-        params = {**params, "clientCapabilities": params["capabilities"]}
+    if spoken == "v1":
+        params = dict(in_v1_keys(params))
         foreign = ("info", "capabilities")
     kept = {name: value for name, value in params.items() if name not in foreign}
     if spoken == "v2" and "info" not in kept:

@@ -60,9 +60,13 @@ def pass_on(
 
 
 def pass_on_cancel(asked: Asked, params: Raw) -> None:
-    """Withdraw from the next hop what was passed on to it, by the id that it knows."""
-    if asked.sent is None:
+    """Withdraw from the next hop what was passed on to it, by the id that it knows.
+
+    Without params it is the end of the asker that says so: then once is enough.
+    """
+    if asked.sent is None or (asked.is_withdrawn and params is NO_PARAMS):
         return
+    asked.is_withdrawn = True
     hop, call_id = asked.sent
     if call_id in hop.calls:
         named: Any = {} if params is NO_PARAMS else to_python(params)
@@ -95,7 +99,7 @@ class _Agreed(BareStruct, frozen=True, kw_only=True):
 
 
 def heed_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
-    """Refuse ids that are null from now on if the answer to `initialize` agrees on v2."""
+    """Read by the rules of v2 from now on if the answer to `initialize` agrees on it."""
     try:
         agreed = decode(_Agreed, result)
     except Invalid:
@@ -103,7 +107,7 @@ def heed_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
     if agreed.protocol_version == 2 and agreed.agent_capabilities is UNSET:
         for hop in hops:
             if hop is not None:
-                hop.peer.null_ids_allowed = False
+                hop.peer.set_version(2)
 
 
 def farewell(hop: Hop, why: Ended) -> str:

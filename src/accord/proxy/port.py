@@ -8,8 +8,8 @@ What always holds
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from accord.errors import LocalProtocolError
@@ -18,6 +18,7 @@ from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import Id
 from accord.jsonrpc.framing import Detecting, Splitter
 from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.method import Method
@@ -25,7 +26,7 @@ from accord.schema.struct import Raw
 from accord.translate.message import Failure, Json, Key, Message, Notification, Request, Result
 from accord.translate.reading import Spoken, methods_of, read_params, read_result, refused
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 CANCEL_REQUEST: Final = "$/cancel_request"
 ELICIT: Final = "elicitation/create"
@@ -48,6 +49,8 @@ class Port:
         self._peer = Peer()
         self._methods: dict[str, Method] = {}
         self._frames: list[bytes] = []
+        # What is left of an array.
+        self._entries: deque[events.SingleEvent] = deque()
         self._keys = 0
         # Their requests: the key of each id, and what each key stands for.
         self._key_of: dict[Id, Key] = {}
@@ -65,7 +68,7 @@ class Port:
         """From now on this side's messages are of this version."""
         self.spoken = spoken
         self._methods = methods_of(spoken)
-        self._peer.null_ids_allowed = spoken != "v2"
+        self._peer.set_version(2 if spoken == "v2" else 1)
 
     # ---- what comes
 
@@ -82,8 +85,24 @@ class Port:
         return self._splitter.finish()
 
     def take(self, frame: bytes) -> Message | None:
-        """The message in a frame; None if there is none, or none that may be handed on."""
+        """The message in a frame; None if there is none, or none that may be handed on.
+
+        Those of an array are left for `take_entries`.
+        """
         event = self._peer.receive(frame)
+        if type(event) is events.NotificationReceived:
+            # Nearly all are, and this is faster.
+            return self._notification(event)
+        return self._message(event)
+
+    def take_entries(self) -> Iterator[Message]:
+        """The messages of an array, if that was the last frame."""
+        while self._entries:
+            message = self._message(self._entries.popleft())
+            if message is not None:
+                yield message
+
+    def _message(self, event: events.Event) -> Message | None:
         kind = type(event)
         if kind is events.NotificationReceived:
             return self._notification(event)  # type: ignore[arg-type]
@@ -97,6 +116,10 @@ class Port:
                 self._frames.append(event.answer)
         elif isinstance(event, events.StrayAnswer):
             _log.info("%s: an answer that nobody waits for (id %r)", self.name, event.id)
+        elif isinstance(event, events.Batch):
+            self._entries.extend(event.events)
+            if event.answer is not None:
+                self._frames.append(event.answer)
         return None
 
     def _notification(self, event: events.NotificationReceived) -> Message | None:
@@ -227,7 +250,7 @@ class Port:
                 _log.warning("an answer was not sent to the %s: %s", self.name, error)
                 self._refuse(request_id, INTERNAL_ERROR, f"the answer has no valid form: {error}")
                 return
-        self._frames.append(self._peer.answer(request_id, raw))
+        self._reply(self._peer.answer(request_id, raw))
 
     def _count(self, what: str) -> None:
         self.unsaid[what] = self.unsaid.get(what, 0) + 1
@@ -238,7 +261,12 @@ class Port:
 
     def _refuse(self, request_id: Id, code: int, message: str, data: Any = None) -> None:
         raw = None if data is None else encode(data)
-        self._frames.append(self._peer.refuse(request_id, code, message, raw))
+        self._reply(self._peer.refuse(request_id, code, message, raw))
+
+    def _reply(self, frame: bytes) -> None:
+        # Empty: it goes with the rest of its batch.
+        if frame:
+            self._frames.append(frame)
 
 
 def _plain(raw: Raw) -> Any:

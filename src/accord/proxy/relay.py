@@ -13,7 +13,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Protocol
@@ -25,6 +24,7 @@ from accord.connection.faults import unforeseen
 from accord.errors import SpawnFailed
 from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
+from accord.machine.logs import logger
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.late import LateDraft
@@ -50,7 +50,7 @@ from accord.translate.message import (
 from accord.translate.reading import Spoken, methods_of, read_params
 from accord.transport.transport import Ended, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 # What a client may say before its `initialize` is answered.
@@ -147,8 +147,13 @@ class Relay:
 
     def _from_client(self, frame: bytes) -> None:
         message = self.client.take(frame)
-        if message is None:
+        if message is not None:
+            self._client_said(message)
             return
+        for entry in self.client.take_entries():
+            self._client_said(entry)
+
+    def _client_said(self, message: Message) -> None:
         if self.translator is None:
             self._before_opening(message)
         elif isinstance(message, Request) and message.method == INITIALIZE:
@@ -288,14 +293,21 @@ class Relay:
                 continue
             message = self.agent.take(frame)
             if message is None:
-                continue
-            if self._probe is None and self.translator is not None:
+                for entry in self.agent.take_entries():
+                    self._agent_said(entry)
+            elif self._probe is None and self.translator is not None:
                 self._through(AGENT, message)
-            elif self._probe is not None and isinstance(message, Result | Failure):
-                self._probe.settle(message)
-            elif isinstance(message, Request):
-                said = f"{message.method} came before initialize was answered"
-                self.agent.refuse(message.key, INVALID_REQUEST, said)
+            else:
+                self._agent_said(message)
+
+    def _agent_said(self, message: Message) -> None:
+        if self._probe is None and self.translator is not None:
+            self._through(AGENT, message)
+        elif self._probe is not None and isinstance(message, Result | Failure):
+            self._probe.settle(message)
+        elif isinstance(message, Request):
+            said = f"{message.method} came before initialize was answered"
+            self.agent.refuse(message.key, INVALID_REQUEST, said)
 
     def agent_ended(self, why: Ended) -> None:
         """The agent will say no more."""

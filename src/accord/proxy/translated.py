@@ -6,7 +6,6 @@ other side takes it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -16,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import LocalProtocolError, SpawnFailed
 from accord.jsonrpc.framing import FrameTooLong
+from accord.machine.logs import logger
 from accord.proxy.candidates import NOTHING_SPECIAL, Outside, Settings, surroundings
 from accord.proxy.host import LocalHost
 from accord.proxy.relay import Connect, Relay
@@ -24,7 +24,7 @@ from accord.translate.reading import Spoken
 from accord.transport.subprocess import StderrListener, SubprocessTransport
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Receiver, Transport
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 # How long an agent may take for what its client still waits for when the client has said its last.
 LAST_ANSWERS_SECONDS_MAX = 2.0

@@ -21,6 +21,9 @@ Kind = Literal["request", "notification", "answer", "error", "batch", "noise", "
 OPEN_MAX = 4096
 """Requests of one side that are remembered until they are answered; the oldest is forgotten."""
 
+ENTRIES_MAX = 1024
+"""Entries of an array that are looked at; nobody takes more."""
+
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -28,7 +31,8 @@ _NOTHING: Mapping[str, Any] = {}
 class Frame:
     """One frame, read as far as everybody needs it.
 
-    `message` is the plain value of an object; `why` says of noise why it is none.
+    `message` is the plain value of an object; `why` says of noise why it is none.  `entries` are
+    those of an array, which is the kind `batch`.
     """
 
     kind: Kind
@@ -36,6 +40,7 @@ class Frame:
     id: Any = None
     message: Mapping[str, Any] = field(default_factory=dict)
     why: str | None = None
+    entries: tuple[Frame, ...] = ()
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -84,7 +89,11 @@ def read_frame(raw: bytes) -> Frame:
             return _BLANK
         return Frame("noise", why=_why_no_json(raw))
     if isinstance(value, list):
-        return Frame("batch")
+        return Frame("batch", entries=tuple(map(_read_value, value[:ENTRIES_MAX])))
+    return _read_value(value)
+
+
+def _read_value(value: Any) -> Frame:
     if not isinstance(value, dict):
         return Frame("noise", why="JSON, but no object")
     method, has_id = value.get("method"), "id" in value
@@ -109,12 +118,16 @@ def _why_no_json(raw: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that is not answered yet."""
+    """A request that is not answered yet.
+
+    `number` is its frame's, which requests of one array share; `serial` is its own.
+    """
 
     number: int
     method: str
     time: float
     session_id: str | None
+    serial: int = 0
 
 
 class Pairing:
@@ -122,6 +135,7 @@ class Pairing:
 
     def __init__(self) -> None:
         self._open: dict[Speaker, dict[object, Asked]] = {"client": {}, "agent": {}}
+        self._count = 0
 
     def pair(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked | None:
         """The request that this frame is or answers; None for all other frames."""
@@ -141,7 +155,8 @@ class Pairing:
         return tuple(self._open[speaker].values())
 
     def _ask(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked:
-        asked = Asked(number, frame.method or "", time, frame.session_id)
+        self._count += 1
+        asked = Asked(number, frame.method or "", time, frame.session_id, self._count)
         waiting = self._open[speaker]
         waiting[_key(frame.id)] = asked
         if len(waiting) > OPEN_MAX:

@@ -152,10 +152,12 @@ class Pump:
         sink: int,
         seen: Callable[[float, bytes], None],
         pass_on: Callable[[bytes], None] | None = None,
+        finish: Callable[[], None] = lambda: None,
     ) -> None:
         """`pass_on` writes to `sink` where the bytes cannot go there as they are."""
         self._source, self._sink, self._seen = source, sink, seen
         self._pass_on = pass_on or partial(_write, sink)
+        self._finish = finish
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
@@ -164,6 +166,7 @@ class Pump:
                 # Before they go on: the answer may be here before this thread goes on itself.
                 self._seen(time.monotonic(), chunk)
                 self._pass_on(chunk)
+            self._finish()
         except OSError:
             # Nobody reads any more: the other side learns it by our closing below.
             pass
@@ -204,13 +207,24 @@ def _write(descriptor: int, chunk: bytes) -> None:
             _wait(descriptor, select.POLLOUT)
 
 
-def _for_a_person(descriptor: int) -> Callable[[bytes], None] | None:
-    """How to write to a terminal what an agent prints; None where this is none."""
-    if not os.isatty(descriptor):
-        return None
+def _stderr_pump(source: int, sink: int, seen: Callable[[float, bytes], None]) -> Pump:
+    """Passes on what an agent prints; to a terminal made visible."""
+    if not os.isatty(sink):
+        return Pump(source, sink, seen)
     from accord.machine.passed_output import PassedOutput
 
-    return PassedOutput(descriptor)
+    passed = PassedOutput(sink)
+    return Pump(source, sink, seen, passed, passed.finish)
+
+
+def _messages_for_a_person(descriptor: int) -> Callable[[bytes], None] | None:
+    """How to write to a terminal what an agent says; None where this is none."""
+    if not os.isatty(descriptor):
+        return None
+    from accord.machine.visible_text import VisibleMessages
+
+    visible = VisibleMessages()
+    return lambda chunk: _write(descriptor, visible.feed(chunk))
 
 
 def _has_reader(descriptor: int) -> bool:
@@ -319,8 +333,8 @@ class Recorder:
         # A copy: what we have to say ourselves may come after its last word.
         errors = os.dup(2)
         outward = (
-            Pump(ends[1], 1, self._seeing("agent")),
-            Pump(ends[2], errors, self._seeing("stderr"), _for_a_person(errors)),
+            Pump(ends[1], 1, self._seeing("agent"), _messages_for_a_person(1)),
+            _stderr_pump(ends[2], errors, self._seeing("stderr")),
         )
         for pump in (inward, *outward):
             pump.thread.start()

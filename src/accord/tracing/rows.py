@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from accord.tracing.frames import Frame, Pairing, read_frame
+from accord.tracing.frames import Asked, Frame, Pairing, read_frame
 from accord.tracing.recording import Entry
 from accord.tracing.row import (
     FINAL,
@@ -126,11 +126,17 @@ class Timeline:
 
     def _take_frame(self, entry: Entry, frame: Frame) -> Row:
         assert entry.speaker is not None
+        if frame.kind == "batch" and frame.entries and self.dialect == "v2":
+            *rows, last = [self._take_frame(entry, part) for part in frame.entries]
+            for one in rows:
+                if one is not last and entry.number not in one.frames:
+                    one.frames.append(entry.number)
+            return last
         asked = self._pairing.pair(entry.number, entry.time, entry.speaker, frame)
-        if frame.kind == "request":
-            return self._take_request(entry, frame)
+        if asked is not None and frame.kind == "request":
+            return self._take_request(entry, frame, asked)
         if frame.kind in ("answer", "error"):
-            row = None if asked is None else self._asked.pop(asked.number, None)
+            row = None if asked is None else self._asked.pop(asked.serial, None)
             return self._take_answer(entry, frame, row)
         if frame.kind == "notification":
             return self._take_notification(entry, frame)
@@ -138,7 +144,7 @@ class Timeline:
         text = one_line(entry.raw.decode("utf-8", "replace"))
         return self._add("noise", entry, title=text or title, status=title, end=entry.time)
 
-    def _take_request(self, entry: Entry, frame: Frame) -> Row:
+    def _take_request(self, entry: Entry, frame: Frame, asked: Asked) -> Row:
         session, method = frame.session_id, frame.method
         state = self._state(session)
         kind: RowKind = "permission" if method in _WAITS else "call"
@@ -149,7 +155,7 @@ class Timeline:
         row = self._add(kind, entry, session=session, method=method, title=title)
         if kind == "turn" and state.turn is None:
             state.turn = row
-        self._asked[entry.number] = row
+        self._asked[asked.serial] = row
         return row
 
     def _take_answer(self, entry: Entry, frame: Frame, row: Row | None) -> Row:

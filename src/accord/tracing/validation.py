@@ -77,6 +77,10 @@ class Validator:
     ) -> Iterator[tuple[BrokenRule, str]]:
         if frame.kind == "blank":
             return
+        if frame.kind == "batch" and self.dialect == "v2" and frame.entries:
+            for entry in frame.entries:
+                yield from self._broken(number, time, speaker, b"", entry)
+            return
         if frame.kind == "batch":
             yield rules.ARRAY, "an array"
             return
@@ -109,7 +113,7 @@ class Validator:
         asked = self._pairing.pair(number, time, speaker, frame)
         if asked is not None:
             method = self._methods[_OTHER[speaker]].get(frame.method or "")
-            self._questions[asked.number] = _Question(frame, method)
+            self._questions[asked.serial] = _Question(frame, method)
             if len(self._questions) > 2 * OPEN_MAX:
                 del self._questions[next(iter(self._questions))]
 
@@ -170,7 +174,7 @@ class Validator:
         if frame.kind == "error":
             yield from _error(frame)
         asked = self._pairing.pair(number, time, speaker, frame)
-        question = None if asked is None else self._questions.pop(asked.number, None)
+        question = None if asked is None else self._questions.pop(asked.serial, None)
         if question is None:
             if frame.kind == "error" and frame.id is None:
                 # How a peer says that it could not read something.

@@ -60,13 +60,15 @@ _MODE_WORDS: dict[str, tuple[str, str]] = {
 # Messages
 
 
-def _agent_message_chunk(view: View, update: draft.AgentMessageChunk) -> Update:
+def _agent_message_chunk(view: View, update: draft.AgentMessageChunk) -> Update | None:
     message = _chunk(view, update, "agent", ends=update.final is True)
-    return MessageChanged(message, update.content, update)
+    return None if message is None else MessageChanged(message, update.content, update)
 
 
-def _thought_chunk(view: View, update: draft.ThoughtMessageChunk) -> Update:
+def _thought_chunk(view: View, update: draft.ThoughtMessageChunk) -> Update | None:
     message = _chunk(view, update, "thought", ends=False)
+    if message is None:
+        return None
     # What is not meant for the user is kept, and not told as something new to show.
     return ThoughtChanged(message, "" if update.visible is False else update.content, update)
 
@@ -77,9 +79,13 @@ def _chunk(
     role: Role,
     *,
     ends: bool,
-) -> Message:
+) -> Message | None:
     if update.index is not UNSET:
         view.open = view.unfinished.get(role) if update.index else None
+    if not update.content and (view.open is None or view.open.role != role):
+        # A message that begins with it would show as a blank one; the next piece begins it.
+        view.unfinished.pop(role, None)
+        return None
     message = view.unfinished[role] = view.chunk_target(role, None)
     hidden = isinstance(update, draft.ThoughtMessageChunk) and update.visible is False
     message.append(draft.TextContent(text=update.content, meta=_HIDDEN if hidden else UNSET))

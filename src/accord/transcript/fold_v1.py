@@ -13,6 +13,7 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
 from accord.transcript import fold_v1_session
 from accord.transcript.folding import Fold, Setup, or_none
+from accord.transcript.message import Role
 from accord.transcript.meta import NULL
 from accord.transcript.plan import MAIN_PLAN_ID
 from accord.transcript.told_terminals import fold_told_terminals
@@ -20,8 +21,10 @@ from accord.transcript.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
+    TerminalChanged,
     ThoughtChanged,
     ToolCallChanged,
+    ToolCallWithTerminals,
     Update,
     UserMessageChanged,
 )
@@ -31,7 +34,7 @@ from accord.transcript.view import View
 T = TypeVar("T")
 
 
-def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update:
+def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update | None:
     content = update.content
     message = view.open
     message_id = update.message_id
@@ -41,16 +44,32 @@ def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update:
         or message.role != "agent"
         or (message_id is not UNSET and message_id != message.message_id)
     ):
+        if _begins_nothing(view, "agent", update):
+            return None
         message = view.chunk_target("agent", or_none(message_id))
     message.append(content)
     return MessageChanged(message, content.text if type(content) is v1.TextContent else "", update)
 
 
-def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update:
+def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update | None:
     content = update.content
+    if _begins_nothing(view, "thought", update):
+        return None
     message = view.chunk_target("thought", or_none(update.message_id))
     message.append(content)
     return ThoughtChanged(message, content.text if type(content) is v1.TextContent else "", update)
+
+
+def _begins_nothing(
+    view: View, role: Role, update: v1.AgentMessageChunk | v1.AgentThoughtChunk
+) -> bool:
+    """Whether it is an empty text of a message that is not there: it would show as a blank one."""
+    content = update.content
+    if not isinstance(content, v1.TextContent) or content.text:
+        return False
+    if update.message_id:
+        return update.message_id not in view.messages_by_id[role]
+    return view.open is None or view.open.role != role
 
 
 def _user_message_chunk(view: View, update: v1.UserMessageChunk) -> Update:
@@ -72,20 +91,26 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.report_kind(kind or DEFAULT_KIND)
     if status is not UNSET and status is not None:
         call.report(status or DEFAULT_STATUS)
+        if status == "failed" and call.cancelled:
+            # v1 has no other word for it.
+            call.status = "cancelled"
     raw_input, raw_output = update.raw_input, update.raw_output
     if raw_input is not UNSET and raw_input != NULL:
         call.raw_input = raw_input.copy()
     if raw_output is not UNSET and raw_output != NULL:
         call.raw_output = raw_output.copy()
+    terminals: tuple[TerminalChanged, ...] = ()
     if update.name is not UNSET or update.meta is not UNSET:
         call.patch(name=_given(update.name), meta=_given(update.meta))
         if isinstance(update.meta, dict):
-            fold_told_terminals(view, call, update.meta)
+            terminals = fold_told_terminals(view, call, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
         call.replace_locations(locations)
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
+    if terminals:
+        return ToolCallWithTerminals(call, "", update, terminals=terminals)
     return ToolCallChanged(call, "", update)
 
 

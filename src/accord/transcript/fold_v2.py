@@ -30,21 +30,32 @@ from accord.transcript.view import View
 # Messages
 
 
-def _agent_message_chunk(view: View, update: v2.AgentMessageChunk) -> Update:
+def _agent_message_chunk(view: View, update: v2.AgentMessageChunk) -> Update | None:
     content = update.content
     message_id = update.message_id
     message = view.agent_messages.get(message_id)
     if message is None:
+        if _is_empty(content):
+            return None
         message = view.add_message("agent", message_id)
     message.append(content)
     return MessageChanged(message, content.text if type(content) is v2.TextContent else "", update)
 
 
-def _agent_thought_chunk(view: View, update: v2.AgentThoughtChunk) -> Update:
+def _agent_thought_chunk(view: View, update: v2.AgentThoughtChunk) -> Update | None:
     content = update.content
-    message = view.message("thought", update.message_id)
+    message = view.agent_thoughts.get(update.message_id)
+    if message is None:
+        if _is_empty(content):
+            return None
+        message = view.add_message("thought", update.message_id)
     message.append(content)
     return ThoughtChanged(message, content.text if type(content) is v2.TextContent else "", update)
+
+
+def _is_empty(content: v2.ContentBlock) -> bool:
+    """Whether a message that begins with it would show as a blank one."""
+    return isinstance(content, v2.TextContent) and not content.text
 
 
 def _user_message_chunk(view: View, update: v2.UserMessageChunk) -> Update:
@@ -62,11 +73,12 @@ def _agent_thought(view: View, update: v2.AgentThought) -> Update:
 
 def _whole_message(
     view: View, update: v2.MessagePatch, role: Role
-) -> tuple[Message, str, v2.MessagePatch]:
+) -> tuple[Message, str, v2.MessagePatch, bool]:
     message = view.message(role, update.message_id)
+    replaces = update.content is not UNSET and message.text != ""
     message.patch(update.content)
     message.patch_meta(update.meta)
-    return message, message.text if update.content else "", update
+    return message, message.text if update.content else "", update, replaces
 
 
 def _user_message(view: View, update: v2.UserMessage) -> Update:

@@ -68,6 +68,7 @@ class LateUpdates:
         else:
             self._texts[key] = _Tail(first.text, update.text)
         first.item = update.item
+        first.replaces = first.replaces or update.replaces
         return None
 
     def take(self, update: Update) -> Update:
@@ -86,7 +87,7 @@ class LateUpdates:
 
 
 def _of(update: Update, text: str) -> Update:
-    return type(update)(update.item, text, None)  # type: ignore[arg-type]
+    return type(update)(update.item, text, None, update.replaces)  # type: ignore[arg-type]
 
 
 class _Place:

@@ -155,6 +155,16 @@ class ConfigOptions:
             self._models = replace(self._models, value=model_id)
             self.replace([item for item in self.items if not item.is_models])
 
+    def choose(self, option_id: str, value: str | bool) -> None:
+        """An option has another value now; the rest of the list is as it was."""
+        self.replace(
+            [
+                replace(item, value=value) if item.option_id == option_id else item
+                for item in self.items
+                if not item.is_models
+            ]
+        )
+
     def set_value(self, option: ConfigOption) -> None:
         """Take one option, in the place of the one with its id if there is one."""
         for index, item in enumerate(self.items):

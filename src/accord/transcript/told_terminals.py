@@ -14,25 +14,34 @@ from typing import Any, cast
 from accord.schema.struct import Raw
 from accord.transcript.terminal import ExitStatus, Terminal
 from accord.transcript.tool_call import ToolCall
+from accord.transcript.update import TerminalChanged
 from accord.transcript.variants import plain
 from accord.transcript.view import View
 
 _INFO, _OUTPUT, _EXIT = "terminal_info", "terminal_output", "terminal_exit"
 
 
-def fold_told_terminals(view: View, call: ToolCall, meta: dict[str, Raw]) -> None:
-    """Show the terminals that the metadata of one update tells of."""
+def fold_told_terminals(
+    view: View, call: ToolCall, meta: dict[str, Raw]
+) -> tuple[TerminalChanged, ...]:
+    """Show the terminals that the metadata of one update tells of, and say what changed."""
+    changed: list[TerminalChanged] = []
     if _INFO in meta:
-        _announce(view, call, meta[_INFO])
+        terminal = _announced(view, call, meta[_INFO])
+        if terminal is not None:
+            changed.append(TerminalChanged(terminal, "", None))
     if _OUTPUT in meta:
         terminal, told = _told(view, meta[_OUTPUT])
         data = told.get("data")
         if terminal is not None and isinstance(data, str):
-            terminal.append(data.encode("utf-8", "replace"))
+            text = terminal.append(data.encode("utf-8", "replace"))
+            changed.append(TerminalChanged(terminal, text, None))
     if _EXIT in meta:
         terminal, told = _told(view, meta[_EXIT])
         if terminal is not None:
             terminal.patch(exit_status=_status(told))
+            changed.append(TerminalChanged(terminal, "", None))
+    return tuple(changed)
 
 
 def _members(raw: Raw) -> dict[str, Any]:
@@ -40,15 +49,16 @@ def _members(raw: Raw) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _announce(view: View, call: ToolCall, raw: Raw) -> None:
+def _announced(view: View, call: ToolCall, raw: Raw) -> Terminal | None:
     told = _members(raw)
     terminal_id = told.get("terminal_id")
     if not isinstance(terminal_id, str) or terminal_id in view.terminals_by_id:
-        return
+        return None
     cwd = told.get("cwd")
     terminal = view.terminal(terminal_id)
     terminal.patch(command=_command(call), cwd=cwd if isinstance(cwd, str) else None)
     terminal.patch_meta({_INFO: raw})
+    return terminal
 
 
 def _command(call: ToolCall) -> str | None:

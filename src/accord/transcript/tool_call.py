@@ -104,9 +104,10 @@ def _plain(raw: Raw | None) -> Any:
 class ToolCall(LightStruct):
     """One thing that the agent does.
 
-    Guards: a final status never changes again, `status` and `kind` are always words of the
-    protocol (an unknown status counts as in progress, an unknown kind as other; the words that
-    came are kept in `reported_status` and `reported_kind`), and `diffs` belongs to `content`.
+    Guards: a final status that was reported never changes again, `status` and `kind` are always
+    words of the protocol (an unknown status counts as in progress, an unknown kind as other; the
+    words that came are kept in `reported_status` and `reported_kind`), and `diffs` belongs to
+    `content`.
     """
 
     tool_call_id: str
@@ -171,6 +172,12 @@ class ToolCall(LightStruct):
             found = () if read is None else (diff for item in self.content for diff in read(item))
             self._diffs = list(found)
         return self._diffs
+
+    @property
+    def terminal_ids(self) -> list[str]:
+        """The terminals that it shows."""
+        found = (getattr(item, "terminal_id", None) for item in self.content)
+        return [one for one in found if isinstance(one, str)]
 
     @property
     def is_final(self) -> bool:
@@ -244,7 +251,7 @@ class ToolCall(LightStruct):
 
     def report(self, status: str) -> None:
         """Take a status, unless a final one was reported before."""
-        if self.is_final:
+        if self.is_final and not (self._is_cut_off and status in FINAL_STATUSES):
             return
         self.reported_status = status
         self.status = status if status in STATUSES else "in_progress"
@@ -253,6 +260,16 @@ class ToolCall(LightStruct):
         elif status == "completed":
             # It was faster than the cancellation.
             self.cancelled = False
+
+    @property
+    def _is_cut_off(self) -> bool:
+        """Whether it is cancelled and the agent has not said so itself."""
+        return self.status == "cancelled" and self.reported_status not in FINAL_STATUSES
+
+    def end_cancelled(self) -> None:
+        """Its turn is over and was cancelled; how it ended may still be reported."""
+        self.cancelled = True
+        self.status = "cancelled"
 
     def replace_content(self, items: Patch[Iterable[ContentItem]], diffs_of: DiffReader) -> None:
         """Keep the content when nothing is given, clear it for null, replace it otherwise."""

@@ -239,6 +239,10 @@ class Transcript:
         """The agent agreed to our choice among models of the old form."""
         self._view.options.choose_model(model_id)
 
+    def option_selected(self, option_id: str, value: str | bool) -> None:
+        """The agent agreed to our value of an option and did not report the others."""
+        self._view.options.choose(option_id, value)
+
     def terminal_started(
         self, terminal_id: str, command: str | None = None, cwd: str | None = None
     ) -> Update:

@@ -64,7 +64,8 @@ class Change(LightStruct, Generic[ItemT]):
     or the whole text where a message was replaced, and empty where no text is new; the echo of
     a prompt that the transcript already shows brings none.  `wire` is the struct as received,
     None where the client itself knew, and where several updates were joined for a consumer that
-    fell behind.
+    fell behind.  With `replaces` the text stands for all that the item said before, and an empty
+    one means that it says nothing any more.
 
     Every subclass has its `kind`, a word of `KINDS`.
     """
@@ -72,6 +73,7 @@ class Change(LightStruct, Generic[ItemT]):
     item: ItemT
     text: str
     wire: object
+    replaces: bool = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.item!r}, {self.text!r})"
@@ -111,6 +113,15 @@ class TerminalChanged(Change[Terminal]):
     """A command started, printed or ended; `text` is what it printed."""
 
     kind: ClassVar[Literal["terminal"]] = "terminal"
+
+
+class ToolCallWithTerminals(ToolCallChanged):
+    """A tool call of a v1 agent that tells of its own terminals beside the call.
+
+    `terminals` has what became of each.  A client hands them on behind the call, one by one.
+    """
+
+    terminals: tuple[TerminalChanged, ...] = ()
 
 
 class CommandsChanged(Change[Sequence[Command]]):
@@ -219,6 +230,7 @@ __all__ = [
     "TerminalChanged",
     "ThoughtChanged",
     "ToolCallChanged",
+    "ToolCallWithTerminals",
     "UnknownCame",
     "Update",
     "UsageChanged",

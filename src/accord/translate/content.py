@@ -6,6 +6,8 @@ the wire form; nothing else that a block carries is lost.
 
 from __future__ import annotations
 
+from typing import Any
+
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, UnknownVariant
@@ -27,3 +29,13 @@ def to_v2(block: v1.ContentBlock) -> v2.ContentBlock:
     if type(block) is v1.TextContent and block.annotations is UNSET:
         return v2.TextContent(text=block.text, meta=block.meta)
     return decode(v2.ContentBlock, encode(block))  # type: ignore[arg-type]
+
+
+def first_text(content: Any) -> str | None:
+    """The first text in the content of a tool call, as it is on the wire."""
+    for item in content or ():
+        block = item.get("content") if item.get("type") == "content" else None
+        if isinstance(block, dict) and block.get("type") == "text":
+            text: str = block["text"]
+            return text
+    return None

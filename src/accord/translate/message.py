@@ -90,10 +90,10 @@ class Approvals(Protocol):
         """Learn of a tool call, or of a patch of one, in v1's words.  The value is not kept."""
         ...
 
-    def asked(self, call: Json) -> Callable[[], None]:
-        """Learn that the user is asked about this call; what is returned is called for a yes.
+    def asked(self, call: Json) -> Callable[[bool], None]:
+        """Learn that the user is asked about this call; what is returned is told of a yes or no.
 
-        A yes is about the call as it was all the while.
+        A yes is about the call as it was all the while; a no takes an earlier yes back.
         """
         ...
 
@@ -115,10 +115,10 @@ class NothingAllowed:
     def told(self, call: Json) -> None:
         """Nothing is remembered."""
 
-    def asked(self, call: Json) -> Callable[[], None]:
+    def asked(self, call: Json) -> Callable[[bool], None]:
         """Nothing is remembered."""
         del call
-        return lambda: None
+        return lambda _: None
 
     def covers(self, method: str, params: Json) -> bool:
         """Nothing is covered."""

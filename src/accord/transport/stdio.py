@@ -2,12 +2,14 @@
 
 The wire gets private copies of descriptors 0 and 1.  Then 1 leads to stderr and 0 to nowhere, so
 that a stray `print`, a C library or a child process can neither write into the conversation nor
-read from it.  When the transport closes, everything is as it was.
+read from it.  When the transport closes, everything is as it was.  To a terminal, characters that
+it would obey or not draw are written as JSON's escapes.
 """
 
 import os
 import stat
 import sys
+from collections.abc import Callable
 
 from anyio.abc import TaskGroup
 
@@ -59,6 +61,8 @@ class StdioTransport(PipeTransport):
         super().__init__(-1, -1, stall_seconds=stall_seconds)
         self._saved: tuple[int, int] | None = None
         self._blocking = (True, True)
+        # Where a person sees the messages, they cannot command the terminal.
+        self._for_a_person: Callable[[bytes], bytes] | None = None
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Take over the descriptors and begin to read.
@@ -75,6 +79,10 @@ class StdioTransport(PipeTransport):
         _flush_stdout()
         self._blocking = (os.get_blocking(0), os.get_blocking(1))
         self._read_fd, self._write_fd = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
+        if os.isatty(1):
+            from accord.machine.visible_text import VisibleMessages
+
+            self._for_a_person = VisibleMessages().feed
         self._saved = (os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
@@ -84,6 +92,10 @@ class StdioTransport(PipeTransport):
         else:
             _to_nowhere(1)
         await super().start(receiver, tasks)
+
+    def write(self, data: bytes) -> None:
+        """Write a message, or a part of one."""
+        super().write(data if self._for_a_person is None else self._for_a_person(data))
 
     async def aclose(self) -> None:
         """Close the wire and give the process its stdin and stdout back."""

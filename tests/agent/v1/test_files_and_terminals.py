@@ -191,7 +191,9 @@ async def test_an_edit_shows_its_diff_asks_and_writes(tmp_path: Path) -> None:
         client.serve["session/request_permission"] = allow
         await client.prompt(session_id, "a.txt")
         await client.prompt(session_id, "b.txt")
-    assert client.text() == "FalseTrueTrue"
+        # Issue 14: what a file says already is asked of nobody.
+        await client.prompt(session_id, "b.txt")
+    assert client.text() == "FalseTrueTrueTrue"
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "new\n"
     assert (tmp_path / "b.txt").read_text(encoding="utf-8") == "new\n"
     asked = [f["params"] for f in client.frames if f.get("method") == "session/request_permission"]
@@ -203,6 +205,7 @@ async def test_an_edit_shows_its_diff_asks_and_writes(tmp_path: Path) -> None:
         "new\n",
     )
     assert asked[2]["toolCall"]["content"][1].get("oldText") is None
+    assert len(asked) == 3
 
 
 # ---- terminals of the client

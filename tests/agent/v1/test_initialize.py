@@ -158,3 +158,22 @@ async def test_v1_capabilities_under_the_key_of_v2_are_understood() -> None:
     async with raw_client(agent, initialize=False) as client:
         params = {"protocolVersion": 1, "capabilities": {"fs": {"readTextFile": True}}}
         assert (await client.result("initialize", params))["protocolVersion"] == 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("capabilities", [{}, {"fs": {"readTextFile": True}, "ui": 5}])
+async def test_v1_asked_for_with_the_keys_of_v2_is_v1(
+    strict: bool, capabilities: dict[str, Any]
+) -> None:
+    """dialect 1.1 row 5a: `info` is no key of the draft, and the names inside count where known."""
+    info = {"name": "newer", "version": "3"}
+    if strict:
+        capabilities = {}
+    async with raw_client(quiet_agent(strict=strict), initialize=False) as client:
+        params = {"protocolVersion": 1, "info": info, "capabilities": capabilities}
+        result = await client.result("initialize", params)
+        assert result["protocolVersion"] == 1
+        assert "agentCapabilities" in result
+        session_id = await client.new_session()
+        answer = await client.answer(client.start_prompt(session_id))
+        assert answer["result"]["stopReason"] == "end_turn"

@@ -197,6 +197,37 @@ async def test_an_agent_without_modes_and_options_offers_neither() -> None:
         assert (await client.error("session/set_mode", {**scope, "modeId": "x"}))["code"] == -32602
 
 
+@pytest.mark.parametrize("method", ["session/new", "session/load", "session/resume"])
+async def test_models_are_listed_for_older_clients_where_a_program_wants_it(method: str) -> None:
+    """Issue 13: clients of the first pages about v1 look for `models` in session answers."""
+    agent = settable_agent()
+    async with raw_client(agent) as client:
+        params: dict[str, Any] = {"cwd": "/tmp", "mcpServers": []}
+        assert "models" not in await client.result("session/new", params)
+    agent.session_models = True
+    async with raw_client(agent, validate=False) as client:
+        first = await client.result("session/new", params)
+        scope = {"sessionId": first["sessionId"]}
+        await client.result("session/set_model", {**scope, "modelId": "small"})
+        more = {} if method == "session/new" else scope
+        models = (await client.result(method, {**params, **more}))["models"]
+        assert [one["modelId"] for one in models["availableModels"]] == ["big", "small"]
+        assert (models["currentModelId"] == "small") is bool(more)
+    plain = Agent("plain", version="1", session_models=True)
+    async with raw_client(plain) as client:
+        assert "models" not in await client.result("session/new", params)
+
+
+async def test_a_fork_lists_no_models() -> None:
+    """Ours: there were no forks when there were models."""
+    agent = settable_agent()
+    agent.unstable = agent.session_models = True
+    async with raw_client(agent, validate=False) as client:
+        session_id = await client.new_session()
+        params = {"cwd": "/tmp", "mcpServers": [], "sessionId": session_id}
+        assert "models" not in await client.result("session/fork", params)
+
+
 async def test_set_model_sets_the_option_of_category_model() -> None:
     """Issue: an old method that real clients still speak."""
     async with raw_client(settable_agent(), validate=False) as client:

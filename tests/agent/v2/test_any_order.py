@@ -146,12 +146,17 @@ async def play(script: list[tuple[str, int]]) -> None:
 
 
 def past(client: RawClient) -> dict[str, list[Any]]:
-    """What was said in each session, but for the states, which are of the moment."""
+    """What was said in each session.
+
+    Not the states, which are of the moment, and not that something is empty, which a replay says
+    before it tells it in pieces.
+    """
     said: dict[str, list[Any]] = {}
     for frame in client.frames:
         if frame.get("method") == "session/update":
             update = frame["params"]["update"]
-            if update["sessionUpdate"] != "state_update":
+            is_empty = update.get("content") == [] or update.get("output") == {"data": ""}
+            if update["sessionUpdate"] != "state_update" and not is_empty:
                 said.setdefault(frame["params"]["sessionId"], []).append(update)
     return said
 

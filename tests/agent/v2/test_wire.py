@@ -46,6 +46,20 @@ async def test_what_is_not_json_is_answered_without_an_id() -> None:
         assert error["code"] == -32601
 
 
+@pytest.mark.rule("V2-GEN-03")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_object_that_is_no_message_is_told_each_time(version: int) -> None:
+    """Issue 13: neither a request nor an answer, also right behind a line that is no JSON."""
+    async with raw_client(made(), version=version, validate=False) as client:
+        bad: list[dict[str, Any]] = [{}, {"params": {}}, {"id": None}, {"id": 1.5}, {"id": "x"}]
+        client.send_bytes(b"not json\n")
+        for one in bad:
+            client.send_bytes(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n")
+        await client.result("session/list", {})
+        codes = [(one["id"], one["error"]["code"]) for one in client.frames if "error" in one]
+        assert codes == [(None, -32700)] + [(None, -32600)] * 4 + [("x", -32600)]
+
+
 @pytest.mark.rule("V2-GEN-02")
 async def test_ids_of_our_requests_are_never_used_twice() -> None:
     """Spec: not while a request is open; ours: not at all."""
@@ -67,30 +81,71 @@ async def test_ids_of_our_requests_are_never_used_twice() -> None:
     assert len(ids) == len(set(ids)) == 6
 
 
-@pytest.mark.rule("V2-GEN-06")
-@pytest.mark.parametrize("shape", ["empty", "request", "notification", "mixed"])
-async def test_an_array_is_answered_once_and_nothing_in_it_happens(shape: str) -> None:
-    """Spec: one -32600 with `id: null`; batches are off."""
-    async with playing(made()) as client:
+def listing(request_id: int) -> dict[str, Any]:
+    """A request that is answered at once."""
+    return {"jsonrpc": "2.0", "id": request_id, "method": "session/list", "params": {}}
+
+
+def array(*entries: Any) -> bytes:
+    """A line with an array of these."""
+    return json.dumps(entries).encode() + b"\n"
+
+
+@pytest.mark.rule("V2-GEN-06", "TR-BATCH-04", "TR-BATCH-06")
+async def test_an_array_is_answered_by_one_array() -> None:
+    """V2 pages: one answer per request and per bad entry, matched by their ids."""
+    async with playing(made(), validate=False) as client:
         session_id = await client.new_session()
-        new = {"jsonrpc": "2.0", "id": 90, "method": "session/new", "params": {"cwd": "/tmp"}}
         cancel = {
             "jsonrpc": "2.0",
             "method": "session/cancel",
             "params": {"sessionId": session_id},
         }
-        arrays: dict[str, list[Any]] = {
-            "empty": [],
-            "request": [new],
-            "notification": [cancel],
-            "mixed": [new, cancel, 5],
-        }
-        client.send_bytes(json.dumps(arrays[shape]).encode() + b"\n")
+        client.send_bytes(array(listing(90), cancel, 5, listing(91), {"jsonrpc": "2.0"}))
+        await client.answer(90)
+        await client.answer(91)
+        (answers,) = client.arrays
+        codes = [one["error"]["code"] for one in answers if one["id"] is None]
+        assert codes == [-32600, -32600]
+        assert sorted(one["id"] for one in answers if "result" in one) == [90, 91]
+
+
+@pytest.mark.rule("V2-GEN-06", "TR-BATCH-02", "TR-BATCH-05")
+async def test_an_empty_array_is_refused_and_one_of_notifications_is_silence() -> None:
+    """V2 pages: one -32600 with `id: null`, no array of no answers; then a request works."""
+    async with playing(made()) as client:
+        note = {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "none"}}
+        client.send_bytes(array() + array(note, note))
         refused = await client.take(lambda message: "error" in message)
         assert (refused["id"], refused["error"]["code"]) == (None, -32600)
-        listed = await client.result("session/list", {})
-        assert len(listed["sessions"]) == 1
-    assert len([frame for frame in client.frames if "error" in frame]) == 1
+        await client.result("session/list", {})
+        assert client.arrays == []
+        assert len([frame for frame in client.frames if "error" in frame]) == 1
+
+
+async def test_an_array_with_too_many_entries_is_refused_whole() -> None:
+    """Ours: the number of entries is bounded."""
+    async with playing(made()) as client:
+        client.send_bytes(array(*[listing(1)] * 1025))
+        refused = await client.take(lambda message: "error" in message)
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+        await client.result("session/list", {})
+
+
+@pytest.mark.rule("V1-GEN-14")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_array_is_refused_before_v2_is_agreed(version: int) -> None:
+    """Spec: so nothing in it happens, `initialize` included."""
+    async with raw_client(made(), version=version, initialize=False) as client:
+        begin = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": initialize_params(version, None),
+        }
+        client.send_bytes(array(begin))
+        assert (await client.answer(None))["error"]["code"] == -32600
+        await client.result("initialize", initialize_params(version, None))
 
 
 @pytest.mark.rule("V2-GEN-05", "V2-GEN-04")

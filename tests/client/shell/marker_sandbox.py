@@ -39,6 +39,8 @@ class Sandbox:
                 "ACCORD_MARK": str(self._mark),
                 "GIT_CONFIG_NOSYSTEM": "1",
                 "TERM": "dumb",
+                # A function that a road names `echo` may call itself in ever more subshells.
+                "FUNCNEST": "20",
             },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

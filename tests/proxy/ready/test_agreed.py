@@ -97,3 +97,24 @@ async def test_a_client_that_turns_to_the_draft_later_is_refused(
         assert refused["code"] == -32602
         assert "accord proxy" in refused["message"]
         assert not agent.unheard()
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("make", READY)
+async def test_whoever_has_agreed_on_a_version_keeps_to_it(
+    make: Callable[[], Proxy], version: int
+) -> None:
+    """Issue 12: a second `initialize` made the two change their language."""
+    async with around(make()) as (client, agent, _, _):
+        client.request(1, "initialize", {"protocolVersion": 3})
+        refusal = {"code": -32602, "message": "no"}
+        agent.say({"jsonrpc": "2.0", "id": (await agent.hear())["id"], "error": refusal})
+        assert (await client.hear())["error"]["message"] == "no"
+        # Whoever was refused may ask again, and several may ask at once.
+        client.request(2, "initialize", {"protocolVersion": 1})
+        client.request(3, "initialize", {"protocolVersion": version})
+        agent.answer((await agent.hear())["id"], {"protocolVersion": 1, "agentCapabilities": {}})
+        assert "result" in await client.hear()
+        refused = await client.hear()
+        assert (refused["id"], refused["error"]["code"]) == (3, -32600)
+        assert not agent.unheard()

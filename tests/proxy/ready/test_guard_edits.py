@@ -90,6 +90,20 @@ async def test_a_client_reads_what_was_judged(method: str, params: str, left: st
         assert ".envrc" not in raw
 
 
+@pytest.mark.parametrize("redact", [True, False])
+async def test_a_client_is_told_what_was_judged_and_cleaned(redact: bool) -> None:
+    """Issue 12: a secret behind a key that comes again went on as it was."""
+    first, last = "ghp_" + "a1" * 18, "harmless"
+    async with around(guard(redact=redact)) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        update = f'"sessionUpdate": "tool_call", "toolCallId": "t", "title": "{first}"'
+        line = f'{{"jsonrpc": "2.0", "method": "session/update", "params": {{"update": {{{update}'
+        agent.write(line.encode() + f', "title": "{last}"}}, "sessionId": "s"}}}}'.encode())
+        raw = (await client.line()).decode()
+        assert last in raw
+        assert first not in raw
+
+
 @pytest.mark.parametrize("key", ["Command", "COMMAND", "Args", "CWD"])
 async def test_a_key_that_some_take_for_another_is_refused(key: str) -> None:
     """Issue 12: readers that ignore case would run the other command."""

@@ -10,7 +10,7 @@ import pytest
 from accord.client.policy import Rule
 from accord.proxy.ready.guard import guard
 from tests.proxy.ready.opening import opened, prompt, said, text, update
-from tests.proxy.wires import Wire, around
+from tests.proxy.wires import Json, Wire, around
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +81,9 @@ async def test_what_waits_is_said_before_what_a_reader_sees_behind_it() -> None:
         assert (await client.hear())["params"]["update"]["toolCallId"] == "t"
         for method in ("elicitation/create", "session/request_permission"):
             pieces(agent, "s")
-            call = {"toolCallId": "t"}
-            agent.request(method, method, {"sessionId": "s", "options": [], "toolCall": call})
+            form: Json = {"mode": "form", "message": "?", "requestedSchema": {"properties": {}}}
+            asks: Json = {"options": [], "toolCall": {"toolCallId": "t"}}
+            agent.request(method, method, {"sessionId": "s", **form, **asks})
             assert said(await client.hear()) == "s"
             assert (await client.hear())["method"] == method
         pieces(agent, "s")

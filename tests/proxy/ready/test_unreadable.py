@@ -100,6 +100,39 @@ async def test_a_permission_for_nobody_knows_what_is_refused(version: int, param
         assert error["code"] == -32602
 
 
+ENV = {"name": "LANG", "value": "C"}
+MALFORMED: tuple[tuple[str, Any], ...] = (
+    ("terminal/create", {"command": "make", "env": {"LD_PRELOAD": "/w/x.so"}}),
+    ("terminal/create", {"command": "make", "env": [ENV, "LD_PRELOAD=/w/x.so"]}),
+    ("terminal/create", {"command": "make", "env": [{**ENV, "Name": "LD_PRELOAD"}]}),
+    ("terminal/create", {"command": "make", "args": [["rm"]]}),
+    ("terminal/create", {"command": "make", "args": "clean"}),
+    ("terminal/create", {"command": ["make"]}),
+    ("terminal/create", {"command": "make", "cwd": 1}),
+    ("terminal/create", ["s", "make"]),
+    ("fs/read_text_file", {"command": "rm x"}),
+    ("fs/read_text_file", {"path": ["/w/x"]}),
+    ("fs/write_text_file", {"path": "/w/x"}),
+    ("fs/write_text_file", {"path": "/w/x", "content": {"text": "x"}}),
+    ("session/request_permission", {"toolCall": LOOK}),
+    ("session/request_permission", {"toolCall": LOOK, "options": [{**OPTIONS[0], "Kind": "x"}]}),
+    ("elicitation/create", {"message": "May I?"}),
+    ("elicitation/create", {"message": "May I?", "mode": "form", "requestedSchema": "rm x"}),
+    ("terminal/output", {"terminalId": ["t"]}),
+)
+
+
+@pytest.mark.parametrize(("method", "params"), MALFORMED)
+async def test_a_request_in_another_form_than_the_protocols_is_refused(
+    method: str, params: Any
+) -> None:
+    """Issue 12: a client may read more in it than was judged."""
+    async with around(guard(otherwise="allow")) as (client, agent, _, _):
+        await opened(client, agent, 1)
+        told = {"sessionId": "s", **params} if isinstance(params, dict) else params
+        assert (await refused(agent, client, method, told))["code"] == -32602
+
+
 REJECTED: tuple[tuple[int, Json], ...] = (
     (1, {"toolCall": RUN}),
     (1, {"toolCall": {**RUN, "kind": "shell"}}),
@@ -166,21 +199,10 @@ async def test_a_call_that_does_nothing_is_not_stopped(status: str | None) -> No
         assert not agent.unheard()
 
 
-async def test_a_batch_reaches_nobody() -> None:
-    """Issue 12: an array of messages is no message."""
-    async with around(guard(NO_EXECUTE)) as (client, agent, _, _):
-        await opened(client, agent, 1)
-        agent.write(
-            b'[{"jsonrpc":"2.0","id":1,"method":"terminal/create",'
-            b'"params":{"sessionId":"s","command":"rm x"}}]'
-        )
-        assert "error" in await agent.hear()
-        assert not client.unheard()
-
-
 async def test_an_agent_that_acts_before_it_has_introduced_itself_is_refused() -> None:
     async with around(guard(otherwise="allow")) as (client, agent, _, _):
-        for method in ("fs/write_text_file", "terminal/create", "session/request_permission"):
+        acts = ("fs/write_text_file", "terminal/create", "session/request_permission")
+        for method in (*acts, "elicitation/create"):
             params = {"sessionId": "s", "path": "/w/x", "content": "", "command": "rm x"}
             assert (await refused(agent, client, method, params))["code"] == -32600
         update(agent, sessionUpdate="tool_call", **RUN)

@@ -76,6 +76,28 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     assert "5 Ponder (unknown kind: ponder, approves nothing) n Reject: “Leave it”" in shown
 
 
+def test_no_is_an_answer_whatever_is_offered() -> None:
+    """Issue 12: with several options to refuse, or none, `n` was not understood."""
+    several = (ALLOW, REJECT, PermissionOption("later", "Not now", "reject_once"))
+    assert answered("permission", request(*several), "n")[0] == Decision("no")
+    assert answered("permission", request(ALLOW), "n")[0] == Decision(None)
+
+
+def test_names_of_options_do_not_push_what_is_asked_away() -> None:
+    """Issue 12: an agent could fill the screen below the command with its options."""
+    kinds = ("allow_once", "allow_always", "reject_once", "reject_always")
+    options = [PermissionOption(str(n), "Yes, no " * 900, kinds[n % 4]) for n in range(80)]
+    paper, printer = paper_printer("/project")
+    asked = request(*options, command="make", cwd="/project")
+    next(dialogue_of(Question("permission", asked, 0.0), Chat("/project"), printer))
+    below = paper.text.split("$ make")[1]
+    assert below.count("\n") <= 26
+    assert "(? shows all)" in below
+    # A person who wants to know gets both ends of a name.
+    _, shown, _ = answered("permission", asked, "?", "")
+    assert "characters are not shown⟩" in shown
+
+
 def test_without_a_way_to_refuse_a_no_is_no_answer() -> None:
     """Ours: closing never approves."""
     answer, _, _ = answered("permission", request(ALLOW), "")

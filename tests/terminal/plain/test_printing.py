@@ -103,6 +103,65 @@ def test_output_comes_in_whole_lines_and_a_bad_end_is_shown() -> None:
     assert [line.strip() for line in shown.lines] == ["one", "two", "three", "(exit code 3)"]
 
 
+def printed(shown: Shown, terminal_id: str, text: str) -> None:
+    data = b64encode(text.encode()).decode()
+    shown.update(sessionUpdate="terminal_output_chunk", terminalId=terminal_id, data=data)
+
+
+def test_output_stands_under_the_call_that_shows_the_terminal() -> None:
+    """Issue 14: two commands at once; each line is found under its own."""
+    shown = Shown()
+    for name in ("a", "b"):
+        content = [{"type": "terminal", "terminalId": f"t{name}"}]
+        shown.call(name, title=f"make {name}", status="in_progress", content=content)
+    for text in ("one\n", "two\n"):
+        printed(shown, "ta", f"a {text}")
+        printed(shown, "tb", f"b {text}")
+    assert shown.lines == [
+        *("  ▸ make a", "  ▸ make b"),
+        *("  ▸ make a", "      a one", "  ▸ make b", "      b one"),
+        *("  ▸ make a", "      a two", "  ▸ make b", "      b two"),
+    ]
+
+
+def test_output_that_comes_before_its_call_waits_for_it() -> None:
+    """v1: an agent starts a command and then says which call it is for."""
+    shown = Shown()
+    shown.call("a", title="make a", status="in_progress")
+    shown.call("b", title="make b", status="in_progress")
+    printed(shown, "ta", "early\n")
+    shown.call("a", content=[{"type": "terminal", "terminalId": "ta"}])
+    printed(shown, "tb", "of no call\n")
+    assert shown.lines == [
+        *("  ▸ make a", "  ▸ make b", "  ▸ make a", "      early", "      of no call"),
+    ]
+
+
+def test_the_end_of_a_silent_command_is_no_news() -> None:
+    """Ours: a call that is over is not named again for nothing."""
+    shown = Shown()
+    content = [{"type": "terminal", "terminalId": "t"}]
+    shown.call("a", title="make", status="completed", content=content)
+    shown.call("b", title="other", status="in_progress")
+    shown.update(sessionUpdate="terminal_update", terminalId="t", exitStatus={"exitCode": 0})
+    assert shown.lines == ["  ▸ make", "    ● completed", "  ▸ other"]
+
+
+def test_a_message_that_is_replaced_is_shown_as_it_is_then() -> None:
+    """Issue 14: `older` and then `CD` was shown as `olderCD`."""
+    shown = Shown()
+    words = [{"type": "text", "text": "CD"}]
+    chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m"}
+    shown.update(**chunk, content={"type": "text", "text": "older"})
+    shown.update(sessionUpdate="agent_message", messageId="m", content=words)
+    shown.update(**chunk, content={"type": "text", "text": "E"})
+    shown.update(sessionUpdate="agent_message", messageId="m", content=[])
+    shown.update(**chunk, content={"type": "text", "text": "F"})
+    assert shown.lines == [
+        *("older", "The agent replaced a message:", "CDE", "The agent withdrew a message.", "F"),
+    ]
+
+
 def test_notices_are_shown_without_what_a_terminal_would_act_on() -> None:
     """codex: warnings about its model."""
     shown = Shown()

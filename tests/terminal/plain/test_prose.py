@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.text.cleaning import columns, cut, harmless
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import columns, cut
 from accord.terminal.plain.prose import Prose
 
 
@@ -83,7 +84,7 @@ def test_no_line_is_ever_wider_than_it_may_be(text: str, width: int) -> None:
 @given(st.text(max_size=200))
 def test_nothing_that_an_agent_says_commands_the_terminal(text: str) -> None:
     """Ours: an escape sequence could hide what was asked."""
-    assert not set(harmless(text)) & {"\x1b", "\r", "\x08", "\x9b", "\u202e"}
+    assert not set(visible(text)) & {"\x1b", "\r", "\x08", "\x9b", "\u202e"}
 
 
 def test_wide_letters_count_twice_and_marks_above_letters_not_at_all() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accord.schema import v2
 from accord.schema.codec import decode, encode
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.plain.telling import HISTORY_SHOWN_MAX, Teller
+from accord.terminal.plain.telling import HISTORY_SHOWN_MAX, TOLD_CHARACTERS_MAX, Teller
 from tests.terminal.plain.talking import paper_printer
 
 COMMANDS_A_TERMINAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -70,6 +70,22 @@ def test_what_is_said_in_place_of_something_is_told_whole() -> None:
     between = "It says this in place of that:"
     other = "Something else, which is longer than that"
     assert lines[-5:] == ["First words, and more", between, other, between, "Short"]
+
+
+def test_a_long_message_is_told_in_parts_before_what_follows_it() -> None:
+    """Issue 12: a reader that is far behind must not keep a signal from being heard."""
+    told, words = Told(), [f"word{number}" for number in range(40_000)]
+    told.update(sessionUpdate="agent_message", messageId="m", content=[text(" ".join(words))])
+    told.update(sessionUpdate="agent_message", messageId="n", content=[text("last")])
+    sizes: list[int] = []
+    while told.teller.tell_some():
+        assert told.teller.is_behind
+        sizes.append(len(told.paper.text) - sum(sizes))
+    assert not told.teller.is_behind
+    assert len(sizes) > 3
+    assert max(sizes) < 2 * TOLD_CHARACTERS_MAX
+    told.printer.pause()
+    assert told.paper.text.split() == [*words, "last"]
 
 
 def test_a_state_of_shortening_that_is_not_known_is_told() -> None:

@@ -25,7 +25,7 @@ TOO_EARLY = "That was quick"
 HINT_SECONDS_MAX = 3.0
 READY = "Ready"
 # What an empty prompt says.
-EMPTY = "What shall be done?"
+EMPTY = "What would you like to do?"
 
 _CSI = rb"\x1b\[[0-?]*[ -/]*[@-~]"
 

@@ -10,7 +10,7 @@ from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux
 
-SAYS_IT = "(Enter says it)"
+SAYS_IT = "(press Enter to send)"
 
 
 def suggestion(chat: ChatScreen, text: str) -> None:
@@ -54,7 +54,7 @@ def test_the_first_minute_of_the_demo_word_for_word(tmp_path: Path) -> None:
 
         suggestion(chat, "/undo")
         chat.answer("y", "│ Undo the last turn's changes")
-        chat.wait_for("What shall be done?", "Ready")
+        chat.wait_for("What would you like to do?", "Ready")
         assert "def mean(values)" in (folder / "calc.py").read_text()
         chat.leave()
     assert not folder.exists(), "the copy is thrown away"

@@ -92,7 +92,7 @@ def test_the_demo_leaves_no_folder_behind_when_its_window_is_closed(tmp_path: Pa
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with ChatScreen(tmp_path, "demo", env={"TMPDIR": str(scratch)}) as chat:
-        chat.wait_for("Ready", "Enter says it")
+        chat.wait_for("Ready", "press Enter to send")
         assert list(scratch.glob("accord-demo-*"))
         everybody = chat.processes()
         chat.tmux("kill-pane")

@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.remark import Remark
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import (
     CachedBlock,
     Fold,
@@ -67,7 +67,7 @@ def test_what_a_line_of_a_block_means() -> None:
     assert block.text() == "words"
 
 
-@given(st.text().map(harmless), st.integers(2, 40))
+@given(st.text().map(visible), st.integers(2, 40))
 def test_wrapped_lines_fit_and_lose_no_letter(text: str, width: int) -> None:
     """Whatever is wrapped is all there."""
     lines = wrapped(text, width)
@@ -75,7 +75,7 @@ def test_wrapped_lines_fit_and_lose_no_letter(text: str, width: int) -> None:
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
-@given(st.text().map(harmless), st.integers(0, 40))
+@given(st.text().map(visible), st.integers(0, 40))
 def test_what_is_cut_fits(text: str, width: int) -> None:
     """An ellipsis counts."""
     assert cell_len(cut(text.replace("\n", " "), width)) <= width

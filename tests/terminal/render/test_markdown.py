@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import chop_cells
 from textual.strip import Strip
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 from accord.terminal.render import inline
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
@@ -70,7 +70,7 @@ def test_no_line_is_too_wide_and_nothing_but_letters_gets_through(
     """Required: what an agent writes cannot command the terminal, whatever it is."""
     for strip in MarkdownLines(Look(width, palette)).set(text):
         assert strip.cell_length <= width
-        assert harmless(strip.text) == strip.text
+        assert visible(strip.text) == strip.text
         assert "\n" not in strip.text
         assert all(part.control is None for part in strip)
         assert all(part.style is None or part.style.link is None for part in strip)

@@ -117,11 +117,11 @@ async def test_what_is_said_depends_on_what_the_agent_does(project: Path) -> Non
     app = PromptStage(project)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.pause()
-        assert "What shall be done?" in app.text
+        assert "What would you like to do?" in app.text
         app.chat.suggestions[:] = ["Fix the bug"]
         app.renew()
         await pilot.pause()
-        assert "Fix the bug   (Enter says it)" in app.text
+        assert "Fix the bug   (press Enter to send)" in app.text
         for phase, words in (
             ("working", "Write what comes next"),
             ("lost", "The agent is gone"),

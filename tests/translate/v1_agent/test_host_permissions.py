@@ -188,6 +188,37 @@ def test_a_turn_that_is_cancelled_takes_the_question_along(
 
 
 @pytest.mark.parametrize(("act", "method"), ACTS)
+@pytest.mark.parametrize("is_prompted", [True, False])
+def test_an_agent_that_goes_on_after_the_cancel_is_refused_without_a_question(
+    act: Callable[[Stage], int], method: str, is_prompted: bool
+) -> None:
+    """Issue 12: whoever stops the turn is not asked about it once more."""
+    stage = approving("y")
+    if not is_prompted:
+        # Work of the agent's own, after its turn.
+        stage.end()
+        stage.update(tool(toolCallId="t2", title="More"))
+    stage.tell("session/cancel", SESSION)
+    stage.updates()
+    assert stage.error(act(stage)).code == PERMISSION_DENIED
+    params = {**SESSION, "toolCall": {"toolCallId": "t1"}, "options": OPTIONS}
+    key = stage.ask("session/request_permission", params, AGENT)
+    assert stage.answer(key) == {"outcome": {"outcome": "cancelled"}}
+    form = {"mode": "form", "message": "?", "requestedSchema": {"type": "object"}}
+    key = stage.ask("elicitation/create", {**SESSION, **form}, AGENT)
+    assert stage.answer(key) == {"action": "cancel"}
+    assert method not in asked_of_host(stage)
+    assert not any(isinstance(one, Request) for one in stage.to_client)
+    # The next turn is another one.
+    if is_prompted:
+        stage.end("cancelled")
+    stage.prompt()
+    stage.updates()
+    act(stage)
+    stage.decide("reject")
+
+
+@pytest.mark.parametrize(("act", "method"), ACTS)
 def test_an_agent_that_takes_its_request_back_is_told_so(
     act: Callable[[Stage], int], method: str
 ) -> None:
@@ -248,13 +279,13 @@ class OneYes(NothingAllowed):
     def told(self, call: Json) -> None:
         self.calls.append(dict(call))
 
-    def asked(self, call: Json) -> Callable[[], None]:
+    def asked(self, call: Json) -> Callable[[bool], None]:
         self.told(call)
 
-        def allowed() -> None:
-            self.count += 1
+        def answered(is_allowed: bool) -> None:
+            self.count += is_allowed
 
-        return allowed
+        return answered
 
     def covers(self, method: str, params: Json) -> bool:
         self.count -= 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from accord.client.capabilities import read_v2
 from accord.jsonrpc.codes import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 from tests.translate.v1_agent.stage import ABLE, Stage
 
@@ -177,3 +178,13 @@ def test_an_agent_that_cannot_log_out_is_not_asked_to() -> None:
     error = stage.error(stage.ask("auth/logout", {}))
     assert (error.code, error.data) == (METHOD_NOT_FOUND, {"method": "auth/logout"})
     assert stage.to_agent == []
+
+
+@pytest.mark.parametrize("auth", [{}, {"logout": None}, {"logout": {}}])
+def test_a_client_can_know_that_the_agent_cannot_log_out(auth: Any) -> None:
+    """Issue 13: in v2 a way to log in promises a way to log out."""
+    methods = [{"id": "browser", "name": "Browser"}]
+    said = Stage().start({"auth": auth}, authMethods=methods)["capabilities"]
+    kept = {} if auth.get("logout") == {} else {"acp.translate": {"logout": False}}
+    assert said.get("_meta", {}) == kept
+    assert read_v2(said, has_auth_methods=True).logout is (auth.get("logout") == {})

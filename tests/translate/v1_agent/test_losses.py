@@ -131,6 +131,7 @@ def test_12_an_agent_that_loads_nothing_replays_only_what_was_heard_here() -> No
     start = {"replayFrom": {"type": "start"}}
     stage.ask("session/resume", {"sessionId": "s1", "cwd": "/work", **start})
     stage.reply("session/resume")
-    assert stage.said() == ["agent_message since then", "running"]
+    stage.wait(0.2)
+    assert stage.said() == ["agent_message", "agent_message since then", "running"]
     key = stage.ask("session/resume", {"sessionId": "old", "cwd": "/work", **start})
     assert stage.error(key).code == INVALID_PARAMS

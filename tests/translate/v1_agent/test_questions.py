@@ -285,3 +285,17 @@ def test_a_form_of_a_cancelled_turn_is_closed() -> None:
     key, _ = elicit(stage, form(sessionId="s1"))
     stage.tell("session/cancel", {"sessionId": "s1"})
     assert stage.answer(key) == {"action": "cancel"}
+
+
+def test_the_text_of_the_call_is_the_reason() -> None:
+    """Issue 13: as it is for clients of v1."""
+    stage = Stage()
+    stage.working()
+    diff = {"type": "diff", "path": "/a", "oldText": "x", "newText": "y"}
+    why = {"type": "content", "content": {"type": "text", "text": "It is old."}}
+    permission(stage, toolCall={"toolCallId": "t1", "title": "Edit", "content": [diff, why]})
+    asked = stage.decide("yes").params
+    assert asked["description"] == "It is old."
+    assert asked["subject"]["toolCall"]["content"][1] == why
+    permission(stage, toolCall={"toolCallId": "t1", "title": "Edit", "content": [diff]})
+    assert "description" not in stage.decide("yes").params

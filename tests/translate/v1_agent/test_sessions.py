@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.jsonrpc.codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from accord.translate.v1_agent.opening import EARLY_UPDATES_MAX
+from accord.translate.v1_agent.opening import ANSWERED_AFTER, EARLY_UPDATES_MAX
 from accord.translate.v1_agent.session import LOG_BYTES_MAX, SESSIONS_KEPT
 from tests.translate.v1_agent.pieces import chunk, permission, tool
 from tests.translate.v1_agent.stage import Stage
@@ -200,8 +200,13 @@ def test_the_past_is_loaded_and_told_with_ids_before_the_state_and_the_answer() 
     stage.update(tool(title="Did", status="completed"))
     stage.update(chunk("done"))
     stage.update(COMMANDS)
-    said = stage.updates()
-    assert said[0]["messageId"] != said[2]["messageId"]
+    assert stage.said() == [
+        "user_message",
+        "tool t1 completed",
+        "agent_message",
+        "agent_message done",
+        "available_commands_update",
+    ]
     assert key not in stage.answers
     stage.reply("session/load", {})
     assert stage.said() == ["idle"]
@@ -216,6 +221,7 @@ def test_a_session_is_resumed_without_its_past() -> None:
     key = resume(stage, additionalDirectories=["/more"])
     modes = {"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}]}
     stage.reply("session/resume", {"modes": modes})
+    stage.wait(ANSWERED_AFTER)
     assert stage.said() == ["idle"]
     assert stage.answer(key)["configOptions"][0]["currentValue"] == "a"
     stage.prompt()
@@ -292,7 +298,13 @@ def test_an_open_session_of_an_agent_that_can_nothing_is_resumed_from_the_table(
     stage.update({"sessionUpdate": "notice", "severity": "info", "title": "psst"})
     stage.updates()
     key = resume(stage, replayFrom=START)
-    assert stage.said() == ["user_message", "agent_message yes", "tool t1 None", "requires_action"]
+    assert stage.said() == [
+        "user_message",
+        "agent_message",
+        "agent_message yes",
+        "tool t1 None",
+        "requires_action",
+    ]
     assert set(stage.answer(key)) == {"configOptions", "availableCommands"}
     stage.new("plain")
     assert stage.answer(resume(stage, "plain")) == {}
@@ -309,6 +321,7 @@ def test_a_session_that_was_closed_inside_is_resumed_with_its_own_log() -> None:
     stage.updates()
     key = resume(stage, replayFrom=START)
     stage.reply("session/resume")
+    stage.wait(ANSWERED_AFTER)
     assert stage.said() == ["user_message", "idle"]
     assert stage.answer(key) == {}
 

@@ -204,7 +204,7 @@ def test_an_agent_that_answers_version_1_is_spoken_to_directly() -> None:
 def test_logging_in_and_out_have_other_names() -> None:
     """translate 3."""
     world = World()
-    world.initialize()
+    world.initialize(auth=[{"type": "agent", "methodId": "m", "name": "M"}])
     key = world.ask(CLIENT, "authenticate", {"methodId": "m"})
     request = world.last(AGENT)
     assert (request.method, request.params) == ("auth/login", {"methodId": "m"})
@@ -214,6 +214,28 @@ def test_logging_in_and_out_have_other_names() -> None:
     assert world.last(AGENT).method == "auth/logout"
     world.fail(AGENT, world.last(AGENT).key, -32000)
     assert world.answer_to(key).code == -32000
+
+
+def test_an_agent_that_offers_no_login_is_asked_for_neither() -> None:
+    """V2-AUTH-02: not for a client of v1 either."""
+    offers: tuple[dict[str, Any] | None, ...] = (None, {})
+    for agent in offers:
+        world = World()
+        world.initialize(agent=agent)
+        for method in ("authenticate", "logout"):
+            key = world.ask(CLIENT, method, {"methodId": "m"} if method == "authenticate" else {})
+            assert world.answer_to(key).code == -32601
+        assert world.last(AGENT).method == "initialize"
+
+
+def test_a_translated_agent_that_cannot_log_out_does_not_promise_it() -> None:
+    """Issue 13: what the other translator said of it counts."""
+    world = World()
+    auth = [{"type": "agent", "methodId": "a", "name": "A"}]
+    agent = {"session": {}, "_meta": {X: {"logout": False}}}
+    said = world.initialize(agent=agent, auth=auth)["agentCapabilities"]
+    assert "auth" not in said
+    assert "_meta" not in said
 
 
 def test_unstable_methods_pass_where_they_are_wanted() -> None:

@@ -61,6 +61,17 @@ def test_the_words_of_the_question_are_shown_where_the_call_shows_nothing() -> N
     assert "_meta" not in world.last(CLIENT).params
 
 
+def test_a_reason_that_the_call_says_already_is_not_said_twice() -> None:
+    """Issue 13: translators of v1 put it in both places."""
+    world = started()
+    why = [{"type": "content", "content": {"type": "text", "text": "It is new."}}]
+    _ask(world, _call(title="May I?", content=why), description="It is new.")
+    params = world.last(CLIENT).params
+    assert params["toolCall"]["content"] == why
+    assert "_meta" not in params
+    assert world.losses == {}
+
+
 def test_a_command_is_shown_with_all_that_it_is() -> None:
     """translate 11."""
     world = started()
@@ -189,7 +200,9 @@ def test_an_answer_that_nobody_knows_is_none() -> None:
 
 def test_a_form_that_belongs_to_a_request_names_the_clients_own() -> None:
     """translate 11: `requestId` is mapped; unknown is -32602."""
-    world = started()
+    world = World()
+    world.initialize(auth=[{"type": "agent", "methodId": "m", "name": "M"}])
+    world.new()
     key = world.ask(CLIENT, "authenticate", {"methodId": "m"})
     _form(world, requestId=world.last(AGENT).key)
     assert world.last(CLIENT).params["requestId"] == key

@@ -125,6 +125,9 @@ class _Parser:
         self._names = names
         self._piped = piped
         self._sh_only = sh_only
+        # The simple command that was read last, and the one whose output the next one reads.
+        self._latest: SimpleCommand | None = None
+        self._upstream: SimpleCommand | None = None
         self._heredocs: list[_Heredoc] = []
 
     # ---- lists
@@ -138,7 +141,9 @@ class _Parser:
             closer = self._closer(closers)
             if closer is not None:
                 break
+            self._latest = None
             self._command()
+            self._upstream = None
             self._skip_blanks()
             separator = self._scan.match(_SEPARATOR)
             self._piped = outer
@@ -146,6 +151,8 @@ class _Parser:
                 self._scan.at = separator.end()
                 self._script.is_simple = False
                 self._piped = outer or separator[0] in ("|", "|&")
+                self._upstream = self._latest if separator[0] == "|" else None
+        self._latest = self._upstream = None
         self._script.leave()
         self._piped = outer
         return closer
@@ -482,7 +489,13 @@ class _Parser:
 
     def _simple(self) -> None:
         scan = self._scan
-        command = SimpleCommand(piped=self._piped, sh_only=self._sh_only, is_guess=self._sh_only)
+        command = SimpleCommand(
+            piped=self._piped,
+            upstream=self._upstream,
+            sh_only=self._sh_only,
+            is_guess=self._sh_only,
+        )
+        self._upstream = None
         place, begun = len(self._script.commands), scan.at
         for_sh: SimpleCommand | None = None
         while not self._is_over():
@@ -504,6 +517,7 @@ class _Parser:
         if scan.at == begun:
             raise SyntaxProblem(f"{scan.peek(2)} is out of place")
         self._script.commands.insert(place, command)
+        self._latest = command
         if for_sh is not None and for_sh.words:
             self._script.commands.append(for_sh)
 

@@ -17,7 +17,17 @@ OPENED_FILE = re.compile(r"/dev/fd/.*|/proc/.*")
 
 _ASKS_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
 # Modules of Python that run code in their words.
-_CODE_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code"})
+_CODE_MODULES = frozenset(
+    {"asyncio", "cProfile", "code", "doctest", "pdb", "profile", "runpy", "timeit", "trace"}
+)
+_VALUE_OPTIONS = {
+    "python": frozenset({"-W", "-X"}),
+    "perl": frozenset({"-I"}),
+    "ruby": frozenset({"-C", "-E", "-I", "-r"}),
+    "node": frozenset({"-C", "-r", "--conditions", "--import", "--loader", "--require"}),
+    "php": frozenset({"-c", "-d", "-t"}),
+    "lua": frozenset({"-l"}),
+}
 _SED_VALUE = re.compile(r"-[nrEsuz]*[ef]|--expression|--file|-[nrEsuz]*l|--line-length")
 _SED_JOINED = re.compile(r"-[nrEsuz]*([ef])(.+)|--(e|f)\w*=(.*)", re.DOTALL)
 _AWK_FILES = frozenset(("-f", "--file", "-E", "--exec", "-i", "--include"))
@@ -28,7 +38,8 @@ class InterpreterCall:
     """How an interpreter is called.
 
     `code` is run, `files` are run as scripts, `data` may be used by the code in any way.  `script`
-    is the index of a file that is run with the words behind it.
+    is the index of a file that is run with the words behind it.  `takes_input` means that what is
+    given to it on its standard input is run as well.
     """
 
     code: list[Word] = field(default_factory=list)
@@ -36,6 +47,8 @@ class InterpreterCall:
     data: list[Word] = field(default_factory=list)
     script: int | None = None
     reads_stdin: bool = False
+    takes_input: bool = False
+    problem: str | None = None
     writes_files: bool = False
 
 
@@ -53,6 +66,10 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
     is_module = any(word.text.startswith("-m") for word in rest)
     if name == "python" and is_module and _names_module(rest):
         call.code += [word for word in rest if not word.text.startswith("-")]
+        call.files += call.code
+        call.takes_input = True
+    if name == "perl" and any(_is_pipe(word.text) for word in rest):
+        call.problem = "`perl` may run a word that begins or ends with a bar"
     if name in CONSOLES:
         call.files += [literal(text) for word in rest for text in _tokens(word.text)]
         call.data += [word for word in rest if word.is_known]
@@ -62,8 +79,15 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
         # The code may use any other word.
         call.code += rest
         return call
+    options = _VALUE_OPTIONS.get(name, frozenset())
+    valued = {at + 1 for at, word in enumerate(rest) if word.text in options}
+    # What an option names may be a file that is loaded.
+    call.files += [rest[at] for at in sorted(valued) if at < len(rest)]
+    call.takes_input |= any(STDIN_FILE.fullmatch(word.text) for word in rest)
     operands = [
-        at for at, word in enumerate(rest) if not word.text.startswith("-") or word.text == "-"
+        at
+        for at, word in enumerate(rest)
+        if at not in valued and (not word.text.startswith("-") or word.text == "-")
     ]
     if operands and name in CONSOLES:
         return call
@@ -77,6 +101,12 @@ def read_interpreter_call(name: str, rest: Sequence[Word]) -> InterpreterCall:
 
 def _names_module(rest: Sequence[Word]) -> bool:
     return any(word.text.removeprefix("-m") in _CODE_MODULES for word in rest)
+
+
+def _is_pipe(text: str) -> bool:
+    """Whether perl takes the name of a file for a command whose output it reads."""
+    bare = text.strip()
+    return bare.startswith("|") or bare.endswith("|")
 
 
 def _tokens(text: str) -> list[str]:

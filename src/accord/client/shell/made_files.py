@@ -15,6 +15,7 @@ from accord.client.shell.program_tables import (
     HARMLESS,
     INTERPRETERS,
     SHELLS,
+    STATIC,
     STREAM_EDITORS,
 )
 from accord.client.shell.syntax import (
@@ -26,6 +27,7 @@ from accord.client.shell.syntax import (
     option_values,
     overlap,
 )
+from accord.machine.executed_files import is_git_hook
 
 BY_PATH = ""
 """The runner of a program that is named by its path."""
@@ -35,28 +37,51 @@ BY_NAME = "PATH"
 OBEYED = ":obeyed"
 """The runner of files that a program runs or obeys without being told to."""
 
-_OBEYED_BY_GIT = re.compile(r"(?:.*/)?(?:\.git/.*|\.gitconfig|\.husky/.*|\.config/git/.*)")
+_OBEYED_BY_GIT = re.compile(
+    r"(?:.*/)?(?:\.git/.*|\.gitconfig|\.husky/.*|\.config/git/.*|git-[\w-]+)"
+)
 _OBEYED = re.compile(
     r"(?:.*/)?(?:(?:GNU)?[Mm]akefile|package\.json|conftest\.py|setup\.py|noxfile\.py|tasks\.py"
     r"|build\.rs|Rakefile|Gemfile|[Gg]runtfile\.\w+|[Gg]ulpfile\.\w+|CMakeLists\.txt|meson\.build"
     r"|build\.gradle\w*|[Jj]ustfile|Taskfile\.ya?ml|tox\.ini|\.npmrc|\.yarnrc\.yml|\.pnpmfile\.cjs"
     r"|\.cargo/.*|(?:site|user)customize\.py|.*\.pth|\.gdbinit|\.vimrc|\.exrc|\.lldbinit)"
 )
+# Settings of tools that may name a program or hold code; only what the line itself writes counts.
+_SETTINGS = re.compile(
+    r"(?:.*/)?(?:\.[\w-]+rc(?:\.\w+)?|\.manpath|\.tmux\.conf|\.ssh/.*|[\w.-]+\.config\.[cm]?[jt]s)"
+)
 _SUFFIXES = {
     "python": ".py", "pypy": ".py", "pytest": ".py", "node": ".js", "nodejs": ".js", "bun": ".js",
     "deno": ".ts", "perl": ".pm", "ruby": ".rb", "lua": ".lua", "php": ".php",
+}  # fmt: skip
+# Source code that builds and tests find by themselves, and the language whose signs it is read by.
+_CODE_SUFFIXES = {
+    **dict.fromkeys([".py", ".c", ".cc", ".cpp", ".go", ".h", ".java", ".kt", ".rs"], "python"),
+    **dict.fromkeys([".js", ".jsx", ".cjs", ".mjs", ".ts", ".tsx", ".cts", ".mts", ".vue"], "node"),
+    **dict.fromkeys([".pl", ".pm", ".t"], "perl"),
+    **dict.fromkeys([".rb", ".rake", ".gemspec"], "ruby"),
+    ".lua": "lua", ".php": "php",
 }  # fmt: skip
 _NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "1", "2", "-"})
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that the line makes and runs; `text` is what it writes, where that is known."""
+    """A file that the line makes and runs; `text` is what it writes, where that is known.
+
+    `language` is that of the file's code by its name.  Where `text` is not known and `reason` is
+    empty, the text may be any that the line prints.
+    """
 
     name: str
     runner: str
     text: str | None
     reason: str
+
+    @property
+    def language(self) -> str | None:
+        """The language that the name of the file says it is written in."""
+        return _CODE_SUFFIXES.get(_suffix(self.name))
 
 
 class MadeFiles:
@@ -116,7 +141,7 @@ class MadeFiles:
         self._touched.update(value.rpartition("/")[2] for value in values)
 
     def work(self, name: str) -> None:
-        """Note a program that may run or obey files without being told to."""
+        """Note a program that may obey files without being told to, or run them."""
         self._workers.add(name)
 
     def mention(self, code: str) -> None:
@@ -172,16 +197,32 @@ class MadeFiles:
 
     def _obeyed_files(self) -> Iterator[OwnFile]:
         """Files such as a Makefile, where the line also runs a program that may obey them."""
-        builders = self._workers - {"git"}
+        builders = self._workers - COPYING - STATIC - {"git"}
         suffixes = {_SUFFIXES[one]: one for one in builders if one in _SUFFIXES}
         for place, texts in self._places.items():
-            dot = place.rfind(".")
-            if ("git" in self._workers and _OBEYED_BY_GIT.fullmatch(place)) or (
-                builders and _OBEYED.fullmatch(place)
+            suffix, is_written = _suffix(place), place.rpartition("/")[2] in self._written
+            if "git" in self._workers and place.rpartition("/")[2] == "HEAD":
+                yield OwnFile(place, OBEYED, None, f"{place} makes its folder a repository of git")
+            elif (
+                ("git" in self._workers and _is_obeyed_by_git(place))
+                or (builders and _OBEYED.fullmatch(place))
+                or (is_written and self._workers and _SETTINGS.fullmatch(place))
             ):
                 yield from _parts(place, OBEYED, texts)
-            elif dot >= 0 and place[dot:] in suffixes and place.rpartition("/")[2] in self._written:
-                yield from _parts(place, suffixes[place[dot:]], texts)
+            elif suffix in suffixes and is_written:
+                yield from _parts(place, suffixes[suffix], texts)
+            elif suffix in _CODE_SUFFIXES and builders:
+                for text in texts:
+                    yield OwnFile(place, _CODE_SUFFIXES[suffix], text, "")
+
+
+def _is_obeyed_by_git(place: str) -> bool:
+    return _OBEYED_BY_GIT.fullmatch(place) is not None or is_git_hook(place)
+
+
+def _suffix(place: str) -> str:
+    name = place.rpartition("/")[2]
+    return name[name.rfind(".") :] if "." in name else ""
 
 
 def _parts(name: str, runner: str, texts: list[str | None]) -> Iterator[OwnFile]:

@@ -41,8 +41,15 @@ _DEVELOPMENT = _words("""
     bandit black clang-format esbuild eslint ffmpeg ffprobe flake8 gofmt golangci-lint
     hadolint isort jest markdownlint mocha mypy phpstan pip pip3 prettier py.test pylint
     pyright pytest rollup rubocop ruff rustfmt shellcheck shfmt stylelint tflint tokei tsc
-    vite vitest webpack yamllint
+    twine vite vitest webpack yamllint
 """)
+STATIC = _words("""
+    ack ag apt apt-get bandit bat black clang-format docker fd fdfind ffmpeg ffprobe flake8 gh
+    gofmt golangci-lint hadolint isort kubectl less man markdownlint mypy pyright rg ruff
+    rustfmt shellcheck shfmt tflint tokei tsc twine yamllint zip
+""")
+"""Tools that run no code of a project, although some obey settings of their own."""
+
 IDLE = BUILTINS | _TEXT_AND_FILES
 """Programs that run no code of a project either."""
 
@@ -89,9 +96,9 @@ EXECUTING_OPTIONS: dict[str, frozenset[str]] = {
     "unzip": _words(""),
     "patch": _words("-e --ed"),
     "pip": _words("--python --editor"),
-    "pip3": _words("--python --editor"),
     "npm": _words("--script-shell --editor --viewer --browser --git --shell"),
     "gh": _words("--upload-pack -c --config -u --template"),
+    "twine": _words("--sign-with"),
     "mypy": _words("--python-executable --config-file"),
     "apt": _words("-o --option -c --config-file"),
     "apt-get": _words("-o --option -c --config-file"),
@@ -179,6 +186,41 @@ GIT_COMMANDS = SUBCOMMANDS["git"] | _words("""
 """)
 """Commands of git; any other word may be an alias."""
 
+
+def _aliases(**verbs: str) -> dict[str, str]:
+    return {
+        alias: verb.replace("_", "-")
+        for verb, aliases in verbs.items()
+        for alias in aliases.split()
+    }
+
+
+VERB_ALIASES: dict[str, dict[str, str]] = {
+    "npm": _aliases(
+        ci="clean-install ic install-clean isntall-clean",
+        config="c",
+        dedupe="ddp",
+        exec="x",
+        init="create innit",
+        install="add i in ins inst insta instal isnt isnta isntal isntall",
+        install_ci_test="cit clean-install-test sit",
+        install_test="it",
+        link="ln",
+        ls="la list ll",
+        rebuild="rb",
+        run="run-script rum urn",
+        search="find s se",
+        test="t tst",
+        uninstall="r remove rm un unlink",
+        update="udpate up upgrade",
+        version="verison",
+        view="info show v",
+    ),
+    "pnpm": _aliases(install="i", remove="rm un uninstall", list="ls", test="t", update="up"),
+    "cargo": _aliases(build="b", check="c", doc="d", remove="rm", run="r", test="t"),
+}
+"""Other names of subcommands."""
+
 GLOBAL_VALUES: dict[str, frozenset[str]] = {
     "git": _words("-C --git-dir --work-tree --namespace --super-prefix --attr-source"),
     "npm": _words("--prefix --userconfig -w --workspace --registry --loglevel -C"),
@@ -201,8 +243,8 @@ GLOBAL_FLAGS: dict[str, frozenset[str]] = {
 """Options before the subcommand that take no value."""
 
 STDIN_RUNNERS = _words("""
-    at atq batch crontab ed ex expect ftp lftp login m4 newgrp parallel screen sftp sg
-    telnet tmux
+    at atq batch crontab ed ex expect ftp lftp login m4 newgrp parallel run-parts screen
+    sftp sg telnet tmux
 """)
 """Programs that run what they read, or what is typed into them, so that it cannot be seen."""
 
@@ -293,10 +335,12 @@ __all__ = [
     "INTERPRETERS",
     "OPERANDS_BEFORE",
     "SHELLS",
+    "STATIC",
     "STDIN_RUNNERS",
     "STREAM_EDITORS",
     "SUBCOMMANDS",
     "UNPACKING",
+    "VERB_ALIASES",
     "WRAPPERS",
     "WRITING",
     "Wrapper",

@@ -7,33 +7,50 @@ from collections.abc import Collection, Sequence
 
 from accord.client.shell.program_tables import (
     CONSOLES,
+    COPYING,
     EDITORS,
     EXECUTING_OPTIONS,
     GIT_COMMANDS,
     GLOBAL_FLAGS,
     GLOBAL_VALUES,
+    INTERPRETERS,
     STREAM_EDITORS,
     SUBCOMMANDS,
+    VERB_ALIASES,
     Wrapper,
 )
 from accord.client.shell.sed_scripts import sed_executes
 from accord.client.shell.syntax import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()
-_VERSION = re.compile(r"(python|pypy|perl|ruby|lua|node|php|tclsh|wish)[-0-9.]*$")
+_VERSION = re.compile(
+    r"(python|pypy|pip|perl|ruby|lua|node|php|tclsh|wish|gcc|g\+\+|clang|clang\+\+)[-0-9.]*$"
+)
 
 _STARTS_PROGRAMS = re.compile(
-    r"(?<![A-Za-z0-9_])(?:system\w*|popen\w*|p?exec(?:l|v|e|p|File|Sync)*|p?spawn\w*|fork|pty"
+    r"(?<![A-Za-z0-9_])(?:system\w*|popen\w*|p?exec(?:l|v|e|p|File|Sync)*|(?:posix_|p)?spawn\w*"
+    r"|fork|pty|interact|InteractiveConsole|data:text"
     r"|subprocess|child_process|eval|__import__|importlib|getattr|globals|locals|vars|compile"
     r"|ctypes|cffi|runpy|pickle|marshal|codecs|b64decode|fromhex|unhexlify|syscall|qx|shell_exec"
     r"|passthru|proc_open|pcntl_exec|Kernel|Process|Open3|send|__send__|public_send|instance_eval"
-    r"|Function|constructor|Command|Invoke\w*|do shell|attrgetter|methodcaller|binding|dlopen"
-    r"|__(?!version|file|name|main|doc|init|path)\w+__|posix|multiprocessing|startfile|loadstring"
+    r"|Function|(?<=[.\['\"])constructor|Command|Invoke\w*|do shell|attrgetter|methodcaller"
+    r"|binding|dlopen|__(?!version|file|name|main|doc|init|path)\w+__|posix|multiprocessing|startfile|loadstring"
     r"|dofile|os\.execute)(?![A-Za-z0-9_])|`|%x|['\"]\s*[+.]\s*['\"]"
     r"|\\x[0-9a-fA-F]|\\[0-7]{3}|\\u[0-9a-fA-F]"
 )
+# What starts a program in most languages, for text that most likely is none of them.
+_CALLS_PROGRAM = re.compile(
+    r"(?<![A-Za-z0-9_])(?:system|popen\d?|exec\w*|\w*spawn\w*|eval|subprocess|child_process"
+    r"|__import__|os\.execute|shell_exec|passthru|Command)\s*[(.\[]"
+)
+_PRINTING = frozenset({"echo", "printf", "ed", "ex", "patch"})
+# A script of sed that changes what is done with commits.
+_PICKS = re.compile(
+    r"sed(?: -i\S*)?(?: -e)? (['\"]?)[0-9,$]*(?:s(\W)\^?pick\2(?!x|exec)\w+\2g?|d)\1"
+)
 _CONSOLE_STARTS = re.compile(
     r"!|\\|\b(?:shell|make|term\w*|system\w*|source|pipe|python|start-process)\b"
+    r"|\b(?i:from|to)\s+(?i:program)\b"
 )
 # Commands of sqlite3 begin with a dot and may be shortened.
 _SQLITE_STARTS = re.compile(
@@ -64,6 +81,22 @@ def verb_of(words: Sequence[Word]) -> Word | None:
     return words[at] if words[at].text in verbs else None
 
 
+def means_verb(tool: str, text: str, wanted: str) -> bool:
+    """Whether a tool takes a word for a subcommand: by an alias, or for npm by its beginning."""
+    aliases = VERB_ALIASES.get(tool, {})
+    if aliases.get(text, text) == aliases.get(wanted, wanted):
+        return True
+    is_short = tool == "npm" and len(text) > 1 and text not in SUBCOMMANDS["npm"]
+    return is_short and wanted.startswith(text)
+
+
+def makes_files(words: Sequence[Word]) -> bool:
+    """Whether git makes files that the line does not name: of a patch, or of another repository."""
+    verb = verb_of(words)
+    named = words[1:] if verb is None else [verb]
+    return words[0].name == "git" and any(word.text in ("apply", "am", "clone") for word in named)
+
+
 def starts_programs(program: str, code: str) -> bool:
     """Whether code in another language may start a program that it does not name openly."""
     if program in STREAM_EDITORS and "sed" in program:
@@ -75,8 +108,23 @@ def starts_programs(program: str, code: str) -> bool:
     if program in CONSOLES and _CONSOLE_STARTS.search(code):
         return True
     return _STARTS_PROGRAMS.search(code) is not None or (
-        program in ("perl", "ruby") and "open" in code
+        program in ("perl", "ruby") and ("open" in code or ("ARGV" in code and "|" in code))
     )
+
+
+def calls_program(text: str) -> bool:
+    """Whether text that may be code in any language calls what starts a program."""
+    return _CALLS_PROGRAM.search(text) is not None
+
+
+def writes_commands(editor: str) -> bool:
+    """Whether a program that git is given as its editor may write commands that git then runs.
+
+    The list of `git rebase -i` may have lines that begin with `exec`.
+    """
+    name = editor.split(maxsplit=1)[0].rpartition("/")[2] if editor.strip() else ""
+    is_editor = name not in COPYING and name not in INTERPRETERS and name not in _PRINTING
+    return not (is_editor and not set(";&|<>") & set(editor)) and not _PICKS.fullmatch(editor)
 
 
 def _awk_pipes(code: str) -> bool:
@@ -198,10 +246,14 @@ def _takes_code(option: str, letters: str) -> bool:
 
 
 __all__ = [
+    "calls_program",
     "code_words",
     "could_execute",
+    "makes_files",
+    "means_verb",
     "program_name",
     "starts_programs",
     "unwrap",
     "verb_of",
+    "writes_commands",
 ]

@@ -21,9 +21,12 @@ HOLE = re.compile(f"[{HOLES}]")
 
 NESTING_MAX = 60
 """Levels of substitutions, groups and loops that are read."""
-STEPS_MAX = 10_000
+WORD_CHARACTERS_MAX = 4_096
+"""A word with holes that is longer may be anything."""
+STEPS_MAX = 1_000
 """Commands and expansions of one line that are read, counting those that are read twice."""
 
+_HOME = re.compile(rf"^{ENV}(?=/)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]]*\])?\+?=")
 
 
@@ -92,10 +95,30 @@ def without_holes(word: Word) -> Word:
     return replace(word, text=text) if is_option else word
 
 
+def respelled(word: Word) -> str:
+    """A word with holes as a line that has expansions of the same kind."""
+    # A home folder is one word, whatever its name.
+    text = word.text if word.splits else _HOME.sub("~", word.text)
+    spelled = text.replace(ENV, "${ENVIRONMENT}").replace(ANY, "${_}")
+    return spelled.replace(GLOB, "*")
+
+
+def filled(word: Word, placeholder: str, *, by_files: bool) -> Word:
+    """A word in which a program puts names of files that it finds, or else any text."""
+    if placeholder not in word.text:
+        return word
+    if by_files and word.text == placeholder:
+        # What is found begins with the folder that is searched, so it is no option.
+        return Word(f"./{GLOB}", word.raw, plain=False)
+    return Word(word.text.replace(placeholder, ANY), word.raw, plain=False)
+
+
 def overlap(text: str, pattern: str) -> bool:
     """Whether some text fits both: holes in `text`, and `*` and `?` in `pattern`, are wildcards."""
     if HOLE.search(text) is None and not set("*?") & set(pattern):
         return text == pattern
+    if len(text) > WORD_CHARACTERS_MAX:
+        return True
     # The positions in the pattern that can be reached after each character of the text.
     reached = _spread({0}, pattern)
     for char in text:
@@ -187,6 +210,8 @@ class SimpleCommand:
     assignments: list[Assignment] = field(default_factory=list)
     redirections: list[Redirection] = field(default_factory=list)
     piped: bool = False
+    # The one command whose output it reads, where that is known.
+    upstream: SimpleCommand | None = None
     sh_only: bool = False
     is_guess: bool = False
 
@@ -297,6 +322,7 @@ __all__ = [
     "HOLES",
     "NESTING_MAX",
     "STEPS_MAX",
+    "WORD_CHARACTERS_MAX",
     "Assignment",
     "HandedText",
     "NotUnderstood",
@@ -308,9 +334,11 @@ __all__ = [
     "SyntaxProblem",
     "Word",
     "assignment_name",
+    "filled",
     "hole",
     "literal",
     "option_values",
     "overlap",
+    "respelled",
     "without_holes",
 ]

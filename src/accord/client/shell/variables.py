@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from accord.client.shell.syntax import Word
+from accord.client.shell.syntax import GLOB, Script, Word, assignment_name
 
 EXECUTED = re.compile(
     r"EDITOR|VISUAL|\w*PAGER|GIT_\w+|BROWSER|SHELL|LESS\w*|\w*_ASKPASS|PS[0-4]|ENV|MANOPT"
@@ -14,12 +14,29 @@ EXECUTED = re.compile(
     r"|RUBYOPT|LD_\w+|DYLD_\w+|GCONV_PATH|CC|CXX|BASH_FUNC_.*|\w+_OPTIONS|\w+_RSH|\w+_SHELL"
     r"|\w+_(?:WRAPPER|RUNNER|LINKER)|RSYNC_\w+|VIMINIT|EXINIT|ZDOTDIR|GOFLAGS|(?i:npm_config_\w+)"
     r"|PYTHON(?:STARTUP|BREAKPOINT|EXECUTABLE|HOME|WARNINGS)|KUBECTL_\w+|UV_PYTHON|PIP_PYTHON"
-    r"|ZIPOPT|UNZIP\w*|AWKPATH|INPUTRC|GREP"
+    r"|ZIPOPT|UNZIP\w*|AWKPATH|INPUTRC|GREP|\w*RC|\w+_CONFIG(?:_PATH|_FILE)?|\w+_EDITOR"
 )
 """Variables whose value a program may run."""
 
+CODE_LANGUAGES = {
+    "PERL5OPT": "perl", "PERL5DB": "perl", "RUBYOPT": "ruby", "NODE_OPTIONS": "node",
+    "PYTHONBREAKPOINT": "python", "VIMINIT": "vim", "EXINIT": "vim",
+}  # fmt: skip
+"""Variables whose value is code of another language, and that language."""
+
+EDITING = re.compile(r"EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR")
+"""Variables that name the editor of git."""
+
+FOLDER_LISTS = re.compile(r"LD_\w+|DYLD_\w+|\w*PATH")
+"""Variables that list files or folders, with colons between them."""
+
 REDIRECTING = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"})
 """Variables that decide which program a name means."""
+
+STATE = frozenset(
+    {"SHELLOPTS", "BASHOPTS", "GIT_ALLOW_PROTOCOL", "GIT_CONFIG_PARAMETERS", "GIT_EXEC_PATH"}
+)
+"""Variables that change how the shell reads a line, or what git does with its words."""
 
 DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
 """Commands that assign their words."""
@@ -60,6 +77,32 @@ def named_variables(name: str, words: Sequence[Word]) -> Iterator[Word]:
                 yield Word(word.text[2:], word.raw, splits=word.splits)
 
 
+def tainted_calculation(script: Script) -> str | None:
+    """A variable that the line calculates with and whose value is known only when it runs.
+
+    Arithmetic evaluates the value, and a subscript in it may hold a command substitution.
+    """
+    tainted = {
+        one.name for one in script.assigned() if one.value.is_tainted or GLOB in one.value.text
+    }
+    calculated = set(script.arithmetic)
+    for command in script.commands:
+        words = [word.text for word in command.words]
+        if words and words[0] in SETTING:
+            tainted.update(words[1:])
+        if words and words[0] in DECLARING:
+            if any(re.match(r"-[A-Za-z]*[in]", text) for text in words):
+                calculated.update(
+                    base_name(one) for one in named_variables(words[0], command.words)
+                )
+            tainted.update(
+                found
+                for word in command.words[1:]
+                if word.is_tainted and (found := assignment_name(word.raw))
+            )
+    return min(calculated & tainted, default=None)
+
+
 def base_name(word: Word) -> str:
     """The name of the variable in such a word."""
     found = _BASE.match(word.text)
@@ -68,10 +111,15 @@ def base_name(word: Word) -> str:
 
 
 __all__ = [
+    "CODE_LANGUAGES",
     "DECLARING",
+    "EDITING",
     "EXECUTED",
+    "FOLDER_LISTS",
     "REDIRECTING",
     "SETTING",
+    "STATE",
     "base_name",
     "named_variables",
+    "tainted_calculation",
 ]

@@ -29,6 +29,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent_v2_monitors",
         "agent_v2_state_monitors",
         "agent_v2_start",
+        "agent_v2_arrays",
         "agent_v2_sessions",
         "agent_v2_turns",
         "agent_v2_reports",

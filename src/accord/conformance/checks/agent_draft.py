@@ -7,10 +7,11 @@ from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_turn import begun, calls_of
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, NO_METHOD, alive
 from accord.conformance.host import choosing
-from accord.conformance.wire import Frame, Unanswered, same
+from accord.conformance.wire import same
 
 NO_SESSION = -32000
 # The three logins of the draft, and how an agent refuses one that it has not.
@@ -47,11 +48,11 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
     for key in ("protocolVersion", "clientInfo", "capabilities"):
         talk = await stage.another()
         answer = await talk.peer.call("initialize", talk.hello(**{key: None}))
-        ok = looking.at(answer, "error.code") == INVALID_PARAMS
+        ok = "error" in answer
         if key == "capabilities":
             # Version 1 and a name is also how a client of the official version 1 may begin.
             ok = ok or isinstance(looking.at(answer, "result.agentCapabilities"), dict)
-        stage.judge.judge("D26-04", ok, f"without {key}: not -32602", came=answer)
+        stage.judge.judge("D26-04", ok, f"it is taken without {key}", came=answer)
 
 
 @check("D26-05", version="draft")
@@ -96,7 +97,7 @@ async def loaded_sessions_come_with_their_facts(stage: AgentStage) -> None:
         return
     session = str((await talk.new_session())["sessionId"])
     await talk.say(session, stage.scenario.prompt("say"))
-    result = await talk.ask("session/load", {"sessionId": session}, timeout=talk.seconds)
+    result = await talk.prepare("session/load", {"sessionId": session})
     wrong = [key for key, kind in LOADED.items() if not isinstance(result.get(key), kind)]
     stage.judge.judge("D26-07", not wrong, f"missing: {', '.join(wrong)}", came=result)
 
@@ -110,19 +111,15 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     stage.judge.judge("D26-13", ok, "a turn without any update")
 
 
-@check("D26-15", "D26-08", needs="long", version="draft")
+@check("D26-15", "D26-08", needs="long_command", version="draft")
 async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-
-    def runs(frame: Frame) -> bool:
-        data = frame.params.get("data")
-        return isinstance(data, dict) and data.get("status") == "in_progress"
-
-    try:
-        await talk.peer.expect(runs, "a call that runs", timeout=talk.seconds)
-    except Unanswered:
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    going_on = await begun(talk, since, command=True)
+    calls = calls_of(talk, since).values()
+    if not going_on or not any(one.get("status") == "in_progress" for one in calls):
         stage.judge.close("the prompt made no call that runs", failing=False)
         return
     await talk.peer.notify("session/cancel", {"sessionId": session})
@@ -168,7 +165,7 @@ async def options_are_answered_and_announced(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no options, or none whose values it tells")
         return
     session = str((await talk.new_session())["sessionId"])
-    loaded = await talk.ask("session/load", {"sessionId": session}, timeout=talk.seconds)
+    loaded = await talk.prepare("session/load", {"sessionId": session})
     for key, value in loaded["configOptions"].items():
         for wanted in (value, not value, value) if isinstance(value, bool) else (value,):
             since = len(talk.peer.frames)
@@ -216,8 +213,8 @@ async def needs_are_told_at_the_start(stage: AgentStage) -> None:
     talk = stage.talk
     answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
     if "error" in answer:
-        code = answer["error"].get("code")
-        stage.judge.judge("D26-18", code == -32007, f"{code}, not -32007", came=answer)
+        clear = bool(str(looking.at(answer, "error.message") or "").strip())
+        stage.judge.judge("D26-18", clear, "the error says nothing", came=answer)
         return
     wanted = (answer.get("result") or {}).get("requiredClientCapabilities")
     stage.judge.judge("D26-18", not wanted, "a need that is not met", came=answer)
@@ -242,7 +239,10 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
     for purpose in ("tool", "read", "edit", "terminal"):
         prompt = stage.scenario.prompt(purpose)
         if prompt is not None:
-            await talk.prompt(session, prompt)
+            await talk.say(session, prompt)
+    if stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompts made no tool call", failing=False)
+        return
     stage.judge.passed("D26-17")
 
 
@@ -252,9 +252,9 @@ async def edits_go_through_their_steps(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     talk.host.permission = choosing("reject")
-    await talk.prompt(session, stage.scenario.prompt("edit") or "")
+    await talk.say(session, stage.scenario.prompt("edit"))
     talk.host.permission = choosing("allow")
-    await talk.prompt(session, stage.scenario.prompt("edit") or "")
+    await talk.say(session, stage.scenario.prompt("edit"))
     if not talk.peer.received("session/request_permission"):
         stage.judge.close("the prompt did not make the agent ask", failing=False)
 
@@ -267,8 +267,11 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
     talk.host.permission = choosing("reject")
     prompt = stage.scenario.prompt("link") or ""
     for text in (prompt, prompt.replace("link.txt", "../secret.txt")):
-        await talk.prompt(session, text)
+        await talk.say(session, text)
     ok = "what-is-outside" not in talk.came()
+    if ok and stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompts made no tool call", failing=False)
+        return
     stage.judge.judge("D26-24", ok, "a file outside was read without permission")
 
 
@@ -276,9 +279,13 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
 async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("read") or "")
+    await talk.say(session, stage.scenario.prompt("read"))
     text = stage.scenario.files["notes.txt"].strip()
     ok = text in talk.came() or bool(talk.host.read)
+    silent = not told(talk, "tool_call") and not talk.peer.received("fs/read_text_file")
+    if not ok and (stage.scenario.tries or silent):
+        stage.judge.close("the prompt did not make the agent read the file", failing=False)
+        return
     stage.judge.judge("D26-25", ok, "a relative name was not found in the working folder")
 
 
@@ -294,7 +301,7 @@ async def logins_of_servers_stay_hidden(stage: AgentStage) -> None:
         "env": {one["name"]: one["value"] for one in server["env"]},
     }
     made = await talk.new_session(mcpServers=[{"name": "accord-check", "transport": transport}])
-    await talk.prompt(str(made["sessionId"]), stage.scenario.prompt("mcp") or "")
+    await talk.say(str(made["sessionId"]), stage.scenario.prompt("mcp"))
     if not log.exists():
         stage.judge.close("the server was not started", failing=False)
         return

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from accord.conformance.agent_stage import AgentStage, Talk, begun
+from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_turn import begun
 from accord.conformance.check import Check, check
 from accord.conformance.rule import Version
 from accord.conformance.wire import STARTING, Frame, Gone, RawPeer, Unanswered

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from accord.conformance.agent_stage import AgentStage, Refused, went_well
+from accord.conformance import looking
+from accord.conformance.agent_stage import LOGIN_NEEDED, AgentStage, Refused, went_well
+from accord.conformance.agent_turn import calls_of
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD
+from accord.conformance.checks.agent_v1_wire import (
+    CODES,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    judge_refusal,
+)
+from accord.conformance.wire import Message, NotReady
 
 # The prompts that make an agent use what a client offers.
 QUESTIONS = frozenset({"elicitation", "url"})
@@ -14,7 +22,8 @@ TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan
 @check("V1-INIT-04", "V1-INIT-06", basic=True)
 async def version_1_is_answered_with_1(stage: AgentStage) -> None:
     talk = stage.talk
-    talk.agent = await talk.ask("initialize", talk.hello())
+    with talk.reached.step("initialize"):
+        talk.agent = await talk.ask("initialize", talk.hello())
     found = talk.agent.get("protocolVersion")
     ok = type(found) is int and isinstance(talk.agent.get("agentCapabilities", {}), dict)
     stage.judge.judge("V1-INIT-04", ok, "no version and capabilities", came=talk.agent)
@@ -32,15 +41,15 @@ async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
     stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer)
 
 
-@check("V1-INIT-10")
+@check("V1-INIT-10", CODES)
 async def odd_versions_are_refused(stage: AgentStage) -> None:
-    talk = stage.talk
-    for odd in ("1", 1.5, -1, 70_000):
+    """Each by a process of its own: an agent may end after it has refused one."""
+    for number, odd in enumerate(("1", 1.5, -1, 70_000)):
+        talk = stage.talk if number == 0 else await stage.another()
         params = talk.hello(protocolVersion=odd)
         error = await talk.error_of("initialize", params)
-        ok = error.get("code") == INVALID_PARAMS
-        said = f"version {odd!r} is not refused with -32602"
-        if not stage.judge.judge("V1-INIT-10", ok, said, sent=params, came=error):
+        said = f"version {odd!r} is not refused"
+        if not judge_refusal(stage, "V1-INIT-10", error, said, sent=params):
             return
 
 
@@ -91,22 +100,30 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         prompt = stage.scenario.prompt(purpose)
         if prompt is None:
             continue
+        since = len(talk.peer.frames)
         try:
             await talk.prompt(session, prompt)
+        except NotReady:
+            raise
         except Refused as error:
-            if purpose not in QUESTIONS:
-                raise
-            said = f"without questions the prompt fails: {error}"
-            stage.judge.failed("V1-ELIC-04", said, sent=prompt)
-        done.add(purpose)
+            if stage.scenario.tries:
+                continue
+            # That everything works without them is V1-CAP-02's matter.
+            if purpose in QUESTIONS:
+                said = f"without questions the prompt fails: {error}"
+                stage.judge.failed("V1-ELIC-04", said, sent=prompt)
+        if calls_of(talk, since) or not stage.scenario.tries:
+            done.add(purpose)
+    if not done:
+        stage.judge.close("the prompts made no tool call", failing=False)
+        return
     if done & {"read", "edit", "tool"}:
         stage.judge.passed("V1-FS-01")
     if "terminal" in done:
         stage.judge.passed("V1-TERM-01")
     if done & QUESTIONS:
         stage.judge.passed("V1-ELIC-01", "V1-ELIC-04")
-    if done:
-        stage.judge.passed("V1-CAP-01", "V1-CAP-08")
+    stage.judge.passed("V1-CAP-01", "V1-CAP-08")
 
 
 @check("V1-CAP-02", needs="tool")
@@ -127,6 +144,9 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
                 continue
             result = await talk.prompt(session, prompt)
             ok = went_well(result)
+            if stage.scenario.tries and not ok:
+                stage.judge.close(f"the prompt for {purpose!r} was refused", failing=False)
+                return
             said = f"{purpose} does not work with {offered}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return
@@ -140,18 +160,20 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no auth.logout")
         return
     params = {"cwd": str(talk.folder), "mcpServers": []}
-    if not await talk.error_of("session/new", params):
+    answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    if "error" not in answer:
         await talk.ask("logout", {})
-        stage.judge.close("nothing of this agent needs a login", failing=False)
+        stage.judge.skip_open("nothing of this agent needs a login")
         return
     if not stage.scenario.login:
         stage.judge.close("the scenario names no login", failing=False)
         return
     await talk.login(stage.scenario.login)
+    await talk.new_session()
     await talk.ask("logout", {})
-    error = await talk.error_of("session/new", params)
-    ok = error.get("code") == -32000
-    stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=error)
+    answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    ok = "error" in answer
+    stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=answer)
 
 
 @check("V1-AUTH-13", "V1-AUTH-16")
@@ -161,13 +183,26 @@ async def the_login_can_be_asked_for(stage: AgentStage) -> None:
     if not talk.can("auth.status"):
         stage.judge.skip_open("the agent has no auth.status")
         return
-    first, second = [await talk.peer.call("auth/status", {}) for _ in range(2)]
-    ok = first.get("result") == second.get("result") and "result" in first
-    stage.judge.judge("V1-AUTH-13", ok, "auth/status fails or changes", came=[first, second])
+    first = await judge_status(stage)
     accounts = (first.get("result") or {}).get("accounts")
     if isinstance(accounts, list) and len(accounts) > 1:
         ok = any(isinstance(one, dict) and one.get("active") for one in accounts)
         stage.judge.judge("V1-AUTH-16", ok, "no account is marked active", came=first)
+
+
+async def judge_status(stage: AgentStage) -> Message:
+    """Ask twice how the login stands: it needs none, and asking changes nothing."""
+    first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
+    for answer in (first, second):
+        error = answer.get("error")
+        if isinstance(error, dict) and error.get("code") != LOGIN_NEEDED[stage.version]:
+            raise NotReady(f"auth/status does not work: {error}")
+        said = "auth/status needs a login"
+        stage.judge.judge("V1-AUTH-13", error is None, said, came=answer)
+    states = [looking.at(one, "result.state") for one in (first, second)]
+    said = "asking changes the state"
+    stage.judge.judge("V1-AUTH-13", states[0] == states[1], said, came=[first, second])
+    return first
 
 
 @check("V1-AUTH-01")
@@ -191,8 +226,7 @@ async def providers_match(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     answer = await talk.peer.call("providers/list", {})
-    code = (answer.get("error") or {}).get("code")
-    ok = "result" in answer if talk.can("providers") else code == NO_METHOD
+    ok = ("result" in answer) == talk.can("providers")
     stage.judge.judge("V1-PROV-01", ok, "providers/list and the capability differ", came=answer)
 
 
@@ -210,9 +244,6 @@ async def providers_change(stage: AgentStage) -> None:
         return
     listed = (await talk.ask("providers/list", {})).get("providers") or []
     key = "providerId"
-    answer = await talk.peer.call("providers/disable", {key: "accord-check-nobody"})
-    said = "disabling an unknown provider does not succeed"
-    stage.judge.judge("V1-PROV-04", "result" in answer, said, came=answer)
     error = await talk.error_of("providers/set", {key: "accord-check-nobody"})
     ok = error.get("code") == INVALID_PARAMS
     stage.judge.judge("V1-PROV-05", ok, "a malformed provider is not -32602", came=error)

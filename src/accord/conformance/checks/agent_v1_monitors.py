@@ -160,12 +160,26 @@ def login_errors(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-PLAN-02")
 def plans(frames: Sequence[Frame], judge: Findings) -> None:
-    for _, frame, _, update in looking.updates(frames, "plan"):
+    dropped: dict[str, set[str]] = {}
+    before: dict[str, set[str]] = {}
+    prompts = [at for at, frame in enumerate(frames) if frame.method == "session/prompt"]
+    for at, frame, session, update in looking.updates(frames, "plan"):
         entries = update.get("entries")
         whole = isinstance(entries, list) and all(
             isinstance(one, dict) and one.get("status") for one in entries
         )
         judge.judge("V1-PLAN-02", whole, "a plan has an entry without status", came=frame)
+        if not isinstance(entries, list):
+            continue
+        # Another turn may have another plan of the same steps.
+        session += f" {sum(1 for one in prompts if one < at)}"
+        now = {str(looking.at(one, "content")) for one in entries}
+        # Entries may be dropped; what comes back was only left out.
+        back = now & dropped.get(session, set())
+        said = f"an earlier plan left out {sorted(back)}"
+        judge.judge("V1-PLAN-02", not back, said, came=frame)
+        dropped[session] = (dropped.get(session, set()) | before.get(session, set())) - now
+        before[session] = now
 
 
 @monitor("V1-USAGE-02", "V1-USAGE-06", "V1-USAGE-10", "V1-USAGE-11", "V1-USAGE-15")
@@ -202,7 +216,6 @@ def _compactions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = before in ("", "in_progress")
             judge.judge("V1-USAGE-10", ok, f"{status} after {before}", came=frame)
             state[name] = status
-    for name, status in state.items():
-        if any(looking.answers(frames, "session/prompt")):
-            ok = status != "in_progress"
-            judge.judge("V1-USAGE-15", ok, f"compaction {name} never ended")
+    # One that was going on when the conversation ended says nothing.
+    if any(status != "in_progress" for status in state.values()):
+        judge.passed("V1-USAGE-15")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from accord.conformance import looking
 from accord.conformance.agent_stage import AgentStage
 from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent_v1_sessions import comes_true
 from accord.conformance.wire import Frame
 
 
@@ -46,14 +47,30 @@ async def notices_are_sent(stage: AgentStage) -> None:
 async def compactions_are_told(stage: AgentStage) -> None:
     """With and without a client that takes compactions."""
     await prompted(stage, "compaction")
+    await judge_ends(stage)
     await without(stage, "compaction", "V1-USAGE-09")
+
+
+async def judge_ends(stage: AgentStage) -> None:
+    """What was begun to be compacted ends, also behind its turn."""
+    talk = stage.talk
+
+    def open_ones() -> set[str]:
+        told = talk.updates(kind="compaction_update")
+        last = {str(one.get("compactionId")): one["status"] for one in told if "status" in one}
+        return {name for name, status in last.items() if status == "in_progress"}
+
+    await comes_true(talk, lambda: not open_ones())
+    if talk.updates(kind="compaction_update"):
+        said = f"never ended: {', '.join(sorted(open_ones()))}"
+        stage.judge.judge("V1-USAGE-15", not open_ones(), said)
 
 
 async def prompted(stage: AgentStage, purpose: str) -> None:
     """One turn with the prompt for this purpose."""
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt(purpose) or "")
+    await talk.say(session, stage.scenario.prompt(purpose))
 
 
 async def without(stage: AgentStage, purpose: str, rule: str) -> None:
@@ -61,5 +78,5 @@ async def without(stage: AgentStage, purpose: str, rule: str) -> None:
     talk = await stage.another()
     await talk.initialize(clientCapabilities={})
     session = str((await talk.new_session())["sessionId"])
-    await talk.prompt(session, stage.scenario.prompt(purpose) or "")
+    await talk.say(session, stage.scenario.prompt(purpose))
     stage.judge.passed(rule)

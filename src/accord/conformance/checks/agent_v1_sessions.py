@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from accord.conformance import looking
 from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_turn import calls_of, tool_calls
 from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_wire import CODES, judge_refusal
 from accord.conformance.host import choosing
+from accord.conformance.wire import Message
 
 SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
-MCP_SECONDS = 5.0
+# How long sessions are made for a check that wants many; one that is slow makes fewer.
+MAKING_SECONDS = 20.0
+# A line of what a command printed that is the name of a folder.
+FOLDER = re.compile(r"^(/[^\s`'\"]*)\r?$", re.MULTILINE)
 
 
 async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
@@ -32,19 +41,29 @@ async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
     return found
 
 
+async def more_sessions(talk: Talk, count: int) -> list[Any]:
+    """The ids of so many new sessions, or of as many as are made within a bound."""
+    ids: list[Any] = []
+    with anyio.move_on_after(MAKING_SECONDS):
+        while len(ids) < count:
+            ids.append((await talk.new_session()).get("sessionId"))
+    return ids
+
+
 @check("V1-SESS-02", basic=True)
 async def session_ids_differ(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
-    ids = [(await talk.new_session()).get("sessionId") for _ in range(SESSIONS)]
-    ok = len({json.dumps(one) for one in ids}) == SESSIONS and all(isinstance(i, str) for i in ids)
+    ids = [(await talk.new_session()).get("sessionId") for _ in range(2)]
+    ids += await more_sessions(talk, SESSIONS - len(ids))
+    ok = len({json.dumps(one) for one in ids}) == len(ids) and all(isinstance(i, str) for i in ids)
     stage.judge.judge("V1-SESS-02", ok, "ids of sessions repeat or are no strings", came=ids)
 
 
-@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19")
+@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", CODES)
 async def bad_roots_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
-    await talk.initialize()
+    await talk.session()
     if not talk.can(ROOTS):
         stage.judge.skip_open("the agent has no additional directories")
         return
@@ -54,8 +73,7 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
     for bad in ("x", [5], [""], ["relative"]):
         params = base | {"additionalDirectories": bad}
         error = await talk.error_of("session/new", params)
-        ok = bool(error)
-        stage.judge.judge("V1-SESS-10", ok, f"{bad!r} is taken", sent=params, came=error)
+        judge_refusal(stage, "V1-SESS-10", error, f"{bad!r} is taken", sent=params)
     if can_list:
         after = len(await listed(talk))
         stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
@@ -75,10 +93,36 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
 async def work_is_done_in_the_folder_of_the_session(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("where") or "")
-    shown = talk.came() + "".join(one.output.decode() for one in talk.host.terminals.values())
-    ok = str(talk.folder) in shown
-    stage.judge.judge("V1-SESS-03", ok, "the command did not run in the session's cwd")
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("where"))
+    outputs = [bytes(one.output) for one in talk.host.terminals.values()]
+    texts = [one.decode("utf-8", "replace") for one in outputs]
+    texts += [talk.said(since=since), *texts_of_calls(talk, since)]
+    if any(str(talk.folder) in text for text in texts):
+        stage.judge.passed("V1-SESS-03")
+    elif elsewhere := folders_in(texts):
+        said = f"the command ran in {elsewhere[0]}, not in the session's cwd"
+        stage.judge.failed("V1-SESS-03", said)
+    else:
+        stage.judge.close("no command printed where it runs", failing=False)
+
+
+def folders_in(texts: list[str]) -> list[str]:
+    """The lines that are names of folders."""
+    return [one for text in texts for one in FOLDER.findall(text) if os.path.isdir(one)]
+
+
+def texts_of_calls(talk: Talk, since: int) -> list[str]:
+    """The text in what tool calls show."""
+    found: list[str] = []
+    for update in tool_calls(talk, since):
+        content = update.get("content")
+        for one in content if isinstance(content, list) else []:
+            text = looking.at(one, "content.text")
+            found += [text] if isinstance(text, str) else []
+        raw = update.get("rawOutput")
+        found += [raw if isinstance(raw, str) else json.dumps(raw)] if raw is not None else []
+    return found
 
 
 @check("V1-SESS-05", "V1-SESS-04", "V1-SESS-12", needs="read")
@@ -93,19 +137,45 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
         roots = {"additionalDirectories": [str(other)]}
         talk.host.roots.append(other)
     session = str((await talk.new_session(**roots))["sessionId"])
-    await talk.prompt(session, stage.scenario.prompt("read") or "")
+    await talk.say(session, stage.scenario.prompt("read"))
     text = stage.scenario.files["notes.txt"].strip()
-    seen = text in talk.said() or text in talk.came() or bool(talk.host.read)
-    stage.judge.judge("V1-SESS-05", seen, "a file in cwd was not read", came=talk.said())
+    if not roots:
+        for rule in ("V1-SESS-04", "V1-SESS-12"):
+            stage.judge.skipped(rule, "the agent has no additional directories")
+    if text in talk.came() or talk.host.read:
+        stage.judge.passed("V1-SESS-05")
+    elif has_failed(talk) and not stage.scenario.tries:
+        stage.judge.failed("V1-SESS-05", "a file in cwd was not read", came=talk.said())
+    else:
+        stage.judge.close("the prompt did not make the agent read the file", failing=False)
+        return
     if roots:
-        ok = seen and "of the other root" not in talk.came()
-        stage.judge.judge("V1-SESS-04", ok, "the file of another root was read")
-        prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", f"{other}/notes.txt")
-        asked = len(talk.peer.received("session/request_permission"))
-        await talk.prompt(session, prompt)
-        ok = "of the other root" in talk.came() or str(other / "notes.txt") in talk.came()
-        ok = ok and len(talk.peer.received("session/request_permission")) == asked
-        stage.judge.judge("V1-SESS-12", ok, "a file under a root is not in scope")
+        mixed = "of the other root" in talk.came()
+        stage.judge.judge("V1-SESS-04", not mixed, "the file of another root was read")
+        await _reads_in_root(stage, session, other / "notes.txt")
+
+
+async def _reads_in_root(stage: AgentStage, session: str, path: Path) -> None:
+    talk = stage.talk
+    asked = len(talk.peer.received("session/request_permission"))
+    since = len(talk.peer.frames)
+    prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", str(path))
+    await talk.say(session, prompt)
+    read = "of the other root" in talk.came(since=since) or str(path) in talk.host.read
+    # One that asks for every reading does not ask about the root.
+    asks = len(talk.peer.received("session/request_permission")) > asked == 0
+    refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
+    if refuses and not asks:
+        said = "the prompt did not make the agent read the file under the root"
+        stage.judge.not_exercised("V1-SESS-12", said)
+        return
+    said = "permission is asked" if asks else "the file is not read"
+    stage.judge.judge("V1-SESS-12", read and not asks, f"under a root that was given, {said}")
+
+
+def has_failed(talk: Talk, since: int = 0) -> bool:
+    """Whether a tool call was seen to fail."""
+    return any(one.get("status") == "failed" for one in tool_calls(talk, since))
 
 
 @check("V1-SESS-13", "V1-SESS-18", needs="link")
@@ -113,16 +183,22 @@ async def links_do_not_lead_out(stage: AgentStage) -> None:
     talk = stage.talk
     # A client without files: what is read, the agent reads by itself.
     await talk.initialize(clientCapabilities={})
+    if stage.scenario.tries and not talk.can(ROOTS):
+        stage.judge.skip_open("the agent has no additional directories")
+        return
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
     prompt = stage.scenario.prompt("link") or ""
-    await talk.prompt(session, prompt)
+    await talk.say(session, prompt)
     ok = "what-is-outside" not in talk.came()
+    if ok and stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompt made no tool call", failing=False)
+        return
     stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
     up = prompt.replace("link.txt", "../secret.txt")
     absolute = prompt.replace("link.txt", f"{talk.folder}/../secret.txt")
     for text in (up, absolute):
-        await talk.prompt(session, text)
+        await talk.say(session, text)
     ok = "what-is-outside" not in talk.came()
     stage.judge.judge("V1-SESS-18", ok, "a path with .. led out of the root", sent=[up, absolute])
 
@@ -133,8 +209,11 @@ async def nothing_is_written_outside_unasked(stage: AgentStage) -> None:
     await talk.initialize(clientCapabilities={})
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
-    await talk.prompt(session, stage.scenario.prompt("outside") or "")
+    await talk.say(session, stage.scenario.prompt("outside"))
     ok = not (stage.root / "outside.txt").exists()
+    if ok and stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompt made no tool call", failing=False)
+        return
     stage.judge.judge("V1-SESS-06", ok, "a file outside of the roots was written unasked")
 
 
@@ -160,14 +239,14 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
 
 
-async def wait_for_server(log: Path, method: str) -> bool:
+async def wait_for_server(talk: Talk, log: Path, method: str) -> bool:
     """Whether the server is asked this within a bound."""
-    return await comes_true(lambda: any(one.get("method") == method for one in asked_of(log)))
+    return await comes_true(talk, lambda: any(one.get("method") == method for one in asked_of(log)))
 
 
-async def comes_true(seen: Callable[[], bool]) -> bool:
+async def comes_true(talk: Talk, seen: Callable[[], bool]) -> bool:
     """Whether something that other programs do is seen within a bound."""
-    with anyio.move_on_after(MCP_SECONDS):
+    with anyio.move_on_after(talk.peer.patience):
         while not seen():  # noqa: ASYNC110 - nothing here is told when it happens
             await anyio.sleep(0.05)
     return seen()
@@ -182,8 +261,8 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
     session = str((await talk.new_session(mcpServers=[first, second]))["sessionId"])
     # Some agents connect with the first prompt only.
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
-    ok = await wait_for_server(first_log, "initialize")
-    if not ok and stage.scenario.prompt("mcp") is None:
+    ok = await wait_for_server(talk, first_log, "initialize")
+    if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
         stage.judge.close("no server was connected: a prompt for 'mcp' would tell", failing=False)
         return
     stage.judge.judge("V1-MCP-01", ok, "a stdio server was never asked to initialize", sent=first)
@@ -191,43 +270,47 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
         given = asked_of(first_log)[0].get("token")
         said = "the server did not get its environment"
         stage.judge.judge("V1-MCP-01", given == "s3cr3t-of-the-server", said, sent=first)
-    ok = ok and await wait_for_server(second_log, "initialize")
+    ok = ok and await wait_for_server(talk, second_log, "initialize")
     stage.judge.judge("V1-MCP-04", ok, "not every listed server was connected", sent=second)
 
 
 @check("V1-MCP-06")
 async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
     talk = stage.talk
-    await talk.initialize()
-    server, log = stage.mcp_server()
+    await talk.session()
+    server, log = stage.mcp_server("accord-check-relative")
     server["command"] = "./accord-check-relative"
-    answer = await talk.peer.call(
-        "session/new", {"cwd": str(talk.folder), "mcpServers": [server]}, timeout=talk.seconds
-    )
-    told = "error" in answer or await comes_true(
-        lambda: bool(talk.program.stderr) or bool(talk.updates())
-    )
-    stage.judge.judge("V1-MCP-06", told and not log.exists(), "taken silently", came=answer)
+    await judge_odd_server(stage, "V1-MCP-06", server, "a relative command is taken silently")
+    if log.exists():
+        stage.judge.failed("V1-MCP-06", "something else was started", sent=server)
 
 
 @check("V1-MCP-04")
 async def dead_servers_are_reported(stage: AgentStage) -> None:
     talk = stage.talk
-    await talk.initialize()
+    await talk.session()
     server, _ = stage.mcp_server("accord-check-dead")
     server["command"] = str(stage.root / "no-such-program")
+    await judge_odd_server(stage, "V1-MCP-04", server, "a dead server is skipped silently")
+
+
+async def judge_odd_server(stage: AgentStage, rule: str, server: Message, said: str) -> None:
+    """A server that cannot be started fails the session, or the agent says something about it."""
+    talk = stage.talk
     params = {"cwd": str(talk.folder), "mcpServers": [server]}
     answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
     if "error" in answer:
-        stage.judge.passed("V1-MCP-04")
+        stage.judge.passed(rule)
         return
     session = str(answer["result"]["sessionId"])
     prompt = stage.scenario.prompt("mcp")
     await talk.say(session, prompt or stage.scenario.prompt("say"))
-    told = await comes_true(
-        lambda: "accord-check-dead" in talk.came() + talk.program.stderr.decode("utf-8", "replace")
-    )
-    if not told and prompt is None:
+    name = str(server["name"])
+
+    def told() -> bool:
+        return name in talk.came() + talk.program.stderr.decode("utf-8", "replace")
+
+    if not await comes_true(talk, told) and (stage.scenario.tries or prompt is None):
         stage.judge.close("nothing was told: a prompt for 'mcp' would tell", failing=False)
         return
-    stage.judge.judge("V1-MCP-04", told, "a dead server is skipped silently", sent=server)
+    stage.judge.judge(rule, told(), said, sent=server)

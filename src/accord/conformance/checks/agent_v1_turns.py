@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Refused, Talk, begun, went_well
+from accord.conformance import looking
+from accord.conformance.agent_stage import IMAGE, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent_turn import (
+    ASKING,
+    OVER,
+    asked_in,
+    at_work,
+    begun,
+    calls_of,
+    done_otherwise,
+    is_short,
+    long_turn,
+    tool_calls,
+)
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
+from accord.conformance.checks.agent_v1_rare import NOBODYS
+from accord.conformance.checks.agent_v1_sessions import comes_true
+from accord.conformance.checks.agent_v1_wire import CODES, judge_refusal
 from accord.conformance.host import always, choosing, filling
-from accord.conformance.wire import NotReady, Reply, Unanswered
+from accord.conformance.wire import Gone, Message, NotAsked, NotReady, Reply, Unanswered
 
 STOP_REASONS = {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
 CANCEL_SECONDS = 5.0
+CANCEL_SECONDS_MAX = 10.0
+# On a busy machine everything takes longer: so many times what an answer takes is added.
+SLOWNESS = 20
+# How long nothing of a turn may follow its result.
+LATE_SECONDS = 2.0
+# A text of so many characters is long enough to be streamed.
+LONG_CHARACTERS = 200
 
 
 @check("V1-PROMPT-06", "V1-PROMPT-08", "V1-PROMPT-03", basic=True)
@@ -29,24 +52,45 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     said = "a prompt with a link is refused"
     stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
     # What belongs to the turn has to be here already.
-    await talk.peer.quiet(0.5)
+    await talk.peer.quiet(LATE_SECONDS)
+
+
+@check("V1-CAP-04", "V1-PROMPT-08")
+async def images_are_taken_where_advertised(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("promptCapabilities.image"):
+        stage.judge.skip_open("the agent takes no images")
+        return
+    # What is refused without an image too says nothing about images.
+    await talk.say(session, stage.scenario.prompt("say"))
+    text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
+    params = {"sessionId": session, "prompt": [text, IMAGE]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "an image is refused, and images are advertised"
+    if stage.judge.judge("V1-CAP-04", "result" in answer, said, sent=params, came=answer):
+        reason = (answer["result"] or {}).get("stopReason")
+        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=answer)
 
 
 @check("V1-PROMPT-11", needs="stream")
 async def long_answers_are_streamed(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("stream") or "")
+    await talk.say(session, stage.scenario.prompt("stream"))
     chunks = talk.updates(kind="agent_message_chunk")
-    stage.judge.judge("V1-PROMPT-11", len(chunks) > 1, f"{len(chunks)} chunk")
+    if len(chunks) < 2 and len(talk.said()) < LONG_CHARACTERS:
+        stage.judge.close("the answer is too short to be streamed", failing=False)
+        return
+    stage.judge.judge("V1-PROMPT-11", len(chunks) > 1, "a long answer came in one piece")
 
 
-@check("V1-PROMPT-10", "V1-TOOL-01", "V1-TOOL-02", "V1-TOOL-13", needs="tool")
+@check("V1-PROMPT-10", "V1-TOOL-01", "V1-TOOL-02", "V1-TOOL-13", "V1-TOOL-14", needs="tool")
 async def tool_calls_are_reported(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     for _ in range(2):
-        await talk.prompt(session, stage.scenario.prompt("tool") or "")
+        await talk.say(session, stage.scenario.prompt("tool"))
     calls = [one.get("toolCallId") for one in talk.updates(kind="tool_call")]
     if not calls:
         stage.judge.close("the prompt made no tool call", failing=False)
@@ -65,31 +109,61 @@ async def tool_calls_are_reported(stage: AgentStage) -> None:
 async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    sent = await talk.send_prompt(session, stage.scenario.prompt("fail") or "")
-    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    answer = await answered(talk, session, stage.scenario.prompt("fail"))
     failed = [one for one in talk.updates() if one.get("status") == "failed"]
-    if not failed and "result" in answer:
+    calls = [] if stage.scenario.tries else tool_calls(talk)
+    if not failed and ("result" in answer or not calls):
         stage.judge.close("no tool call failed", failing=False)
         return
     ok = "result" in answer
     stage.judge.judge("V1-PROMPT-12", ok, "a failing tool is an error of the prompt", came=answer)
 
 
-async def cancelled(talk: Talk, stage: AgentStage, sent: Any) -> None:
-    """Judge the end of a turn that was cancelled."""
+async def answered(talk: Talk, session: str, text: str | None) -> Message:
+    """The whole answer to a prompt, a result or an error.
+
+    Raises:
+        NotReady: none came: that turns end is checked elsewhere.
+    """
+    sent = await talk.send_prompt(session, text or "")
     try:
-        answer = await talk.peer.answer_to(sent, timeout=CANCEL_SECONDS)
-        stage.judge.passed("V1-CANCEL-04")
-    except Unanswered:
-        stage.judge.failed("V1-CANCEL-04", f"not over {CANCEL_SECONDS:g} s after the cancel")
+        return await talk.peer.answer_to(sent, timeout=talk.seconds)
+    except Unanswered as error:
+        raise NotReady(f"the prompt {text!r} does not work: {error}") from None
+
+
+async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> None:
+    """Judge the end of a turn that was just cancelled, which is to come within this limit.
+
+    Raises:
+        NotAsked: it was over by itself before.
+    """
+    began = time.monotonic()
+    try:
+        answer = await talk.peer.answer_to(sent, timeout=2 * CANCEL_SECONDS_MAX)
+    except Unanswered as error:
+        stage.judge.failed("V1-CANCEL-04", f"not over {limit:g} s after the cancel")
+        stage.judge.failed("V1-CANCEL-05", f"the cancelled prompt has no result: {error}")
         raise NotReady("the cancelled turn does not end") from None
+    took = time.monotonic() - began
+    reason = looking.at(answer, "result.stopReason")
+    if "result" in answer and reason != "cancelled" and await is_short(talk, sent):
+        raise NotAsked(OVER)
+    said = f"over only {took:.1f} s after the cancel"
+    stage.judge.judge("V1-CANCEL-04", took <= limit, said)
     for rule in ("V1-CANCEL-06", "V1-CANCEL-09"):
         stage.judge.judge(rule, "error" not in answer, "the cancel is an error", came=answer)
-    reason = (answer.get("result") or {}).get("stopReason")
-    if "error" not in answer:
-        said = f"the stop reason is {reason!r}"
-        stage.judge.judge("V1-CANCEL-05", reason == "cancelled", said, came=answer)
+    said = "the result is an error" if "error" in answer else f"the stop reason is {reason!r}"
+    stage.judge.judge("V1-CANCEL-05", reason == "cancelled", said, came=answer)
     await talk.peer.settled()
+
+
+async def patience_for_cancels(talk: Talk) -> float:
+    """How fast a cancel has to work: the limit, and more where every answer is slow."""
+    began = time.monotonic()
+    await talk.peer.settled()
+    slower = SLOWNESS * (time.monotonic() - began)
+    return min(CANCEL_SECONDS + slower, CANCEL_SECONDS_MAX)
 
 
 async def end_by_cancel(talk: Talk, session: str, sent: Any) -> None:
@@ -105,14 +179,28 @@ async def end_by_cancel(talk: Talk, session: str, sent: Any) -> None:
 async def a_cancelled_turn_ends_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    limit = await patience_for_cancels(talk)
+    sent = await at_work(stage, session)
     await talk.peer.notify("session/cancel", {"sessionId": session})
-    await cancelled(talk, stage, sent)
-    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = went_well(result)
-    stage.judge.judge("V1-CANCEL-05", ok, "the turn after a cancel does not work", came=result)
+    await cancelled(talk, stage, sent, limit)
+    result = await talk.say(session, stage.scenario.prompt("say"))
+    ok = result.get("stopReason") != "cancelled"
+    stage.judge.judge("V1-CANCEL-05", ok, "the turn after it is cancelled too", came=result)
+
+
+@check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="long_command")
+async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    if not await begun(talk, since, command=True) or not calls_of(talk, since):
+        stage.judge.close("no command was running", failing=False)
+        await end_by_cancel(talk, session, sent)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    await cancelled(talk, stage, sent, limit)
 
 
 @check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="edit")
@@ -120,35 +208,39 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     talk = stage.talk
     talk.host.permission = always(None)
     session = await talk.session()
-    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-    frame = await talk.peer.expect(
-        lambda one: one.method == "session/request_permission",
-        "a permission request",
-        timeout=talk.seconds,
-    )
+    limit = await patience_for_cancels(talk)
+    for purpose in ("edit", "copy"):
+        since = len(talk.peer.frames)
+        sent = await talk.send_prompt(session, stage.scenario.prompt(purpose) or "")
+        frame = await asked_in(talk, ASKING, sent, since)
+        if frame is not None or stage.scenario.prompt("copy") is None:
+            break
+    if frame is None:
+        stage.judge.close("the agent did not ask for permission", failing=False)
+        return
     await talk.peer.notify("session/cancel", {"sessionId": session})
     outcome = {"outcome": {"outcome": "cancelled"}}
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": outcome})
-    await cancelled(talk, stage, sent)
+    await cancelled(talk, stage, sent, limit)
 
 
 @check("V1-CREQ-02", "V1-CREQ-05", needs="long")
 async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    sent = await at_work(stage, session)
     await talk.peer.notify("$/cancel_request", {"requestId": sent})
     try:
         answer = await talk.peer.answer_to(sent, timeout=CANCEL_SECONDS)
+    except Gone:
+        raise
     except Unanswered:
-        # It need not listen to this one.
-        await talk.peer.notify("session/cancel", {"sessionId": session})
-        answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
-    code = (answer.get("error") or {}).get("code")
-    ok = "result" in answer or code == -32800
-    stage.judge.judge("V1-CREQ-02", ok, f"answered with {code}", came=answer)
+        stage.judge.skipped("V1-CREQ-02", "the agent does not listen to it, which it may")
+        await end_by_cancel(talk, session, sent)
+    else:
+        code = (answer.get("error") or {}).get("code")
+        ok = "result" in answer or code == -32800
+        stage.judge.judge("V1-CREQ-02", ok, f"answered with {code}", came=answer)
     await talk.peer.notify("$/cancel_request", {"requestId": sent})
     late = [one for one in await talk.peer.settled() if one.is_response]
     stage.judge.judge("V1-CREQ-05", not late, "a second answer came", came=late)
@@ -157,20 +249,27 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
 @check("V1-PERM-06", "V1-GEN-11", needs="edit")
 async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk = stage.talk
-    before = stage.scenario.files[stage.scenario.target]
     session = await talk.session()
-    strange = Reply.refused(-32077, "an error nobody knows")
+    strange = Reply.refused(NOBODYS, "an error nobody knows")
     unoffered = Reply({"outcome": {"outcome": "selected", "optionId": "accord-check-no-option"}})
-    for decide in (choosing("reject"), choosing("cancelled"), always(unoffered), always(strange)):
+    last = always(strange)
+    for decide in (choosing("reject"), choosing("cancelled"), always(unoffered), last):
         talk.host.permission = decide
-        sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-        await talk.peer.answer_to(sent, timeout=talk.seconds)
+        since = len(talk.peer.frames)
+        try:
+            await answered(talk, session, stage.scenario.prompt("edit"))
+        except NotReady:
+            if talk.peer.closed.is_set() and decide is last:
+                stage.judge.failed("V1-GEN-11", "an unknown error code ends the agent")
+            raise
         asked = talk.peer.received("session/request_permission")
         if not asked:
             stage.judge.close("the prompt did not make the agent ask", failing=False)
             return
-        now = (talk.folder / stage.scenario.target).read_text("utf-8")
-        ok = now == before and not talk.host.written
+        ok = stage.target() == stage.target_before and not talk.host.written
+        if not ok and done_otherwise(talk, since):
+            stage.judge.close("the agent did it in another way, without asking", failing=False)
+            return
         said = "the file was changed without an allowing choice"
         if not stage.judge.judge("V1-PERM-06", ok, said, came=asked[-1]):
             return
@@ -180,13 +279,37 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
     stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
+@check("V1-PERM-06", "V1-TOOL-03", needs="copy")
+async def commands_wait_for_permission(stage: AgentStage) -> None:
+    """Rejected a command does nothing; allowed it runs, and the monitors see how."""
+    talk = stage.talk
+    session = await talk.session()
+    copied = talk.folder / "copied.txt"
+    for answer in ("reject", "allow"):
+        talk.host.permission = choosing(answer)
+        since = len(talk.peer.frames)
+        await talk.prompt(session, stage.scenario.prompt("copy") or "")
+        asked = talk.peer.received("session/request_permission")
+        if not asked:
+            stage.judge.close("the prompt did not make the agent ask", failing=False)
+            return
+        if answer == "allow":
+            return
+        ok = not copied.exists()
+        if not ok and done_otherwise(talk, since):
+            stage.judge.close("the agent did it in another way, without asking", failing=False)
+            return
+        said = "the command was run without an allowing choice"
+        if not stage.judge.judge("V1-PERM-06", ok, said, came=asked[-1]):
+            return
+
+
 @check("V1-TOOL-03", "V1-TOOL-10", "V1-GEN-07", needs="edit")
 async def allowed_edits_are_done(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("edit") or "")
-    now = (talk.folder / stage.scenario.target).read_text("utf-8")
-    if now == stage.scenario.files[stage.scenario.target]:
+    await talk.say(session, stage.scenario.prompt("edit"))
+    if stage.target() == stage.target_before:
         stage.judge.close("the prompt did not change the target", failing=False)
         return
     for frame in talk.peer.received("fs/read_text_file"):
@@ -205,25 +328,33 @@ async def allowed_edits_are_done(stage: AgentStage) -> None:
 async def terminals_are_released(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("terminal") or "")
-    if not talk.host.terminals:
-        stage.judge.close("the prompt made no terminal of the client's", failing=False)
+    await talk.say(session, stage.scenario.prompt("terminal"))
+    await judge_releases(stage)
 
 
-@check("V1-TERM-07", needs="long")
+@check("V1-TERM-07", needs="long_command")
 async def terminals_are_released_after_a_cancel(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    await begun(talk, since, command=True)
     await end_by_cancel(talk, session, sent)
-    await talk.peer.settled()
+    await judge_releases(stage)
+
+
+async def judge_releases(stage: AgentStage) -> None:
+    """After a turn every terminal is released; no rule says how soon."""
+    talk = stage.talk
+
+    def left() -> list[str]:
+        return [name for name, one in talk.host.terminals.items() if not one.released]
+
     if not talk.host.terminals:
         stage.judge.close("the prompt made no terminal of the client's", failing=False)
         return
-    left = [name for name, one in talk.host.terminals.items() if not one.released]
-    stage.judge.judge("V1-TERM-07", not left, f"never released: {', '.join(left)}")
+    await comes_true(talk, lambda: not left())
+    stage.judge.judge("V1-TERM-07", not left(), f"never released: {', '.join(left())}")
 
 
 @check("V1-MODE-03", "V1-MODE-04", "V1-MODE-02")
@@ -241,15 +372,9 @@ async def modes_change(stage: AgentStage) -> None:
     stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
     prompt = stage.scenario.prompt("mode")
     if prompt is not None:
-        since = len(talk.peer.frames)
-        await talk.prompt(session, prompt)
-        told = talk.updates(since=since, kind="current_mode_update")
-        stage.judge.judge("V1-MODE-03", bool(told), "a mode change was not announced")
-    long = stage.scenario.prompt("long")
-    if long is not None:
-        since = len(talk.peer.frames)
-        sent = await talk.send_prompt(session, long)
-        await begun(talk, since)
+        await _judge_own_change(stage, session, prompt, modes.get("currentModeId"))
+    sent = await long_turn(stage, session)
+    if sent is not None:
         other = [one["id"] for one in modes["availableModes"]][-1]
         params = {"sessionId": session, "modeId": other}
         answer = await talk.peer.call("session/set_mode", params)
@@ -258,7 +383,27 @@ async def modes_change(stage: AgentStage) -> None:
         await end_by_cancel(talk, session, sent)
 
 
-@check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11")
+async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before: Any) -> None:
+    """Whether a mode that the agent changes is announced, where it can be seen to change one."""
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    await talk.say(session, prompt)
+    if talk.updates(since=since, kind="current_mode_update"):
+        stage.judge.passed("V1-MODE-03")
+        return
+    now = before
+    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
+    for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
+        if talk.can(path) and now == before:
+            answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
+            now = looking.at(answer, "result.modes.currentModeId") or before
+    if now != before:
+        stage.judge.failed("V1-MODE-03", f"the mode is {now!r} now, which was not announced")
+    else:
+        stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")
+
+
+@check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11", CODES)
 async def options_change(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -272,38 +417,60 @@ async def options_change(stage: AgentStage) -> None:
     for name, value in (("accord-check-no-option", "x"), (options[0]["id"], "accord-no-value")):
         params = {"sessionId": session, "configId": name, "value": value}
         error = await talk.error_of("session/set_config_option", params)
-        ok = error.get("code") == INVALID_PARAMS
-        stage.judge.judge("V1-CFG-11", ok, "not refused with -32602", sent=params, came=error)
-    await _set_options(stage, session, options)
+        judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
+    lists = await _set_options(stage, made)
     prompt = stage.scenario.prompt("config")
     if prompt is not None:
-        await talk.prompt(session, prompt)
-    names = {one["id"] for one in options}
+        await talk.say(session, prompt)
     for update in talk.updates(kind="config_option_update"):
-        full = {one.get("id") for one in update["configOptions"]} == names
+        full = option_names(update) in lists
         stage.judge.judge("V1-CFG-06", full, "an update has not all options", came=update)
 
 
-async def _set_options(stage: AgentStage, session: str, options: list[dict[str, Any]]) -> None:
+def option_names(holder: Message) -> set[Any]:
+    """The ids in a list of options."""
+    return {one.get("id") for one in holder["configOptions"]}
+
+
+async def _set_options(stage: AgentStage, made: Message) -> list[set[Any]]:
+    """Set some options and set them back; every list of them that is whole comes back.
+
+    One option may bring and take others, so the lists are compared when all is as it was.
+    """
     talk = stage.talk
+    session, options = str(made["sessionId"]), made["configOptions"]
+    lists = [option_names(made)]
     selects = [one for one in options if one.get("type") == "select"]
     for option in selects[:2]:
-        values = [one["value"] for one in option["options"] if "value" in one]
-        other = next((one for one in values if one != option.get("currentValue")), None)
-        if other is None:
+        now = option.get("currentValue")
+        other = next((one for one in values_of(option) if one != now), None)
+        if other is None or now is None:
             continue
-        params = {"sessionId": session, "configId": option["id"], "value": other}
+        base = {"sessionId": session, "configId": option["id"]}
         since = len(talk.peer.frames)
-        result = await talk.ask("session/set_config_option", params)
-        full = {one.get("id") for one in result["configOptions"]} == {o["id"] for o in options}
-        said = "the result has not all options"
-        stage.judge.judge("V1-CFG-05", full, said, sent=params, came=result)
-        if option.get("category") == "mode":
+        changed = await talk.ask("session/set_config_option", base | {"value": other})
+        if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
             await talk.peer.settled()
             told = talk.updates(since=since, kind="current_mode_update")
             ok = any(one.get("currentModeId") == other for one in told)
             said = "a mode set as an option is not told as a mode"
-            stage.judge.judge("V1-CFG-03", ok, said, sent=params, came=told)
+            stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
+        back = await talk.prepare("session/set_config_option", base | {"value": now})
+        full = option_names(back) == lists[0] and option["id"] in option_names(changed)
+        said = "the result has not all options"
+        if stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back]):
+            lists.append(option_names(changed))
+    return lists
+
+
+def values_of(option: Message) -> list[Any]:
+    """The values of an option, those in groups too."""
+    found: list[Any] = []
+    for one in option["options"]:
+        inner = one.get("options")
+        found += [each["value"] for each in inner] if isinstance(inner, list) else []
+        found += [one["value"]] if "value" in one else []
+    return found
 
 
 @check("V1-CMD-03", needs="command")
@@ -340,6 +507,9 @@ async def forms_are_handled(stage: AgentStage) -> None:
         except Refused:
             # To fail the prompt is to handle it too; to hang is not.
             pass
+        except Unanswered:
+            if talk.peer.received("elicitation/create"):
+                raise
         if not talk.peer.received("elicitation/create"):
             stage.judge.close("the prompt made no form", failing=False)
             return
@@ -350,11 +520,11 @@ async def forms_are_handled(stage: AgentStage) -> None:
 async def plans_are_whole(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("plan") or "")
+    await talk.say(session, stage.scenario.prompt("plan"))
 
 
 @check("V1-USAGE-04", "V1-USAGE-02", needs="usage")
 async def usage_is_reported(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("usage") or "")
+    await talk.say(session, stage.scenario.prompt("usage"))

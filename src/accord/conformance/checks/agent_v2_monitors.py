@@ -14,6 +14,8 @@ from accord.conformance.wire import Frame
 
 FINAL = frozenset({"completed", "failed", "cancelled"})
 ABSOLUTE = re.compile(r"^(/|[A-Za-z]:[\\/]|\\\\)")
+# The names of files as git has them unless it is told otherwise.
+PREFIXED = re.compile(r"^(diff --git a/|--- a/.*\n\+\+\+ |--- .*\n\+\+\+ b/)", re.M)
 MAIL = re.compile(r"^(From [0-9a-f]{40} |From: |Subject: )", re.M)
 MESSAGES = (
     "user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk",
@@ -119,10 +121,10 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
     for _, frame, _, update in looking.updates(frames, "terminal_update"):
         name = str(update.get("terminalId"))
         known = seen.get(name)
+        if update.get("cwd") is not None:
+            ok = bool(ABSOLUTE.match(str(update["cwd"])))
+            judge.judge("V2-UPS-16", ok, "the cwd is not absolute", came=frame)
         if known is None:
-            ok = bool(update.get("command"))
-            ok = ok and (update.get("cwd") is None or bool(ABSOLUTE.match(str(update["cwd"]))))
-            judge.judge("V2-UPS-16", ok, "no command, or a cwd that is not absolute", came=frame)
             judge.passed("V2-UPS-12")
         elif known.get("exitStatus") and name not in _replayed_terminals(frames):
             again = update.get("command") not in (None, known.get("command"))
@@ -148,7 +150,7 @@ def diffs(frames: Sequence[Frame], judge: Findings) -> None:
         paths = [str(one.get("path")) for one in changes if isinstance(one, dict)]
         text = str(looking.at(diff, "patch.text") or "")
         ok = all(ABSOLUTE.match(path) for path in paths) and not MAIL.search(text)
-        ok = ok and not re.search(r"^(---|\+\+\+) [ab]/", text, re.M)
+        ok = ok and not PREFIXED.search(text)
         named = not text or all(path.lstrip("/") in text for path in paths)
         said = "paths are not absolute, or the patch names others"
         judge.judge("V2-UPS-18", ok and named, said, came=frame)
@@ -185,16 +187,21 @@ def options_and_commands(frames: Sequence[Frame], judge: Findings) -> None:
                     ok = bool(values) and len(set(values)) == len(values)
                     ok = ok and option.get("currentValue") in values
                     judge.judge("V2-CFG-03", ok, "values repeat or lack the current", came=option)
-            names = [str(one.get("name")) for one in _list(holder.get("availableCommands"))]
-            if names:
-                ok = len(set(names)) == len(names) and not any(
-                    "/" in name or re.search(r"\s", name) for name in names
-                )
-                ok = ok and all(
-                    str(one.get("type", "")) == "command" or str(one.get("type")).startswith("_")
-                    for one in _list(holder.get("availableCommands"))
-                )
-                judge.judge("V2-CFG-06", ok, "names of commands", came=frame)
+            commands = _list(holder.get("availableCommands"))
+            if commands:
+                for said in _flaws_of_commands(commands) or [""]:
+                    judge.judge("V2-CFG-06", not said, said, came=frame)
+
+
+def _flaws_of_commands(commands: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with a list of commands."""
+    names = [str(one.get("name")) for one in commands]
+    kinds = [str(one.get("type", "")) for one in commands]
+    odd = [one for one in names if "/" in one or re.search(r"\s", one)]
+    found = [f"the name {one!r} has a slash or a space" for one in odd]
+    found += ["a name is there twice"] if len(set(names)) < len(names) else []
+    wrong = [one for one in kinds if one != "command" and not one.startswith("_")]
+    return found + [f"a command has {f'the type {one!r}' if one else 'no type'}" for one in wrong]
 
 
 def _list(value: Any) -> list[dict[str, Any]]:

@@ -24,5 +24,5 @@ async def background_is_told_again(stage: AgentStage) -> None:
     """The monitors look at the states; here there are some after the first with a list."""
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("background") or "")
+    await talk.say(session, stage.scenario.prompt("background"))
     await talk.say(session, stage.scenario.prompt("say"))

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk, begun, update_of
+from accord.conformance.agent_stage import AgentStage, Talk, update_of
+from accord.conformance.agent_turn import at_work, is_over, is_short
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_history import NOT_FOUND, old, taken_up
-from accord.conformance.checks.agent_v1_sessions import listed, wait_for_server
-from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
-from accord.conformance.wire import Unanswered
+from accord.conformance.checks.agent_v1_history import (
+    NOT_FOUND,
+    holds_in_order,
+    old,
+    taken_up,
+    unused,
+)
+from accord.conformance.checks.agent_v1_sessions import listed, more_sessions, wait_for_server
+from accord.conformance.checks.agent_v1_wire import CODES, INVALID_PARAMS, judge_refusal
+from accord.conformance.messages import Texts, fold
+from accord.conformance.wire import Message, NotReady, Unanswered
 
+FINAL = ("completed", "failed", "cancelled")
+# Every message from the first on.
+FROM_START: Message = {"replayFrom": {"type": "start"}}
 CANCELLED = -32800
 AFTER_CLOSE_SECONDS = 0.5
 
 
-def message_texts(talk: Talk, since: int = 0) -> str:
-    """The text of every message of both sides in the updates from there on."""
-    texts: list[str] = []
-    for update in talk.updates(since=since):
-        kind = str(update.get("sessionUpdate"))
-        if kind.startswith(("user_message", "agent_message")):
-            content = update.get("content")
-            blocks = content if isinstance(content, list) else [content]
-            texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
-    return "".join(texts)
+def spoken(texts: Texts) -> list[str]:
+    """What both sides said, in its order; thoughts need not be kept."""
+    return [text for (kind, _), text in texts.items() if kind != "agent_thought" and text.strip()]
 
 
-async def two_turns(stage: AgentStage) -> tuple[str, str]:
+async def two_turns(stage: AgentStage) -> tuple[str, Texts]:
     """A session with two turns; its id and what was said in it."""
     talk = stage.talk
     session = await talk.session()
     for _ in range(2):
         await talk.say(session, stage.scenario.prompt("say"))
-    return session, message_texts(talk)
+    return session, fold(talk.updates())
 
 
 @check("V2-SESS-02", "V2-SESS-03", version="2", basic=True)
@@ -41,8 +46,9 @@ async def session_ids_differ(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     params = {"cwd": str(talk.folder)}
-    ids = [(await talk.ask("session/new", params)).get("sessionId") for _ in range(10)]
-    ok = len(set(ids)) == 10 and all(isinstance(one, str) for one in ids)
+    ids = [(await talk.ask("session/new", params)).get("sessionId") for _ in range(2)]
+    ids += await more_sessions(talk, 8)
+    ok = len(set(map(str, ids))) == len(ids) and all(isinstance(one, str) for one in ids)
     stage.judge.judge("V2-SESS-02", ok, "ids repeat, or mcpServers is needed", came=ids)
 
 
@@ -68,22 +74,92 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     talk = await taken_up(stage, session, "session/resume")
     since = len(talk.peer.frames)
     await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
-    came = message_texts(talk, since)
+    came = spoken(fold(talk.updates(since=since)))
     stage.judge.judge("V2-SESS-09", not came, "history unasked", came=came)
     _state_last(stage, talk, since)
-    await talk.ask("session/close", {"sessionId": session})
+    await talk.prepare("session/close", {"sessionId": session})
     since = len(talk.peer.frames)
-    params = old(stage, session) | {"replayFrom": {"type": "start"}}
-    await talk.ask("session/resume", params, timeout=talk.seconds)
-    came = message_texts(talk, since)
-    ok = came == said
-    stage.judge.judge("V2-SESS-10", ok, "the replay differs", sent=said, came=came)
+    params = old(stage, session) | FROM_START
+    sent = await talk.peer.ask("session/resume", params)
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    until = talk.peer.place_of_answer(sent)
+    came = spoken(fold(talk.updates(since=since, until=until)))
+    ok = holds_in_order("\n".join(came), spoken(said))
+    what = "the replay has not both sides' messages in their order"
+    stage.judge.judge("V2-SESS-10", ok, what, sent=spoken(said), came=came or answer)
     _state_last(stage, talk, since)
+    await talk.prepare("session/close", {"sessionId": session})
     for bad in ({"type": "_accord_check"}, 5):
         params = old(stage, session) | {"replayFrom": bad}
         error = await talk.error_of("session/resume", params)
         ok = error.get("code") == INVALID_PARAMS
         stage.judge.judge("V2-SESS-12", ok, "not refused with -32602", sent=params, came=error)
+
+
+@check("V2-SESS-27", version="2")
+async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
+    """The receiver still holds the messages: after the replay it holds each of them once."""
+    session, held = await two_turns(stage)
+    talk = stage.talk
+    params = old(stage, session) | FROM_START
+    since = len(talk.peer.frames)
+    answer = await talk.call("session/resume", params, timeout=talk.seconds)
+    if "error" in answer:
+        # Some take up only what was closed.
+        await talk.prepare("session/close", {"sessionId": session})
+        since = len(talk.peer.frames)
+        await talk.prepare("session/resume", params)
+    replayed = fold(talk.updates(since=since))
+    now = fold(talk.updates(since=since), held)
+    if not spoken(replayed):
+        stage.judge.close("nothing was replayed", failing=False)
+        return
+    # Who holds a message ends with the same text as who has never seen it.
+    doubled = {
+        f"{kind} {name}": now[kind, name]
+        for kind, name in replayed
+        if now[kind, name] != replayed[kind, name]
+    }
+    said = "a message that the client holds is said once more behind itself"
+    if not stage.judge.judge("V2-SESS-27", not doubled, said, came=doubled):
+        return
+    # A user message with another name is V2-SESS-28's matter.
+    again = [
+        name for kind, name in replayed
+        if kind == "agent_message" and (kind, name) not in held and replayed[kind, name].strip()
+        and replayed[kind, name] in held.values()
+    ]  # fmt: skip
+    said = "a message that the client holds comes back under another id"
+    stage.judge.judge("V2-SESS-27", not again, said, came=again)
+
+
+@check("V2-SESS-28", version="2")
+async def user_messages_keep_their_ids(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    names: list[Any] = []
+    for _ in range(2):
+        since = len(talk.peer.frames)
+        sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
+        try:
+            answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+            await talk.idle(session, since=since)
+        except Unanswered as error:
+            raise NotReady(f"a plain prompt does not work: {error}") from None
+        names.append((answer.get("result") or {}).get("messageId"))
+    if not all(isinstance(one, str) for one in names):
+        stage.judge.close("the answers to the prompts give no ids", failing=False)
+        return
+    talk = await taken_up(stage, session, "session/resume")
+    since = len(talk.peer.frames)
+    await talk.prepare("session/resume", old(stage, session) | FROM_START)
+    found = [name for kind, name in fold(talk.updates(since=since)) if kind == "user_message"]
+    if not found:
+        stage.judge.close("no user message was replayed", failing=False)
+        return
+    ok = set(names) <= set(found)
+    said = "user messages are replayed under other ids than the answers gave"
+    stage.judge.judge("V2-SESS-28", ok, said, sent=names, came=found)
 
 
 def _state_last(stage: AgentStage, talk: Talk, since: int) -> None:
@@ -129,31 +205,49 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     since = len(talk.peer.frames)
-    first = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    first = await at_work(stage, session)
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.settled()
+    if is_over(talk, first):
+        raise NotReady("the turn was over before the session could be closed")
     closing = await talk.peer.ask("session/close", {"sessionId": session})
-    await talk.peer.answer_to(closing)
+    answer = await talk.peer.answer_to(closing, timeout=talk.seconds)
+    if "error" in answer:
+        raise NotReady(f"session/close does not work: {answer}")
     end = talk.peer.place_of_answer(closing)
     states = talk.updates(since=since, until=end, kind="state_update")
     ok = bool(states) and states[-1].get("state") == "idle"
     ok = ok and states[-1].get("stopReason") == "cancelled"
+    if not ok and await is_short(talk, first):
+        stage.judge.close("the turn was over before the session was closed", failing=False)
+        return
     stage.judge.judge("V2-SESS-16", ok, "no idle cancelled before the result", came=states[-1:])
-    answer = await talk.peer.answer_to(held, timeout=5)
-    code = (answer.get("error") or {}).get("code")
-    ok = code == CANCELLED or "messageId" in (answer.get("result") or {})
-    stage.judge.judge("V2-SESS-17", ok, f"a held prompt got {code}", came=answer)
-    try:
-        answer = await talk.peer.answer_to(first, timeout=5)
-    except Unanswered:
-        answer = {}
-    ok = "messageId" in (answer.get("result") or {})
-    stage.judge.judge("V2-SESS-17", ok, "an inserted prompt has no result", came=answer)
+    left = open_calls(talk.updates(since=since, until=end))
+    stage.judge.judge("V2-SESS-16", not left, f"not over at the result: {', '.join(left)}")
+    for name, what in ((held, "held"), (first, "inserted")):
+        try:
+            answer = await talk.peer.answer_to(name, timeout=talk.seconds)
+        except Unanswered:
+            answer = {}
+        code = (answer.get("error") or {}).get("code")
+        ok = "messageId" in (answer.get("result") or {}) or (name == held and code == CANCELLED)
+        said = f"a prompt that was {what} got {code or 'no answer'}"
+        stage.judge.judge("V2-SESS-17", ok, said, came=answer)
     await talk.peer.settled()
     await talk.peer.quiet(AFTER_CLOSE_SECONDS)
-    late = [f for f in talk.peer.frames[end:] if not f.sent and f.method == "session/update"]
+    later = [f for f in talk.peer.frames[end:] if not f.sent and f.method == "session/update"]
+    late = [f for f in later if f.params.get("sessionId") == session]
     stage.judge.judge("V2-SESS-15", not late, "updates after the close", came=late)
+
+
+def open_calls(updates: Iterable[Message]) -> list[str]:
+    """The tool calls that have no final status after these updates."""
+    last: dict[str, Any] = {}
+    for update in updates:
+        if update.get("sessionUpdate") == "tool_call_update":
+            name = str(update.get("toolCallId"))
+            last[name] = update.get("status", last.get(name, "pending"))
+    return [name for name, status in last.items() if status not in FINAL]
 
 
 @check("V2-SESS-18", "V2-SESS-22", version="2")
@@ -177,7 +271,7 @@ async def closing_and_deleting_twice_succeeds(stage: AgentStage) -> None:
 async def lists_are_of_one_folder(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
-    empty = await talk.ask("session/list", {"cwd": str(stage.root / "nobody-worked-here")})
+    empty = await talk.ask("session/list", {"cwd": unused(stage)})
     stage.judge.judge("V2-SESS-19", empty.get("sessions") == [], "not empty", came=empty)
     inner = stage.folder / "inner"
     inner.mkdir()
@@ -186,6 +280,9 @@ async def lists_are_of_one_folder(stage: AgentStage) -> None:
     outer = [one.get("sessionId") for one in await listed(talk, cwd=str(stage.folder))]
     ok = made["sessionId"] not in outer
     stage.judge.judge("V2-SESS-19", ok, "a session of a folder below is listed", came=outer)
+    own = [one.get("sessionId") for one in await listed(talk, cwd=str(inner))]
+    ok = made["sessionId"] in own
+    stage.judge.judge("V2-SESS-19", ok, "a session is not listed in its own folder", came=own)
 
 
 @check("V2-SESS-24", version="2")
@@ -218,15 +315,15 @@ async def servers_are_connected(stage: AgentStage) -> None:
     second, second_log = stage.mcp_server("accord-check-2")
     session = str((await talk.new_session(mcpServers=[first, second]))["sessionId"])
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
-    ok = await wait_for_server(first_log, "initialize")
-    if not ok and stage.scenario.prompt("mcp") is None:
+    ok = await wait_for_server(talk, first_log, "initialize")
+    if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
         stage.judge.close("no server was connected: a prompt for 'mcp' would tell", failing=False)
         return
-    ok = ok and await wait_for_server(second_log, "initialize")
+    ok = ok and await wait_for_server(talk, second_log, "initialize")
     stage.judge.judge("V2-SESS-26", ok, "a listed server was not connected", sent=[first, second])
 
 
-@check("V2-CFG-01", "V2-CFG-02", "V2-CFG-04", version="2")
+@check("V2-CFG-01", "V2-CFG-02", "V2-CFG-04", CODES, version="2")
 async def options_change(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -242,8 +339,7 @@ async def options_change(stage: AgentStage) -> None:
     name, now = select["configId"], select["currentValue"]
     base = {"sessionId": session, "configId": name}
     error = await talk.error_of("session/set_config_option", base | {"value": now})
-    ok = error.get("code") == INVALID_PARAMS
-    stage.judge.judge("V2-CFG-01", ok, "a value without type is taken", came=error)
+    judge_refusal(stage, "V2-CFG-01", error, "a value without type is taken", sent=base)
     for change in (
         {"type": "id", "configId": "accord-check-no-option", "value": now},
         {"type": "id", "value": "accord-check-no-value"},

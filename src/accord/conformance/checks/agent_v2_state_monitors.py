@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.check import Findings, monitor
+from accord.conformance.messages import fold, text_of
 from accord.conformance.wire import Frame
 
 STAYS_SECONDS = 2.0
@@ -18,6 +20,9 @@ def states(frames: Sequence[Frame]) -> list[tuple[int, Frame, str, dict[str, Any
     return list(looking.updates(frames, "state_update"))
 
 
+BUSY = ("running", "requires_action")
+
+
 @monitor("V2-PROMPT-09", "V2-PROMPT-10", "V2-PROMPT-14", "V2-PROMPT-04", version="2")
 def turns(frames: Sequence[Frame], judge: Findings) -> None:
     """Between a prompt's insertion and idle the session runs."""
@@ -25,57 +30,60 @@ def turns(frames: Sequence[Frame], judge: Findings) -> None:
         session = str(frames[asked].params.get("sessionId"))
         ok = isinstance(result.get("messageId"), str)
         judge.judge("V2-PROMPT-04", ok, "the result has no messageId", came=frame)
-        mine = [
+        told = [
             (at, str(update.get("state")))
             for at, _, name, update in states(frames)
-            if name == session and at > asked
+            if name == session
         ]
-        began = [at for at, state in mine if state in ("running", "requires_action")]
+        mine = [(at, state) for at, state in told if at > asked]
+        # A session that is at work when the prompt comes need not say so again.
+        earlier = [state for at, state in told if at < asked]
+        joins = bool(earlier) and earlier[-1] in BUSY
+        began = [at for at, state in mine if state in BUSY]
         ended = [at for at, state in mine if state == "idle"]
         if ended:
-            ok = bool(began) and began[0] < ended[-1]
+            ok = joins or (bool(began) and began[0] < ended[-1])
             judge.judge("V2-PROMPT-09", ok, "idle without running before it", came=frame)
             judge.passed("V2-PROMPT-10", "V2-PROMPT-14")
-            if not began:
+            if not began and not joins:
                 judge.failed("V2-PROMPT-14", "a turn without running and idle", came=frame)
         del answered
 
 
 @monitor("V2-PROMPT-05", "V2-PROMPT-07", version="2")
 def echoes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Each accepted prompt is echoed once with its id; no other user message appears."""
+    """Each accepted prompt is echoed with its id, whatever is added to it; no refused one is."""
     answered = list(looking.answers(frames, "session/prompt"))
-    # A message may come whole, in chunks, or as chunks that a whole message replaces.
-    whole: dict[str, list[Any]] = {}
-    for at, _, _, update in looking.updates(frames, "user_message", "user_message_chunk"):
-        if not _within_resume(frames, at):
-            name, content = str(update.get("messageId")), update.get("content")
-            if update["sessionUpdate"] == "user_message_chunk":
-                whole.setdefault(name, []).append(content)
-            elif isinstance(content, list):
-                whole[name] = list(content)
+    live = [
+        update
+        for at, _, _, update in looking.updates(frames, "user_message", "user_message_chunk")
+        if not _within_resume(frames, at)
+    ]
+    whole = {name: text for (_, name), text in fold(live).items()}
     for asked, at, frame, result in answered:
         name = str(result.get("messageId"))
         if name not in whole:
-            later = any(f.sent for f in frames[at:]) or any(s[0] > at for s in states(frames))
-            if later:
+            session = frames[asked].params.get("sessionId")
+            over = any(
+                update.get("state") == "idle" and place > at and of == session
+                for place, _, of, update in states(frames)
+            )
+            if over:
                 judge.failed("V2-PROMPT-05", "the prompt was not echoed", came=frame)
             continue
-        said, sent = _text(whole[name]), _text(frames[asked].params.get("prompt"))
-        judge.judge("V2-PROMPT-05", said == sent, f"the echo differs: {said!r}", sent=sent)
-    if answered:
-        known = {str(result.get("messageId")) for _, _, _, result in answered}
-        asked_count = sum(1 for one in frames if one.sent and one.method == "session/prompt")
-        extra = [name for name in whole if name not in known]
-        if asked_count == len(answered):
-            judge.judge("V2-PROMPT-07", not extra, f"user messages of nobody: {extra}")
-
-
-def _text(blocks: Any) -> str:
-    return "".join(
-        str(one.get("text", "")) for one in (blocks if isinstance(blocks, list) else [])
-        if isinstance(one, dict) and one.get("type") == "text"
-    )  # fmt: skip
+        said, sent = whole[name], text_of(frames[asked].params.get("prompt"))
+        judge.judge("V2-PROMPT-05", sent in said, f"the echo differs: {said!r}", sent=sent)
+    known = {str(result.get("messageId")) for _, _, _, result in answered}
+    extra = {name: text for name, text in whole.items() if name not in known}
+    prompts = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
+    for asked, _, frame in looking.refusals(frames, "session/prompt"):
+        sent = text_of(frames[asked].params.get("prompt"))
+        # What began to be worked on was inserted; an error then is the matter of V2-PROMPT-06.
+        until = next((at for at in prompts if at > asked), len(frames))
+        if any(asked < place < until for place, _, _, _ in states(frames)):
+            continue
+        shown = [name for name, text in extra.items() if sent and sent in text]
+        judge.judge("V2-PROMPT-07", not shown, f"a refused prompt is echoed: {shown}", came=frame)
 
 
 def _within_resume(frames: Sequence[Frame], at: int) -> bool:
@@ -129,36 +137,60 @@ def _waits(frames: Sequence[Frame]) -> bool:
     return bool(asked - told)
 
 
+@dataclass(slots=True)
+class _Background:
+    """What one session has told of its background so far."""
+
+    reported: bool = False
+    listed: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
+    # The terminals that tool calls show.
+    shown: dict[str, set[str]] = field(default_factory=dict)
+
+
 @monitor("V2-PROMPT-22", "V2-PROMPT-23", "V2-PROMPT-24", version="2")
 def background(frames: Sequence[Frame], judge: Findings) -> None:
     """What is listed was announced, ends before it leaves the list, and is listed once."""
-    reported = False
-    listed: set[str] = set()
-    ended: set[str] = set()
-    known: set[str] = set()
-    for _, frame, _, update in looking.updates(frames):
-        name = update.get("terminalId") or update.get("toolCallId")
+    sessions: dict[str, _Background] = {}
+    for _, frame, session, update in looking.updates(frames):
+        of = sessions.setdefault(session, _Background())
+        if update.get("sessionUpdate") == "state_update":
+            _judge_list(of, frame, update, judge)
+            continue
+        name = update.get("terminalId") or update.get("toolCallId") or update.get("sessionId")
         if name is not None:
-            known.add(str(name))
+            of.known.add(str(name))
             if update.get("exitStatus") is not None or update.get("status") in FINAL:
-                ended.add(str(name))
-        if update.get("sessionUpdate") != "state_update":
-            continue
-        items = update.get("background")
-        if reported:
-            ok = "background" in update
-            judge.judge("V2-PROMPT-22", ok, "background is not told any more", came=frame)
-        if not isinstance(items, list):
-            continue
-        reported = True
-        now = [
-            str(one.get("terminalId") or one.get("toolCallId") or one.get("sessionId"))
-            for one in items
-            if isinstance(one, dict)
-        ]
-        for name in now:
-            judge.judge("V2-PROMPT-23", name in known, f"{name} was not announced", came=frame)
-        gone = listed - set(now)
-        judge.judge("V2-PROMPT-23", gone <= ended, f"{gone - ended} left unfinished", came=frame)
-        judge.judge("V2-PROMPT-24", len(set(now)) == len(now), "listed twice", came=frame)
-        listed = set(now)
+                of.ended.add(str(name))
+            if update.get("sessionUpdate") == "subagent_update":
+                # When a child is over, its own states say.
+                of.ended.add(str(name))
+        content = update.get("content")
+        for one in content if isinstance(content, list) else [content]:
+            if isinstance(one, dict) and one.get("type") == "terminal":
+                of.shown.setdefault(str(name), set()).add(str(one.get("terminalId")))
+
+
+def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Findings) -> None:
+    items = update.get("background")
+    if of.reported:
+        ok = "background" in update
+        judge.judge("V2-PROMPT-22", ok, "background is not told any more", came=frame)
+    if not isinstance(items, list):
+        return
+    of.reported = True
+    now = [
+        str(one.get("terminalId") or one.get("toolCallId") or one.get("sessionId"))
+        for one in items
+        if isinstance(one, dict)
+    ]
+    for name in now:
+        judge.judge("V2-PROMPT-23", name in of.known, f"{name} was not announced", came=frame)
+    gone = of.listed - set(now) - of.ended
+    judge.judge("V2-PROMPT-23", not gone, f"{gone} left unfinished", came=frame)
+    judge.judge("V2-PROMPT-24", len(set(now)) == len(now), "listed twice", came=frame)
+    both = [name for name in now if of.shown.get(name, set()) & set(now)]
+    said = f"listed as a call and as its terminal: {both}"
+    judge.judge("V2-PROMPT-24", not both, said, came=frame)
+    of.listed = set(now)

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent_stage import AgentStage, Talk, begun, update_of, went_well
+from accord.conformance.agent_stage import IMAGE, AgentStage, Talk, update_of
+from accord.conformance.agent_turn import (
+    ASKING,
+    OVER,
+    asked_in,
+    at_work,
+    begun,
+    calls_of,
+    done_otherwise,
+    ends_turn,
+    is_over,
+    is_short,
+)
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_turns import CANCEL_SECONDS, forms_are_handled
+from accord.conformance.checks.agent_v1_turns import (
+    CANCEL_SECONDS_MAX,
+    forms_are_handled,
+    patience_for_cancels,
+)
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
 from accord.conformance.checks.agent_v2_sessions import CANCELLED
+from accord.conformance.checks.agent_v2_start import is_user_message
 from accord.conformance.host import always, choosing, filling
-from accord.conformance.wire import Frame, Reply, Unanswered
+from accord.conformance.wire import Frame, Message, NotReady, Reply, Unanswered
 
 FINAL = ("completed", "failed", "cancelled")
 
@@ -34,16 +53,47 @@ async def a_turn_ends_idle(stage: AgentStage) -> None:
     stage.judge.judge("V2-PROMPT-05", bool(echoed), "no echo with the id", came=answer)
 
 
+@check("V2-PROMPT-04", "V2-PROMPT-10", version="2")
+async def images_are_taken_where_advertised(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("session.prompt.image"):
+        stage.judge.skip_open("the agent takes no images")
+        return
+    # What is refused without an image too says nothing about images.
+    await talk.say(session, stage.scenario.prompt("say"))
+    since = len(talk.peer.frames)
+    text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
+    params = {"sessionId": session, "prompt": [text, IMAGE]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "an image is refused, and images are advertised"
+    if stage.judge.judge("V2-PROMPT-04", "result" in answer, said, sent=params, came=answer):
+        await talk.idle(session, since=since)
+        stage.judge.passed("V2-PROMPT-10")
+
+
 @check("V2-PROMPT-04", needs="long", version="2")
 async def the_result_comes_at_insertion(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
+    since = len(talk.peer.frames)
     sent = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
+
+    def is_answer(frame: Frame) -> bool:
+        return frame.is_response and frame.object.get("id") == sent
+
+    def ends(frame: Frame) -> bool:
+        return is_answer(frame) or ends_turn(talk, frame, sent)
+
     try:
-        answer = await talk.peer.answer_to(sent, timeout=10)
+        frame = await talk.peer.expect(ends, "a result", since=since, timeout=talk.seconds)
     except Unanswered:
         stage.judge.failed("V2-PROMPT-04", "no result while the turn runs")
         return
+    if not is_answer(frame):
+        stage.judge.failed("V2-PROMPT-04", "the turn ended before its result", came=frame)
+        return
+    answer = frame.object
     ok = isinstance((answer.get("result") or {}).get("messageId"), str)
     stage.judge.judge("V2-PROMPT-04", ok, "no messageId", came=answer)
 
@@ -55,37 +105,85 @@ async def the_result_comes_at_insertion(stage: AgentStage) -> None:
 async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    since = len(talk.peer.frames)
-    first = await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    limit = await patience_for_cancels(talk)
+    first = await at_work(stage, session)
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.settled()
     early = [f for f in talk.peer.received() if f.is_response and f.object.get("id") == held]
+    if is_over(talk, first):
+        raise NotReady("the turn was over before it could be cancelled")
     since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
-    try:
-        state = await talk.idle(session, since=since, timeout=CANCEL_SECONDS)
-        stage.judge.passed("V2-CANCEL-02")
-    except Unanswered:
-        stage.judge.failed("V2-CANCEL-02", f"not idle {CANCEL_SECONDS:g} s after the cancel")
+    state = await _cancelled(stage, session, since, limit)
+    if state.get("stopReason") != "cancelled" and await is_short(talk, first):
+        stage.judge.close(OVER, failing=False)
         return
     end = since + talk.peer.frames[since:].index(stopped_at(talk, since))
     for rule in ("V2-CANCEL-03", "V2-CANCEL-04", "V2-PROMPT-17"):
         ok = state.get("stopReason") == "cancelled"
         stage.judge.judge(rule, ok, "idle, but not cancelled", came=state)
-    answer = await talk.peer.answer_to(first)
-    stage.judge.judge("V1-CANCEL-09", "error" not in answer, "an error", came=answer)
+    try:
+        answer = await talk.peer.answer_to(first)
+        stage.judge.judge("V1-CANCEL-09", "error" not in answer, "an error", came=answer)
+    except Unanswered:
+        stage.judge.not_exercised("V1-CANCEL-09", "the prompt has no answer, cancelled or not")
     if not early:
-        answer = await talk.peer.answer_to(held, timeout=5)
+        try:
+            answer = await talk.peer.answer_to(held, timeout=talk.seconds)
+        except Unanswered:
+            answer = {}
         ok = (answer.get("error") or {}).get("code") == CANCELLED
         stage.judge.judge("V2-CANCEL-05", ok, "a held prompt is not -32800", came=answer)
-    await talk.peer.settled()
-    await talk.peer.quiet()
-    late = [u for u in talk.updates(since=end) if "toolCallId" in u or "messageId" in u]
-    stage.judge.judge("V2-CANCEL-03", not late, "updates of the work after idle", came=late)
-    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    ok = went_well(result)
-    stage.judge.judge("V2-CANCEL-05", ok, "a later prompt does not work", came=result)
+        await talk.peer.settled()
+        await talk.peer.quiet()
+        late = work_in(talk.updates(since=end), state)
+        stage.judge.judge("V2-CANCEL-03", not late, "updates of the work after idle", came=late)
+    result = await talk.say(session, stage.scenario.prompt("say"))
+    ok = result.get("stopReason") != "cancelled"
+    stage.judge.judge("V2-CANCEL-05", ok, "a later prompt is cancelled too", came=result)
+
+
+async def _cancelled(stage: AgentStage, session: str, since: int, limit: float) -> Message:
+    """The idle state that ends a turn which was just cancelled."""
+    began = time.monotonic()
+    try:
+        state = await stage.talk.idle(session, since=since, timeout=2 * CANCEL_SECONDS_MAX)
+    except Unanswered as error:
+        stage.judge.failed("V2-CANCEL-02", f"not idle {limit:g} s after the cancel")
+        stage.judge.failed("V2-CANCEL-03", f"the cancelled turn does not end: {error}")
+        raise NotReady("the cancelled turn does not end") from None
+    took = time.monotonic() - began
+    said = f"idle only {took:.1f} s after the cancel"
+    stage.judge.judge("V2-CANCEL-02", took <= limit, said)
+    return state
+
+
+def work_in(updates: Sequence[Message], state: Message) -> list[Message]:
+    """The updates of messages and tool calls, but for what this state lists as background."""
+    listed = state.get("background")
+    behind = [one.get("toolCallId") for one in listed or [] if isinstance(one, dict)]
+    return [
+        one
+        for one in updates
+        if "messageId" in one or ("toolCallId" in one and one["toolCallId"] not in behind)
+    ]
+
+
+@check("V2-CANCEL-03", "V2-CANCEL-04", "V2-PROMPT-17", needs="long_command", version="2")
+async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    if not await begun(talk, since, command=True) or not calls_of(talk, since):
+        stage.judge.close("no command was running", failing=False)
+        return
+    since = len(talk.peer.frames)
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    state = await talk.idle(session, since=since)
+    for rule in ("V2-CANCEL-03", "V2-CANCEL-04", "V2-PROMPT-17"):
+        ok = state.get("stopReason") == "cancelled"
+        stage.judge.judge(rule, ok, "idle, but not cancelled", came=state)
 
 
 def stopped_at(talk: Talk, since: int) -> Frame:
@@ -99,35 +197,36 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
     talk.host.permission = always(None)
     session = await talk.session()
     since = len(talk.peer.frames)
-    await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-    frame = await talk.peer.expect(
-        lambda one: one.method == "session/request_permission",
-        "a permission request",
-        timeout=talk.seconds,
-    )
+    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
+    frame = await asked_in(talk, ASKING, sent, since)
+    if frame is None:
+        stage.judge.close("the agent did not ask for permission", failing=False)
+        return
     await talk.peer.notify("session/cancel", {"sessionId": session})
-    state = await talk.idle(session, since=since, timeout=CANCEL_SECONDS)
+    state = await talk.idle(session, since=since)
     ok = state.get("stopReason") == "cancelled"
     stage.judge.judge("V2-CANCEL-06", ok, "idle, but not cancelled", came=state)
-    options: list[Any] = frame.params.get("options") or [{}]
-    late = {"outcome": {"outcome": "selected", "optionId": options[0].get("optionId")}}
+    late = {"outcome": {"outcome": "selected", "optionId": allowing(frame.params)}}
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": late})
     await talk.peer.settled()
     await talk.peer.quiet()
-    same = (talk.folder / stage.scenario.target).read_text("utf-8") == stage.scenario.files[
-        stage.scenario.target
-    ]
+    same = stage.target() == stage.target_before
     stage.judge.judge("V2-PROMPT-26", same, "a late permission was taken")
     stage.judge.judge("V2-CANCEL-06", same, "what was cancelled was done")
+
+
+def allowing(params: Message) -> Any:
+    """The id of the first option of a permission request that allows, or of the first at all."""
+    options = [one for one in params.get("options") or [] if isinstance(one, dict)]
+    allow = [one for one in options if str(one.get("kind", "")).startswith("allow")]
+    return (allow or options or [{}])[0].get("optionId")
 
 
 @check("V2-CANCEL-13", "V2-CANCEL-14", "V2-CANCEL-15", needs="long", version="2")
 async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    since = len(talk.peer.frames)
-    await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    await at_work(stage, session)
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.settled()
     for _ in range(2):
@@ -136,7 +235,11 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
         answer = await talk.peer.answer_to(held, timeout=3)
     except Unanswered:
         await talk.peer.notify("session/cancel", {"sessionId": session})
-        answer = await talk.peer.answer_to(held, timeout=talk.seconds)
+        try:
+            answer = await talk.peer.answer_to(held, timeout=talk.seconds)
+        except Unanswered as error:
+            stage.judge.failed("V2-CANCEL-14", f"it is never answered: {error}")
+            return
     code = (answer.get("error") or {}).get("code")
     ok = "result" in answer or code == CANCELLED
     stage.judge.judge("V2-CANCEL-14", ok, f"answered with {code}", came=answer)
@@ -162,6 +265,9 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
     ids = [await talk.send_prompt(session, f"{say}{' ' * n}") for n in range(1, 4)]
     answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
     names = [(one.get("result") or {}).get("messageId") for one in answers]
+    if any("error" in one for one in answers):
+        stage.judge.close("the agent does not hold prompts while it works", failing=False)
+        return
     if None in names:
         stage.judge.failed("V2-PROMPT-20", "a held prompt was not inserted", came=answers)
         return
@@ -182,33 +288,58 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
 async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    before = stage.scenario.files[stage.scenario.target]
+
+    async def unknown(params: Message) -> Reply:
+        return Reply({"outcome": {"outcome": "_accord_check", "optionId": allowing(params)}})
+
     outcomes: list[Any] = [
         {"outcome": "cancelled"},
-        {"outcome": "_accord_check", "optionId": "allow_once"},
         {"outcome": "selected", "optionId": "accord-check-no-option"},
     ]
     decides = [always(Reply({"outcome": one})) for one in outcomes]
-    for decide in (choosing("reject"), *decides):
+    for decide in (choosing("reject"), unknown, *decides):
         talk.host.permission = decide
-        await talk.prompt(session, stage.scenario.prompt("edit") or "")
+        since = len(talk.peer.frames)
+        await talk.say(session, stage.scenario.prompt("edit"))
         asked = talk.peer.received("session/request_permission")
         if not asked:
             stage.judge.close("the prompt did not make the agent ask", failing=False)
             return
-        ok = (talk.folder / stage.scenario.target).read_text("utf-8") == before
+        ok = stage.target() == stage.target_before
+        if not ok and done_otherwise(talk, since):
+            stage.judge.close("the agent did it in another way, without asking", failing=False)
+            return
         said = "the file was changed without an allowing choice"
         if not stage.judge.judge("V2-PERM-08", ok, said, came=asked[-1]):
             return
+
+
+@check("V2-PERM-08", needs="copy", version="2")
+async def commands_wait_for_permission(stage: AgentStage) -> None:
+    """Rejected a command does nothing; allowed it runs, and the monitors see how."""
+    talk = stage.talk
+    session = await talk.session()
+    for answer in ("reject", "allow"):
+        talk.host.permission = choosing(answer)
+        since = len(talk.peer.frames)
+        await talk.prompt(session, stage.scenario.prompt("copy") or "")
+        asked = talk.peer.received("session/request_permission")
+        if not asked or (answer == "reject" and done_otherwise(talk, since)):
+            stage.judge.close("the prompt did not make the agent ask", failing=False)
+            return
+        if answer == "reject":
+            ok = not (talk.folder / "copied.txt").exists()
+            said = "the command was run without an allowing choice"
+            if not stage.judge.judge("V2-PERM-08", ok, said, came=asked[-1]):
+                return
 
 
 @check("V2-UPS-18", "V2-UPS-06", "V2-UPS-11", needs="edit", version="2")
 async def allowed_edits_are_done(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("edit") or "")
-    now = (talk.folder / stage.scenario.target).read_text("utf-8")
-    if now == stage.scenario.files[stage.scenario.target]:
+    await talk.say(session, stage.scenario.prompt("edit"))
+    if stage.target() == stage.target_before:
         stage.judge.close("the prompt did not change the target", failing=False)
 
 
@@ -216,7 +347,7 @@ async def allowed_edits_are_done(stage: AgentStage) -> None:
 async def renames_say_both_names(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("rename") or "")
+    await talk.say(session, stage.scenario.prompt("rename"))
 
 
 @check("V2-UPS-16", "V2-UPS-12", "V2-PERM-06", needs="terminal", version="2")
@@ -224,16 +355,16 @@ async def commands_are_shown_in_terminals(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     for _ in range(2):
-        await talk.prompt(session, stage.scenario.prompt("terminal") or "")
+        await talk.say(session, stage.scenario.prompt("terminal"))
 
 
-@check("V2-CANCEL-17", "V2-CANCEL-18", "V2-CANCEL-19", needs="long", version="2")
+@check("V2-CANCEL-17", "V2-CANCEL-18", "V2-CANCEL-19", needs="cancellable", version="2")
 async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     since = len(talk.peer.frames)
-    await talk.send_prompt(session, stage.scenario.prompt("long") or "")
-    await begun(talk, since)
+    await talk.send_prompt(session, stage.scenario.prompt("cancellable") or "")
+    await begun(talk, since, command=True)
     able = [
         one for one in talk.updates(since=since)
         if (one.get("capabilities") or {}).get("cancel") is not None and "toolCallId" in one
@@ -249,7 +380,8 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
         same = update.get("toolCallId") == call["toolCallId"]
         return same and update.get("status") in FINAL
 
-    await talk.peer.expect(ended, "a final status of the cancelled call", since=since)
+    what = "a final status of the cancelled call"
+    await talk.peer.expect(ended, what, since=since, timeout=talk.seconds)
     stage.judge.passed("V2-CANCEL-17")
     for params in (call, {"sessionId": session, "toolCallId": "accord-nope"}):
         error = await talk.error_of("tool_call/cancel", params)
@@ -261,7 +393,7 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
 async def background_work_goes_on(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    state = await talk.prompt(session, stage.scenario.prompt("background") or "")
+    state = await talk.say(session, stage.scenario.prompt("background"))
     if not state.get("background"):
         stage.judge.close("nothing is listed as running in the background", failing=False)
         return
@@ -270,7 +402,10 @@ async def background_work_goes_on(stage: AgentStage) -> None:
     await talk.peer.settled()
     await talk.peer.quiet()
     ended = [one for one in talk.updates(since=since) if one.get("exitStatus") is not None]
-    stage.judge.judge("V2-CANCEL-09", not ended, "a cancel ended it", came=ended)
+    if any((one["exitStatus"] or {}).get("exitCode") == 0 for one in ended):
+        stage.judge.not_exercised("V2-CANCEL-09", "the work in the background was done by itself")
+    else:
+        stage.judge.judge("V2-CANCEL-09", not ended, "a cancel ended it", came=ended)
     states = [one.get("state") for one in talk.updates(since=since, kind="state_update")]
     ok = all(one == "idle" for one in states)
     stage.judge.judge("V2-PROMPT-21", ok, f"the states {states} behind an idle session")
@@ -291,33 +426,40 @@ async def answers_to_forms_are_taken(stage: AgentStage) -> None:
 async def unknown_actions_are_a_cancel(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    said: list[str] = []
-    for action in ("cancel", "_accord_check"):
+    outcomes: list[tuple[Any, str]] = []
+    for action in ("cancel", "cancel", "_accord_check"):
         talk.host.elicitation = filling(action)
         since = len(talk.peer.frames)
-        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
-        said.append(talk.said(since=since))
+        state = await talk.say(session, stage.scenario.prompt("elicitation"))
+        # Some name the action in what they say.
+        said = talk.said(since=since).replace(action, "cancel")
+        outcomes.append((state.get("stopReason"), said))
     if not talk.peer.received("elicitation/create"):
         stage.judge.close("the prompt made no form", failing=False)
         return
-    stage.judge.judge("V2-ELIC-04", said[0] == said[1], "another outcome than cancel", came=said)
+    # One that words a cancel in two ways is known by how its turns end.
+    words = 2 if outcomes[0] == outcomes[1] else 1
+    ok = outcomes[2][:words] == outcomes[0][:words]
+    stage.judge.judge("V2-ELIC-04", ok, "another outcome than cancel", came=outcomes)
 
 
 @check("V2-CFG-08", needs="plan", version="2")
 async def plans_have_ids(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await talk.prompt(session, stage.scenario.prompt("plan") or "")
+    await talk.say(session, stage.scenario.prompt("plan"))
 
 
-@check("V2-PROMPT-18", "V2-PROMPT-19", "V2-PROMPT-06", needs="crash", version="2")
+@check(
+    "V2-PROMPT-18", "V2-PROMPT-19", "V2-PROMPT-06", "V2-PROMPT-17", needs="crash", version="2"
+)  # fmt: skip
 async def failures_after_insertion_end_idle(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     since = len(talk.peer.frames)
     sent = await talk.send_prompt(session, stage.scenario.prompt("crash") or "")
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
-    echoed = talk.updates(since=since, kind="user_message")
+    echoed = [one for one in talk.updates(since=since) if is_user_message(one)]
     if not echoed and "error" in answer:
         stage.judge.passed("V2-PROMPT-19")
         stage.judge.close("it failed before the prompt was inserted", failing=False)
@@ -325,8 +467,12 @@ async def failures_after_insertion_end_idle(stage: AgentStage) -> None:
     for rule in ("V2-PROMPT-06", "V2-PROMPT-19"):
         stage.judge.judge(rule, "result" in answer, "an error after insertion", came=answer)
     state = await talk.idle(session, since=since)
-    ok = state.get("stopReason") == "error" and isinstance(state.get("error"), dict)
-    stage.judge.judge("V2-PROMPT-18", ok, "the failure is not told", came=state)
+    reason = state.get("stopReason")
+    said = "a failure of the agent's own is called cancelled"
+    stage.judge.judge("V2-PROMPT-17", reason != "cancelled", said, came=state)
+    if reason == "error":
+        ok = isinstance(state.get("error"), dict)
+        stage.judge.judge("V2-PROMPT-18", ok, "the failure is not told", came=state)
 
 
 @check("V2-CANCEL-21", needs="elicitation", version="2")
@@ -334,13 +480,15 @@ async def questions_are_withdrawn_by_a_cancel(stage: AgentStage) -> None:
     talk = stage.talk
     talk.host.elicitation = always(None)
     session = await talk.session()
-    await talk.send_prompt(session, stage.scenario.prompt("elicitation") or "")
-    frame = await talk.peer.expect(
-        lambda one: one.method == "elicitation/create", "a form", timeout=talk.seconds
-    )
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("elicitation") or "")
+    frame = await asked_in(talk, "elicitation/create", sent, since)
+    if frame is None:
+        stage.judge.close("the prompt made no form", failing=False)
+        return
     since = len(talk.peer.frames)
     await talk.peer.notify("session/cancel", {"sessionId": session})
-    await talk.idle(session, since=since, timeout=CANCEL_SECONDS)
+    await talk.idle(session, since=since)
     await talk.peer.settled()
     withdrawn = [one.params.get("requestId") for one in talk.peer.received("$/cancel_request")]
     ok = frame.object.get("id") in withdrawn

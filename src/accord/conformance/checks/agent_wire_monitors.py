@@ -49,7 +49,13 @@ def error_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
     return ((frame, "") for frame, _ in looking.errors(frames))
 
 
-v1_jsonrpc = watching("V1-GEN-01", "1", looking.not_jsonrpc)
+def not_one_message(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """What is no message of v1, which has no arrays."""
+    yield from looking.not_jsonrpc(frames)
+    yield from ((frame, "an array was sent") for frame, _ in looking.arrays(frames))
+
+
+v1_jsonrpc = watching("V1-GEN-01", "1", not_one_message)
 v1_asked = watching("V1-GEN-02", "1", looking.unasked_responses, needs=responses)
 v1_responses = watching("V1-GEN-03", "1", looking.bad_responses, needs=responses)
 v1_ids = watching("V1-GEN-05", "1", looking.odd_ids, needs=requests)

@@ -56,7 +56,7 @@ def words(frames: Sequence[Frame], judge: Findings) -> None:
         judge.judge("D26-33", ok, f"{error.get('code')} is not of the draft", came=frame)
 
 
-@check("D26-04", role="client", version="draft")
+@check("D26-04", role="client", version="draft", basic=True)
 async def introduces_itself(stage: ClientStage) -> None:
     """`initialize` has a version, the client's name and version, and its capabilities."""
     _, frame = await stage.hello()

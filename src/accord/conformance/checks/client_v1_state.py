@@ -151,8 +151,7 @@ async def shows_cancelled_calls(stage: ClientStage) -> None:
     talk, prompt = await begun(stage, "cancel")
     await talk.update("tool_call", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
-    await stage.signalled("cancel")
-    await talk.notification("session/cancel")
+    await stage.cancelled(talk)
     call = by_id((await shown(stage, talk))["toolCalls"], "c1")
     ok = call.get("status") == "cancelled"
     stage.judge.judge("V1-CANCEL-02", ok, "the call is not cancelled", came=call)

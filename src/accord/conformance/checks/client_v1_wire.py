@@ -9,13 +9,26 @@ from typing import Any
 from accord.conformance import looking
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent_v1_rare import judge_denials, judge_extension
-from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
+from accord.conformance.checks.agent_v1_wire import FOREIGN_META, null_error
+from accord.conformance.checks.agent_v2_monitors import ABSOLUTE
+from accord.conformance.client.conversation import (
+    MANUAL,
+    SESSION,
+    Conversation,
+    Offer,
+    error_code,
+    modes,
+    responses,
+)
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.shapes import flaws, tables
+from accord.conformance.shapes import Flaw, flaws, tables
 from accord.conformance.wire import ALIVE_METHOD, Frame, Unanswered, same
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
+OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+# How long a client is not answered, to see whether it goes on without.
+HASTE_SECONDS = 1.0
 # Longer than the longest line that a peer has to take.
 HUGE_BYTES = 40 * 2**20
 
@@ -23,6 +36,11 @@ HUGE_BYTES = 40 * 2**20
 @monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")
 def lines(frames: Sequence[Frame], judge: Findings) -> None:
     """Every line is one JSON object with the member `jsonrpc`."""
+    look_at_lines(frames, judge)
+
+
+def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = False) -> None:
+    """What the lines of a client show; `arrays` of messages are messages in v2."""
     broken: list[Frame] = []
     for frame in frames:
         if frame.sent:
@@ -30,32 +48,28 @@ def lines(frames: Sequence[Frame], judge: Findings) -> None:
         if frame.flaw == "not UTF-8":
             judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
         elif frame.flaw.startswith("the last line"):
-            judge.failed("TR-STDIO-02", frame.flaw, came=frame)
+            if looking.is_unended(frame):
+                judge.failed("TR-STDIO-02", frame.flaw, came=frame)
         elif frame.flaw:
             broken.append(frame)
+        elif arrays and isinstance(frame.message, list):
+            continue
         elif not isinstance(frame.message, dict) or not _is_message(frame.object):
             judge.failed("TR-STDIO-04", "a line that is no message", came=frame)
         else:
             judge.passed("TR-STDIO-02", "TR-STDIO-04")
             ok = frame.object.get("jsonrpc") == "2.0"
             judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
-    if broken:
-        whole = _parses(b"\n".join(frame.raw for frame in broken))
-        rule = "TR-STDIO-02" if whole else "TR-STDIO-04"
-        said = "a message goes over several lines" if whole else "a line that is not JSON"
-        judge.failed(rule, said, came=broken)
-
-
-def _parses(raw: bytes) -> bool:
-    """Whether lines that are no JSON one by one are a message when they are put together."""
-    try:
-        return isinstance(json.loads(raw), dict)
-    except (ValueError, RecursionError):
-        return False
+    pieces = looking.pieces_of_messages(frames)
+    if pieces:
+        judge.failed("TR-STDIO-02", "a message goes over several lines", came=pieces)
+    others = [frame for frame in broken if frame.raw.strip() and frame not in pieces]
+    if others:
+        judge.failed("TR-STDIO-04", "a line that is not JSON", came=others)
 
 
 def _is_message(message: dict[str, Any]) -> bool:
-    return "method" in message or "result" in message or "error" in message
+    return any(key in message for key in ("method", "result", "error", "id"))
 
 
 @monitor("V1-GEN-02", role="client")
@@ -72,15 +86,16 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
         message = frame.object
         if frame.sent or not message:
             continue
-        if frame.method is None and ("result" in message or "error" in message):
-            both = "result" in message and "error" in message
-            judge.judge("V1-GEN-03", not both, "a response has result and error", came=frame)
+        if frame.is_response:
+            judge.passed("V1-GEN-03")
         if frame.is_request:
             name = message.get("id")
             ok = isinstance(name, (int, str)) and not isinstance(name, bool)
             judge.judge("V1-GEN-05", ok, f"a request has the id {name!r}", came=frame)
         wrong = next(_snake_keys(frame.params), None)
         judge.judge("V1-GEN-08", wrong is None, f"the key {wrong!r} is not camelCase", came=frame)
+    for frame, said in looking.bad_responses(frames):
+        judge.failed("V1-GEN-03", said, came=frame)
 
 
 def _snake_keys(value: Any) -> Any:
@@ -99,29 +114,40 @@ def _snake_keys(value: Any) -> Any:
 @monitor("V1-GEN-06", "V1-GEN-09", "V1-SESS-07", "V1-SESS-23", "V1-INIT-09", role="client")
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     """Params and results hold what v1 defines, and nothing else."""
-    wrong = {id(flaw.frame): flaw for flaw in flaws(frames, "1", of_agent=False)}
-    for frame in frames:
-        if frame.sent or not frame.object:
-            continue
-        flaw = wrong.get(id(frame))
-        key = flaw.where.rpartition(".")[2] if flaw is not None else ""
+    for flaw in flaws(frames, "1", of_agent=False):
+        rule = _rule_of(flaw)
+        if rule:
+            judge.failed(rule, str(flaw), came=flaw.frame)
+    for frame in looking.received(frames):
         if frame.method == "session/new":
             there = "mcpServers" in frame.params
             judge.judge("V1-SESS-07", there, "mcpServers is missing", came=frame)
-            cwd = frame.params.get("cwd")
-            ok = isinstance(cwd, str) and cwd.startswith("/")
+        if "cwd" in frame.params:
+            cwd = frame.params["cwd"]
+            ok = isinstance(cwd, str) and bool(ABSOLUTE.match(cwd))
             judge.judge("V1-GEN-06", ok, f"cwd is {cwd!r}", came=frame)
         if (frame.method or "").startswith("session/") and frame.method not in _WITHOUT_SESSION:
             ok = isinstance(frame.params.get("sessionId"), str)
             judge.judge("V1-SESS-23", ok, "sessionId is missing", came=frame)
-        if flaw is not None and flaw.why == "unknown key":
-            if frame.method != "initialize" or key not in _OTHER_KEYS:
-                judge.failed("V1-GEN-09", f"the key {key!r} is not of the protocol", came=frame)
-        elif frame.params:
+        if frame.params:
             judge.passed("V1-GEN-09")
         if frame.method is not None and frame.method != "initialize":
             foreign = frame.method in tables("2")[0] and frame.method not in tables("1")[0]
             judge.judge("V1-INIT-09", not foreign, "a method of v2 on v1", came=frame)
+
+
+def _rule_of(flaw: Flaw) -> str:
+    """The rule that a wrong shape breaks; none where it is judged elsewhere, or allowed."""
+    key = flaw.where.rpartition(".")[2]
+    if flaw.why == "unknown key":
+        # The first message may have the keys of other versions.
+        allowed = flaw.method == "initialize" and key in _OTHER_KEYS
+        return "" if allowed else "V1-GEN-09"
+    if flaw.method == "initialize" or key in ("sessionId", "mcpServers", "cwd"):
+        return ""
+    if flaw.part == "method" or flaw.method in ("elicitation/create", "session/request_permission"):
+        return ""
+    return "V1-GEN-06" if "absolute path" in flaw.why else "V1-INIT-09"
 
 
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", role="client")
@@ -181,12 +207,14 @@ async def leaves_notifications_unanswered(stage: ClientStage) -> None:
 
 
 def _strays(frames: Sequence[Frame]) -> list[Frame]:
-    """The responses of the client but those to the question whether it is alive."""
+    """The responses of the client, alone or in arrays, but those to the kit's own requests."""
     asked = {frame.object.get("id") for frame in frames if frame.sent and frame.is_request}
     return [
         frame
         for frame in frames
-        if not frame.sent and frame.is_response and frame.object.get("id") not in asked
+        if not frame.sent
+        and (isinstance(frame.message, list) or frame.is_response)
+        and frame.object.get("id") not in asked
     ]
 
 
@@ -208,26 +236,39 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     text = {"type": "text", "text": "hello", "brandNew": True}
     await talk.update("agent_message_chunk", content=text, extra={"a": 1})
     stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
-    meta = {"_meta": {"x.example/y": {"z": None}, "traceparent": 5}}
+    meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
     stage.judge.judge("V1-EXT-02", await talk.alive(), "the client does not go on")
     await talk.end_turn(prompt)
+
+
+IN_ARRAY = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
+NOTE_IN_ARRAY = {"jsonrpc": "2.0", "method": "_accord.dev/x"}
+# An empty array, a request, a notification, and both beside something that is no message.
+ARRAYS: tuple[list[Any], ...] = (
+    [], [IN_ARRAY], [NOTE_IN_ARRAY], [IN_ARRAY, NOTE_IN_ARRAY, 5],
+)  # fmt: skip
+
+
+async def answers_to_arrays(talk: Conversation) -> list[list[Frame]]:
+    """What comes back for each of the arrays."""
+    came: list[list[Frame]] = []
+    for case in ARRAYS:
+        start = len(talk.peer.frames)
+        await talk.peer.send(case)
+        await talk.alive()
+        await talk.peer.quiet()
+        came.append(_strays(talk.peer.frames[start:]))
+    return came
 
 
 @check("V1-GEN-14", role="client")
 async def refuses_arrays(stage: ClientStage) -> None:
     """An array gets one -32600 without an id, and nothing in it happens."""
     talk, prompt = await stage.to_prompt()
-    inner = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
-    for case in ([], [inner], [{"jsonrpc": "2.0", "method": "_accord.dev/x"}], [inner, 5]):
-        start = len(talk.peer.frames)
-        await talk.peer.send(case)
-        alive = await talk.alive()
-        strays = _strays(talk.peer.frames[start:])
-        ok = alive and len(strays) == 1 and error_code(strays[0].object) == -32600
-        ok = ok and strays[0].object.get("id", 0) is None
-        rule = stage.judge.rules[0]
-        stage.judge.judge(rule, ok, "not one -32600 with id null", sent=case, came=strays)
+    for case, came in zip(ARRAYS, await answers_to_arrays(talk), strict=True):
+        ok = [null_error(one) for one in came] == [-32600]
+        stage.judge.judge("V1-GEN-14", ok, "not one -32600 with id null", sent=case, came=came)
     await talk.end_turn(prompt)
 
 
@@ -249,7 +290,16 @@ async def answers_cancelled_requests_once(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt("cancel" if stage.scenario.get("cancel") else "prompt")
     name = await talk.ask("session/request_permission", **talk.permission())
     await talk.peer.notify("$/cancel_request", {"requestId": name})
-    await talk.peer.answer_to(name)
+    try:
+        await talk.peer.answer_to(name)
+    except Unanswered:
+        # It need not listen to this one, but to its own cancel it does.
+        if not stage.scenario.get("cancel"):
+            stage.leave_open("the client leaves the question to a person")
+        await talk.say("working")
+        await stage.cancelled(talk)
+        await talk.peer.answer_to(name)
+        stage.need(False, "the client does not listen to it, which it may")
     alive = await talk.alive()
     came = responses(talk.peer.frames, name)
     stage.judge.judge("V1-CREQ-02", len(came) == 1, "not one answer", came=came)
@@ -322,11 +372,36 @@ async def keeps_the_order_of_a_start(stage: ClientStage) -> None:
     stage.judge.judge("V1-INIT-01", ok, f"the first request is {first.method}", came=first)
     if not ok:
         return
-    await talk.peer.quiet(0.2)
+    await talk.peer.quiet(HASTE_SECONDS)
     made = [frame for frame in talk.peer.received() if (frame.method or "").startswith("session/")]
     stage.judge.judge("V1-SESS-01", not made, "a session before the answer", came=made)
     talk.hello = first.params
     await talk.reply(first, stage.offer().answer(stage.version))
-    second = await talk.request("session/new", "session/load", "session/resume", "session/prompt")
-    ok = second.method != "session/prompt"
-    stage.judge.judge("V1-PROMPT-01", ok, "a prompt without a session", came=second)
+    opening = ("session/new", "session/load", "session/resume")
+    second = await talk.request(*opening, "session/prompt")
+    await talk.peer.quiet(HASTE_SECONDS)
+    early = talk.peer.received("session/prompt")
+    said = "a prompt before the session was opened"
+    stage.judge.judge("V1-PROMPT-01", not early, said, came=early)
+    if second.method in opening:
+        await talk.reply(second, {"sessionId": SESSION} | modes(stage.version))
+
+
+@monitor("V1-PROMPT-01", role="client")
+def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> None:
+    """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
+    asked: dict[str, Frame] = {}
+    opened: set[str] = set()
+    for frame in frames:
+        key = repr(frame.object.get("id"))
+        if not frame.sent and frame.method in OPENING:
+            asked[key] = frame
+        elif frame.sent and frame.is_response and key in asked and "result" in frame.object:
+            name = looking.at(frame.object, "result.sessionId")
+            opened.add(str(name or asked[key].params.get("sessionId")))
+        elif not frame.sent and frame.method == "session/prompt":
+            name = frame.params.get("sessionId")
+            # That it names none is V1-SESS-23's matter.
+            ok = str(name) in opened or (name is None and bool(opened))
+            said = f"the session {name!r} is not open"
+            judge.judge("V1-PROMPT-01", ok, said, came=frame)

@@ -179,8 +179,7 @@ async def shows_cancelled_calls(stage: ClientStage) -> None:
     talk, prompt = await begun(stage, "cancel")
     await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
-    await stage.signalled("cancel")
-    await talk.notification("session/cancel")
+    await stage.cancelled(talk)
     call = await call_of(stage, talk, "c1")
     ok = call.get("status") == "cancelled"
     stage.judge.judge("V2-CANCEL-12", ok, "the call is not cancelled", came=call)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from accord.conformance import looking
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.checks import client_v1_wire as v1
-from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated, judge_leaving
+from accord.conformance.checks.agent_v1_wire import CODES
+from accord.conformance.checks.agent_v2_arrays import BATCHES, judge_arrays, look_at_arrays
+from accord.conformance.checks.client_v1_start import (
+    LEAVE_SECONDS,
+    gated,
+    judge_leaving,
+    next_page,
+    offered,
+    unwanted_blocks,
+)
 from accord.conformance.checks.client_v1_turn import outcome
 from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
 from accord.conformance.client.stage import ClientStage
@@ -19,7 +29,7 @@ TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 
 # What is the same in both versions.
 lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="2")(
-    v1.lines.look
+    partial(v1.look_at_lines, arrays=True)
 )
 asked = monitor("V1-GEN-02", role="client", version="2")(v1.asked.look)
 envelopes = monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client", version="2")(
@@ -31,13 +41,23 @@ answers = check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client", version="2
 silence = check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client", version="2")(
     v1.leaves_notifications_unanswered.run
 )
-arrays = check("V2-GEN-06", role="client", version="2")(v1.refuses_arrays.run)
 bad_lines = check("TR-STDIO-08", role="client", version="2")(v1.survives_bad_lines.run)
 deep_nesting = check("LIM-01", role="client", version="2")(v1.refuses_deep_nesting.run)
 endless_line = check("LIM-03", role="client", version="2")(v1.ends_on_an_endless_line.run)
 what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
     v1.goes_on_after_what_is_new.run
 )
+
+
+sent_arrays = monitor("TR-BATCH-07", role="client", version="2")(look_at_arrays)
+
+
+@check("V2-GEN-06", *BATCHES, role="client", version="2")
+async def arrays(stage: ClientStage) -> None:
+    """Arrays are processed or refused: the sources differ, and either way counts."""
+    talk, prompt = await stage.to_prompt()
+    judge_arrays(stage.judge, v1.ARRAYS, await v1.answers_to_arrays(talk))
+    await talk.end_turn(prompt)
 
 
 @monitor("V2-GEN-02", role="client", version="2")
@@ -64,7 +84,33 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         judge.passed("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25")
 
 
-@check("V2-INIT-01", role="client", version="2")
+@monitor("V2-PROMPT-01", "V2-SESS-23", "V2-SESS-21", "V2-AUTH-02", role="client", version="2")
+def gates(frames: Sequence[Frame], judge: Findings) -> None:
+    """Prompts, folders and calls are those that the agent takes."""
+    can = offered(frames, "capabilities.session")
+
+    def marked(name: str) -> bool:
+        return isinstance(looking.at(can, name), dict)
+
+    def takes(kind: str) -> bool:
+        return marked("prompt.embeddedContext" if kind == "resource" else f"prompt.{kind}")
+
+    for frame in looking.received(frames):
+        if frame.method == "session/prompt":
+            content = frame.params.get("prompt")
+            judge.judge("V2-PROMPT-01", bool(content), "an empty prompt", came=frame)
+            wrong = unwanted_blocks(frame, takes)
+            said = f"the agent takes no blocks of {', '.join(wrong)}"
+            judge.judge("V2-PROMPT-01", not wrong, said, came=frame)
+        if frame.params.get("additionalDirectories") and not marked("additionalDirectories"):
+            judge.failed("V2-SESS-23", "additionalDirectories was not offered", came=frame)
+        if frame.method == "session/delete" and not marked("delete"):
+            judge.failed("V2-SESS-21", "session/delete was not offered", came=frame)
+        if frame.method in ("auth/login", "auth/logout") and not offered(frames, "authMethods"):
+            judge.failed("V2-AUTH-02", f"{frame.method} without any login", came=frame)
+
+
+@check("V2-INIT-01", role="client", version="2", basic=True)
 async def introduces_itself(stage: ClientStage) -> None:
     """The first message has the client's name and version."""
     talk = await stage.start()
@@ -81,7 +127,7 @@ async def initializes_first(stage: ClientStage) -> None:
     """No session before the answer to `initialize`."""
     talk = await stage.start()
     first = await talk.request(*MANUAL)
-    await talk.peer.quiet(0.2)
+    await talk.peer.quiet(v1.HASTE_SECONDS)
     early = [f for f in talk.peer.received() if (f.method or "").startswith("session/")]
     ok = first.method == "initialize" and not early
     stage.judge.judge("V2-SESS-01", ok, "a session before the answer", came=early)
@@ -89,8 +135,8 @@ async def initializes_first(stage: ClientStage) -> None:
 
 @check("V2-INIT-04", role="client", version="2")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
-    """An answer with version 7 is followed by the end of the connection."""
-    await judge_leaving(stage, "V2-INIT-04", 7)
+    """After an answer with version 7 the client does not go on; to disconnect is advice."""
+    await judge_leaving(stage, "V2-INIT-04", 7, must_close=False)
 
 
 @check("V2-INIT-11", role="client", version="2")
@@ -112,12 +158,15 @@ async def reads_markers_as_objects(stage: ClientStage) -> None:
     """`true` is no marker: no image is sent; and a prompt is never empty."""
     offer = Offer(capabilities={"session": {"prompt": {"image": True}}})
     talk, _ = await stage.to_session("image", offer)
-    prompt = await talk.request("session/prompt")
-    blocks = prompt.params.get("prompt", [])
-    kinds = {block.get("type") for block in blocks if isinstance(block, dict)}
-    ok = kinds <= {"text", "resource_link"}
-    stage.judge.judge("V2-INIT-09", ok, f"blocks of {sorted(map(str, kinds))}", came=prompt)
-    stage.judge.judge("V2-PROMPT-01", bool(blocks), "an empty prompt", came=prompt)
+    try:
+        prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
+    except Unanswered:
+        stage.judge.passed("V2-INIT-09")
+        return
+    wrong = unwanted_blocks(prompt, lambda _kind: False)
+    stage.judge.judge("V2-INIT-09", not wrong, f"blocks of {', '.join(wrong)}", came=prompt)
+    empty = not prompt.params.get("prompt")
+    stage.judge.judge("V2-PROMPT-01", not empty, "an empty prompt", came=prompt)
 
 
 def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
@@ -178,16 +227,21 @@ async def takes_an_empty_cursor_for_one(stage: ClientStage) -> None:
     """Only null or no cursor ends a list; an empty text is a cursor."""
     talk = await stage.begin("list", manual=("session/list",))
     first = await talk.reach("session/list")
-    await talk.reply(first, {"sessions": [], "nextCursor": ""})
-    second = await talk.request("session/list")
-    same = second.params.get("cursor") == ""
-    await talk.reply(second, {"sessions": [], "nextCursor": None})
+    await talk.reply(first, {"sessions": [], "nextCursor": "more"})
+    await talk.reply(await next_page(stage, talk), {"sessions": [], "nextCursor": ""})
+    try:
+        third = await talk.request("session/list")
+    except Unanswered:
+        stage.judge.failed("V2-SESS-20", "an empty cursor ends the list")
+        return
+    same = third.params.get("cursor") == ""
+    await talk.reply(third, {"sessions": [], "nextCursor": None})
     more = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     ok = same and not more
-    stage.judge.judge("V2-SESS-20", ok, "not exactly two pages", came=[second, *more])
+    stage.judge.judge("V2-SESS-20", ok, "not exactly three pages", came=[third, *more])
 
 
-@check("V2-GEN-01", "V2-GEN-03", "V2-GEN-07", role="client", version="2")
+@check("V2-GEN-01", "V2-GEN-03", "V2-GEN-07", CODES, role="client", version="2")
 async def refuses_odd_requests(stage: ClientStage) -> None:
     """Ids that are null or fractions get -32600; a known tag with a bad payload is an error."""
     talk, prompt = await stage.to_prompt()
@@ -205,8 +259,12 @@ async def refuses_odd_requests(stage: ClientStage) -> None:
     frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
     known = frame.object.get("id") == name
     stage.judge.judge("V2-GEN-03", known, "the answer has another id", came=frame)
-    ok = error_code(frame.object) == -32602
-    stage.judge.judge("V2-GEN-07", ok, "a bad subject is not -32602", sent=bad, came=frame)
+    code = error_code(frame.object)
+    ok = code is not None
+    stage.judge.judge("V2-GEN-07", ok, "a bad subject is not refused", sent=bad, came=frame)
+    if ok:
+        known = code == -32602
+        stage.judge.judge(CODES, known, f"refused with {code}, not -32602", sent=bad, came=frame)
     await talk.end_turn(prompt)
 
 
@@ -233,7 +291,7 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
     kind = got.get("outcome") if isinstance(got, dict) else None
     if kind == "selected":
         said = "the client decides without waiting for anybody"
-        stage.judge.not_exercised("V2-CANCEL-10", said)
+        stage.judge.skipped("V2-CANCEL-10", said)
     else:
         stage.judge.judge("V2-CANCEL-10", kind == "cancelled", f"it is {kind}", came=answer)
     await talk.peer.notify("$/cancel_request", {"requestId": name})
@@ -249,8 +307,7 @@ async def cancels_no_single_call_unasked(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt("cancel")
     await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
-    await stage.signalled("cancel")
-    await talk.notification("session/cancel")
+    await stage.cancelled(talk)
     await talk.alive()
     came = talk.peer.received("tool_call/cancel") + talk.peer.received("terminal/cancel")
     stage.judge.judge("V2-CANCEL-16", not came, "it was not offered", came=came)

@@ -46,10 +46,14 @@ class BadScenario(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """How the client is made to do one thing: by its own command, by a signal, or by both."""
+    """How the client is made to do one thing: by its own command, by a signal, or by both.
+
+    One that only `tries` promises nothing: a client that does something else is not judged by it.
+    """
 
     command: tuple[str, ...]
     signal: int | None = None
+    tries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class ClientScenario:
 
 def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScenario:
     """The scenario of a file, with the given command for `prompt` and for what has only a signal.
+
+    Where nothing says how the client is made to cancel, it is interrupted as by Ctrl-C.
 
     Raises:
         BadScenario: the file cannot be read, or names something unknown.
@@ -83,7 +89,10 @@ def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScen
         isinstance(value, str) for value in environment.values()
     ):
         raise BadScenario(f"{path}: environment is a table of texts")
-    purposes = {"prompt": Purpose(tuple(command))}
+    purposes = {
+        "prompt": Purpose(tuple(command)),
+        "cancel": Purpose(tuple(command), signal.SIGINT, tries=True),
+    }
     for name, value in table.items():
         if name not in PURPOSES:
             raise BadScenario(f"{path}: client.{name} is none of {', '.join(PURPOSES)}")

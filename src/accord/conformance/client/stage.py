@@ -17,16 +17,13 @@ from accord.conformance.check import Check, Findings
 from accord.conformance.client.conversation import MANUAL, NUMBERS, Conversation, Offer, modes
 from accord.conformance.client.launching import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
+from accord.conformance.reached import Reached
 from accord.conformance.rule import Version
 from accord.conformance.running import OpenStage
-from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotReady, Unanswered
+from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotAsked, Unanswered
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
-
-
-class NotAsked(NotReady):
-    """The check ends early; what it says about its open rules is already said."""
 
 
 @dataclass(slots=True)
@@ -42,6 +39,7 @@ class ClientStage:
     client: Launched | None = None
     talks: list[Conversation] = field(default_factory=list)
     programs: AsyncExitStack = field(default_factory=AsyncExitStack)
+    reached: Reached = field(default_factory=Reached)
     _outputs: list[bytearray] = field(default_factory=list)
 
     def conversations(self) -> Sequence[Sequence[Frame]]:
@@ -60,6 +58,7 @@ class ClientStage:
         how = self.scenario.get(purpose)
         if how is None:
             self.leave_open(f"no scenario says how to make the client do this: {purpose}")
+        self.reached.need(f"starting the agent for {purpose!r}")
         client = await self.programs.enter_async_context(
             launched(
                 how.command,
@@ -71,7 +70,8 @@ class ClientStage:
         )
         self.client = client
         self._outputs.append(client.output)
-        return await self.connected(manual=manual)
+        with self.reached.step(f"starting the agent for {purpose!r}"):
+            return await self.connected(manual=manual)
 
     async def connected(self, *, manual: Sequence[str] = ()) -> Conversation:
         """The next connection of the client that was started."""
@@ -91,7 +91,8 @@ class ClientStage:
         what comes back; where there is none, the first.
         """
         talk = await self.start(purpose, manual=manual)
-        frame = await talk.request("initialize")
+        with self.reached.step(f"initialize for {purpose!r}"):
+            frame = await talk.request("initialize")
         if self.version != "draft" or is_draft(frame) or self.way == "stdio":
             return talk, frame
         await talk.reply(frame, self.offer().answer(self.version))
@@ -143,13 +144,27 @@ class ClientStage:
     ) -> tuple[Conversation, Frame]:
         """Start the client, open its session and take its first prompt."""
         talk, _ = await self.to_session(purpose, offer, **fields)
-        return talk, await talk.prompt()
+        if offer is not None or fields:
+            return talk, await talk.prompt()
+        with self.reached.step(f"a prompt for {purpose!r}"):
+            return talk, await talk.prompt()
 
-    async def signalled(self, purpose: str) -> None:
-        """Make the client do now what it was started for, where that takes a signal."""
-        how = self.scenario.get(purpose)
+    async def cancelled(self, talk: Conversation) -> Frame:
+        """Make the client cancel its turn, by a signal where that is how; its notification.
+
+        Raises:
+            NotAsked: nobody said that the client cancels, and it does not; noted as not exercised.
+            Unanswered: it should cancel, and does not.
+        """
+        how = self.scenario.get("cancel")
         if how is not None and how.signal is not None and self.client is not None:
             self.client.send_signal(how.signal)
+        try:
+            return await talk.notification("session/cancel")
+        except Unanswered:
+            if how is not None and how.tries:
+                self.leave_open("the client does not cancel its turn when interrupted (SIGINT)")
+            raise
 
     def _went_on(self, talk: Conversation) -> bool:
         return any(frame.method != "initialize" for frame in talk.peer.received())
@@ -208,12 +223,16 @@ def client_stages(
     scenario: ClientScenario, *, way: Way = "spawn", patience: float = ANSWER_SECONDS
 ) -> Callable[[Check[Any], Findings], AbstractAsyncContextManager[ClientStage]]:
     """What `run_checks` opens for each check of this client."""
+    reached: dict[Version, Reached] = {}
 
     @asynccontextmanager
     async def opened(check: Check[Any], judge: Findings) -> AsyncGenerator[ClientStage]:
         with tempfile.TemporaryDirectory(prefix="accord-client-") as folder:
             here = _project(folder)
             stage = ClientStage(judge, check.version, here, scenario, way, patience)
+            if not check.faults:
+                # What a client does under faults says nothing about what it does without.
+                stage.reached = reached.setdefault(check.version, Reached())
             async with stage.programs:
                 yield stage
 

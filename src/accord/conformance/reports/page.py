@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from accord.conformance.reports.plain import plain
-from accord.conformance.reports.terminal import again, word
+from accord.conformance.reports.terminal import again, grouped, told_unjudged, ways_on, word
 from accord.conformance.running import CheckRun
 from accord.conformance.verdicts import Report, Result
 from accord.conformance.wire import Frame
@@ -51,11 +51,18 @@ def as_html(reports: Sequence[Report]) -> str:
 
 
 def _report(report: Report) -> Iterator[str]:
-    verdict = "conformant" if report.conformant else "not conformant"
-    mark = "pass" if report.conformant else "fail"
+    marks = {"conformant": "pass", "not conformant": "fail", "incomplete": "other"}
+    mark, verdict = marks[report.conclusion], report.conclusion
     yield f"<h2>{escape(report.role)}, version {escape(report.version)}: "
     yield f'<span class="{mark}">{verdict}</span></h2>'
     yield f"<p><code>{escape(plain(' '.join(report.command)))}</code></p>"
+    if report.unjudged or report.conclusion == "incomplete":
+        yield f"<p>{escape(told_unjudged(report))}</p><ul>"
+        for reason, ids in grouped(report.unjudged).items():
+            yield f"<li>{escape(plain(reason))}: {escape(', '.join(ids))}</li>"
+        yield "</ul>"
+        if report.conclusion == "incomplete":
+            yield "<p>" + "<br>".join(escape(line) for line in ways_on(report)) + "</p>"
     yield "<table><tr><th>rule</th><th>verdict</th><th>tier</th><th></th></tr>"
     for result in report.results:
         yield _row(report, result)

@@ -22,6 +22,8 @@ from accord.proxy.proxy import Proxy
 
 OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
 """The requests by which a client comes to a session, with the folder that it works in."""
+MAKING: Final = ("session/new", "session/fork")
+"""Those whose answer names the session."""
 NOT_THE_DRAFT: Final = (
     "this proxy cannot read the 2026-02 draft and passes nothing on that it cannot read; a chain"
     " translates it: accord proxy ... -- AGENT"
@@ -60,8 +62,10 @@ class Agreed:
             proxy.on_response(method, of="client")(self._opened)
 
     async def _initialize(self, message: Message, forward: Any) -> None:
-        # Until the answer is read: an agent may speak otherwise after a second one.
-        self.version = 0
+        await self._wait()
+        if self.version:
+            # The two would speak otherwise from here on.
+            raise RequestError(INVALID_REQUEST, "initialize has been answered already")
         self._answered = anyio.Event()
         try:
             self._initialized(await forward(message))
@@ -117,18 +121,29 @@ class Agreed:
 
     def _opened(self, response: Response) -> None:
         asked, result = response.request.params, response.result
-        given = result.get("sessionId") if isinstance(result, dict) else None
-        session_id = given if given is not None else asked.get("sessionId")
+        if response.request.method in MAKING:
+            session_id = result.get("sessionId") if isinstance(result, dict) else None
+        else:
+            # Whatever the answer names: the client has named the session.
+            session_id = asked.get("sessionId")
         cwd = asked.get("cwd")
         if isinstance(session_id, str) and isinstance(cwd, str):
-            self.folders.pop(session_id, None)
-            self.folders[session_id] = cwd
             more = asked.get("additionalDirectories")
             others = [one for one in more if isinstance(one, str)] if isinstance(more, list) else []
-            self.roots[session_id] = (cwd, *others)
-            if len(self.folders) > SESSIONS_MAX:
-                oldest = next(iter(self.folders))
-                del self.folders[oldest], self.roots[oldest]
+            self._remember(session_id, (cwd, *others))
+
+    def adopt(self, session_id: object, parent_id: str) -> None:
+        """A child session that nobody opened works where its parent does."""
+        is_new = isinstance(session_id, str) and session_id not in self.folders
+        if is_new and parent_id in self.folders:
+            self._remember(str(session_id), self.roots[parent_id])
+
+    def _remember(self, session_id: str, roots: tuple[str, ...]) -> None:
+        self.folders.pop(session_id, None)
+        self.folders[session_id], self.roots[session_id] = roots[0], roots
+        if len(self.folders) > SESSIONS_MAX:
+            oldest = next(iter(self.folders))
+            del self.folders[oldest], self.roots[oldest]
 
     def say(self, message: Message, session_id: str, text: str) -> None:
         """Say something to the user in a session, as its agent does."""

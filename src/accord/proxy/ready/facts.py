@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accord.client.asking import PermissionOption, PermissionRequest, own_request
-from accord.client.call_input import brief_input, input_command, input_folder, input_paths
+from accord.client.call_input import (
+    brief_input,
+    input_command,
+    input_folder,
+    input_paths,
+    is_given_more,
+)
 from accord.client.commands import terminal_line
 from accord.client.patterns import host_of
 from accord.transcript.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
@@ -62,6 +68,7 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
         cwd=_text(subject.get("cwd")) or (input_folder(given) if command is not None else None),
         mcp_tool=_mcp_tool(call, given),
         hosts=() if url is None else (host_of(url) or url,),
+        is_given_more=command is not None and is_given_more(given),
     )
 
 

@@ -17,30 +17,31 @@ read with something taken out is not written over.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from accord.client.asking import PermissionRequest
 from accord.client.patterns import wildcard
 from accord.client.policy import Effect, Facts, ReadRule, Rule, judge, read_rules, rules_of
 from accord.errors import RequestError
 from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND
+from accord.machine.logs import logger
 from accord.machine.redaction import MARK, Redactor
-from accord.proxy.approved_calls import ApprovedCalls
+from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.handlers import ANY, UPDATE
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
-from accord.proxy.ready.agreed import Agreed
+from accord.proxy.ready.agreed import SESSIONS_MAX, Agreed
 from accord.proxy.ready.facts import Json, changes_of, of_call, of_service
 from accord.proxy.ready.holding import Pieces
 from accord.proxy.ready.screens import ToAgent, ToClient
+from accord.schema.codec import Invalid, decode
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 
-_log = logging.getLogger("accord.proxy")
+_log = logger("accord.proxy")
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
@@ -50,6 +51,11 @@ MCP: Final = "mcp/message"
 JUDGED: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create", MCP)
 """Requests of the agent by which its client does something for it."""
 _METHODS: Final = (*v1_methods.CLIENT_METHODS.values(), *v2_methods.CLIENT_METHODS.values())
+_FORMS: Final = (
+    v2_methods.CLIENT_METHODS | v1_methods.CLIENT_METHODS,
+    v1_methods.CLIENT_METHODS | v2_methods.CLIENT_METHODS,
+)
+"""What the params of a request look like, in v1 and in v2; each with the other's methods too."""
 REQUESTS: Final = frozenset(one.name for one in _METHODS if one.kind != "notification")
 """What an agent may ask its client by the protocol.  Of those that are not judged, none does more
 than go on with something that was."""
@@ -63,41 +69,67 @@ _KEYS: Final = {
     for key in (
         *("sessionId", "path", "content", "command", "args", "env", "cwd", "method", "params"),
         *("serverId", "toolCall", "subject", "options", "toolCallId", "kind", "title", "type"),
-        *("rawInput", "locations"),
+        *("rawInput", "locations", "name", "value", "optionId", "changes", "oldPath", "operation"),
+        *("newText", "oldText", "patch", "text"),
     )
 }
 """What is judged by, as the protocol writes it."""
+_OTHERS: Final = frozenset({"rawInput", "rawOutput", "params", "_meta"})
+"""What is not the protocol's inside."""
 
-RulesIn = Callable[[str], Sequence[Rule]]
+RulesIn = Callable[[str | None], Sequence[Rule]]
+"""The rules of a session by its folder; None stands for a session that nobody has opened."""
+
+
+class Judgement(NamedTuple):
+    """What the rules say, about what, and the rules that this rests on."""
+
+    effect: Effect
+    facts: Facts
+    grounds: tuple[ReadRule, ...]
+
+    @property
+    def why(self) -> str:
+        """Which rule refuses a command, to be put behind a sentence about it."""
+        is_rule = self.effect == "reject" and bool(self.grounds)
+        refusal = self.grounds[0].refusal(self.facts) if is_rule else None
+        return "" if refusal is None else f"; {refusal}"
 
 
 @dataclass(slots=True)
 class Watched:
-    """What is known of a session."""
+    """What is known of a session; one that nobody has opened has no folders."""
 
-    folder: str
+    folder: str | None
     rules: list[ReadRule]
     calls: ApprovedCalls
-    # The session's folders, and what the last judgement rested on.
     roots: tuple[str, ...] = ()
-    grounds: tuple[ReadRule, ...] = ()
     # Calls as they were when they were permitted.
     permitted: dict[str, Json] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
     # Files of which something was taken out when they were read.
     redacted: set[str] = field(default_factory=set)
+    # Prompts that are open, whether the user has stopped them, and requests to tell the past.
+    prompts: int = 0
+    is_cancelled: bool = False
+    replays: int = 0
 
-    def judge(self, request: PermissionRequest, otherwise: Effect) -> tuple[Effect, Facts]:
-        """What the rules say, and about what."""
+    def judge(self, request: PermissionRequest, otherwise: Effect) -> Judgement:
+        """What the rules say about a request."""
         facts = Facts.of(request, self.folder, self.roots)
-        effect, self.grounds = judge(self.rules, (), facts, otherwise)
-        return effect, facts
+        effect, grounds = judge(self.rules, (), facts, otherwise)
+        return Judgement(effect, facts, grounds)
 
-    def why(self, facts: Facts) -> str:
-        """Which rule refuses a command, to be put behind a sentence about it."""
-        effect, grounds = judge(self.rules, (), facts, "ask")
-        refusal = grounds[0].refusal(facts) if effect == "reject" and grounds else None
-        return "" if refusal is None else f"; {refusal}"
+    def end_turn(self) -> None:
+        """Forget what was approved."""
+        self.calls.clear()
+        self.permitted.clear()
+        self.is_cancelled &= self.prompts > 0
+
+    def cancel(self) -> None:
+        """The user wants the agent to stop: nobody is asked until it has."""
+        self.end_turn()
+        self.is_cancelled = self.prompts > 0
 
 
 class Guard:
@@ -121,22 +153,35 @@ class Guard:
 
     def _session(self, session_id: str) -> Watched:
         known = self._sessions.get(session_id)
-        folder = os.path.realpath(self.agreed.folders.get(session_id, "/"))
+        opened = self.agreed.folders.get(session_id)
+        folder = None if opened is None else os.path.realpath(opened)
         roots = tuple(map(os.path.realpath, self.agreed.roots.get(session_id, ())))
         if known is None or (known.folder, known.roots) != (folder, roots):
             rules = read_rules(self._rules_in(folder))
             known = Watched(folder, rules, ApprovedCalls(folder), roots)
             self._sessions[session_id] = known
+            self._forget_strangers()
         return known
+
+    def _forget_strangers(self) -> None:
+        """Agents may name any number of sessions that nobody has opened."""
+        if len(self._sessions) > SESSIONS_MAX:
+            opened = self.agreed.folders
+            stranger = next((one for one in self._sessions if one not in opened), None)
+            del self._sessions[next(iter(self._sessions)) if stranger is None else stranger]
 
     # ---- what cannot be judged
 
     def asked(self, message: Message) -> None:
-        """A request of the agent that nothing else here is for."""
+        """A request of the agent that is not judged."""
         self.agreed.check(message)
         if not self._is_known(message, REQUESTS):
             said = f"guard: {message.method} is no request of the protocol and is not passed on"
             raise RequestError(METHOD_NOT_FOUND, f"{said}; --pass lets it through by name")
+        if message.method in REQUESTS:
+            self._check_form(message)
+        if message.method == "elicitation/create":
+            self.asks(message)
 
     def told(self, message: Message) -> bool | None:
         """A notification of the agent; one that cannot be read is dropped."""
@@ -150,6 +195,8 @@ class Guard:
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
         if not is_known:
             _log.warning("guard: %s cannot be read and is not passed on", message.method)
+        elif message.has_key_twice:
+            message.rewrite()
         return None if is_known else False
 
     def _is_known(self, message: Message, names: frozenset[str]) -> bool:
@@ -165,25 +212,31 @@ class Guard:
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         call = self._subject(session, params)
+        self._check_form(message)
         request = of_call(session_id, call, params)
-        effect, _ = session.judge(request, "ask")
-        if effect == "allow":
+        judged = session.judge(request, "ask")
+        if judged.effect == "allow":
             # "Always" would have the agent remember more than a narrow rule allows.
-            broad = not any(read.rule.is_bounded for read in session.grounds)
+            broad = not any(read.rule.is_bounded for read in judged.grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._permit(session, request, call, seen=False)
                 return _selected(option.option_id)
-        if effect == "reject":
+        if judged.effect == "reject":
+            self._refuse(session, call)
             option = request.of_kind("reject_once", "reject_always")
             return _CANCELLED if option is None else _selected(option.option_id)
+        if session.is_cancelled:
+            return _CANCELLED
         session.calls.open(call)
         try:
             answer = await forward(message)
         finally:
             is_same = session.calls.close(call)
         chosen = request.option(_chosen(answer) or "")
-        if is_same and chosen is not None and chosen.allows:
+        if chosen is None or not chosen.allows:
+            self._refuse(session, call)
+        elif is_same:
             self._permit(session, request, call, seen=True)
         return answer
 
@@ -217,11 +270,31 @@ class Guard:
         if "toolCallId" in call:
             session.permitted[str(call["toolCallId"])] = call
 
+    def _refuse(self, session: Watched, call: Json) -> None:
+        """A no takes back what was approved of the same call before."""
+        if "toolCallId" in call:
+            session.calls.refuse(call)
+            session.permitted.pop(str(call["toolCallId"]), None)
+
+    def _check_form(self, message: Message) -> None:
+        """Refuse params in another form than the protocol's: others may read more in them.
+
+        Raises:
+            RequestError: says where and why.
+        """
+        form = _FORMS[self.agreed.version - 1].get(message.method)
+        try:
+            if form is not None:
+                decode(form.params, message.encoded)
+        except Invalid as error:
+            raise RequestError.invalid_params(f"guard: {error.reason}", error.path) from None
+
     # ---- services
 
     async def service(self, message: Message, forward: Any) -> Any:
         """The agent wants a file, a terminal or a tool of its client's."""
         _read_alike(message)
+        self._check_form(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         request = of_service(session_id, message.method, params)
@@ -229,12 +302,16 @@ class Guard:
             return await forward(message)
         self._refuse_marks(session, message)
         is_free = request.kind in ("read", "other")
-        effect, facts = session.judge(request, "allow" if is_free else self._otherwise)
+        judged = session.judge(request, "allow" if is_free else self._otherwise)
+        effect, facts = judged.effect, judged.facts
         if effect == "ask" and not session.calls.covers(facts, params.get("content")):
+            if session.is_cancelled:
+                said = f"guard: the user has cancelled the turn: {request.title}"
+                raise RequestError.permission_denied(said)
             effect = await self._ask(message, session, request, facts)
         if effect == "reject":
             raise RequestError.permission_denied(
-                f"guard: {request.title} is not permitted{session.why(facts)}"
+                f"guard: {request.title} is not permitted{judged.why}"
             )
         return await forward(message)
 
@@ -281,7 +358,12 @@ class Guard:
         session_id = message.session_id or ""
         session = self._session(session_id)
         kind, call_id = update.get("sessionUpdate"), update.get("toolCallId")
-        if kind == "terminal_update" and isinstance(update.get("command"), str):
+        if kind == "subagent_update":
+            self.agreed.adopt(update.get("sessionId"), session_id)
+        if kind == "state_update" and update.get("state") == "idle":
+            session.end_turn()
+        is_past = session.replays > 0
+        if kind == "terminal_update" and isinstance(update.get("command"), str) and not is_past:
             # In v2 the agent's own terminals are told of without a call.
             call = {"kind": "execute", "rawInput": update, "title": f"Run {update['command']}"}
             self._stop_if_forbidden(session, f"terminal {update.get('terminalId')}", call, message)
@@ -293,6 +375,7 @@ class Guard:
             # Of whatever kind: what names a call tells of it.
             call = session.calls.told(update)
         is_running = call.get("status") not in NOT_RUNNING
+        is_running &= not (is_past and call.get("status") in FINAL)
         if is_running and not _is_same(session.permitted.get(call_id), call):
             self._stop_if_forbidden(session, call_id, call, message)
 
@@ -301,22 +384,21 @@ class Guard:
     ) -> None:
         session_id = message.session_id or ""
         request = of_call(session_id, call)
-        effect, facts = session.judge(request, "allow")
-        if effect == "reject" and what_id not in session.stopped:
+        judged = session.judge(request, "allow")
+        if judged.effect == "reject" and what_id not in session.stopped:
             session.stopped.add(what_id)
             self.asks(message)
             message.agent.notify("session/cancel", {"sessionId": session_id})
             what = request.title or request.kind
             said = f"guard: the turn is cancelled, because this is not permitted: {what}"
-            said += session.why(facts)
+            said += judged.why
             self.agreed.say(message, session_id, said)
 
-    def turn_over(self, response: Response) -> None:
-        """A prompt is answered: in v1 that ends its turn, and with it what was approved."""
-        session = self._sessions.get(response.request.session_id or "")
-        if session is not None and self.agreed.version == 1:
-            session.calls.clear()
-            session.permitted.clear()
+    def cancelled(self, message: Message) -> None:
+        """The user wants the agent to stop, and so nothing more of what was approved."""
+        session = self._sessions.get(message.session_id or "")
+        if session is not None:
+            session.cancel()
 
     # ---- secrets
 
@@ -333,21 +415,28 @@ class Guard:
         """What the user says to the agent; the answer comes behind all that the agent told."""
         if self._reading is not None and "prompt" in message.params:
             message.params["prompt"] = self._reading.value(message.params["prompt"])
+        session = self._session(message.session_id or "")
+        session.prompts += 1
+        is_over = True
         try:
             answer = await forward(message)
-        except BaseException:
-            self._turn_ends(message)
-            raise
-        # In v2 a turn is not over with the answer; it says by itself when it is.
-        if self.agreed.version == 1:
-            self._turn_ends(message)
+            # In v2 a turn is not over with the answer; it says by itself when it is.
+            is_over = self.agreed.version == 1
+        finally:
+            session.prompts -= 1
+            if is_over:
+                session.end_turn()
+                self._turn_ends(message)
         return answer
 
     async def told_before(self, message: Message, forward: Any) -> Any:
         """What the agent tells of a session before this is answered is all of it."""
+        session = self._session(message.session_id or "")
+        session.replays += 1
         try:
             return await forward(message)
         finally:
+            session.replays -= 1
             self._turn_ends(message)
 
     def _turn_ends(self, message: Message) -> None:
@@ -401,14 +490,13 @@ def guard(
     for method in JUDGED:
         proxy.on_request(method, of="agent")(checked(watched.service))
     proxy.on_notification(ANY, of="agent")(watched.told)
+    proxy.on_notification("session/cancel", of="client")(watched.cancelled)
     proxy.on_update(ANY)(watched.update)
-    proxy.on_response("session/prompt", of="client")(watched.turn_over)
+    proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
+    for method in REPLAYING:
+        proxy.on_request(method, of="client")(checked(watched.told_before))
     if redact:
         proxy.on_notification("*", of="agent")(watched.tells)
-        proxy.on_request("elicitation/create", of="agent")(watched.asks)
-        proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
-        for method in REPLAYING:
-            proxy.on_request(method, of="client")(checked(watched.told_before))
         for method in ("fs/read_text_file", OUTPUT):
             proxy.on_response(method, of="agent")(watched.read)
         proxy.on_end()(watched.agent_gone)
@@ -440,15 +528,22 @@ def _read_alike(message: Message) -> None:
     Raises:
         RequestError: a key that some readers take for another one, since they ignore case.
     """
-    told = message.params
-    subject = told.get("subject")
-    for one in (told, told.get("toolCall"), subject):
-        for key in one if isinstance(one, dict) else ():
+    _check_keys(message.params)
+    message.rewrite()
+
+
+def _check_keys(value: object) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _check_keys(one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
             known = _KEYS.get(key.lower())
             if known is not None and key != known:
                 said = f"guard: {key!r} may be read as {known}; it is not passed on"
                 raise RequestError(INVALID_PARAMS, said)
-    message.rewrite()
+            if key not in _OTHERS:
+                _check_keys(one)
 
 
 def _everywhere(rules: Iterable[Rule]) -> RulesIn:

@@ -9,7 +9,6 @@ What always holds
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
@@ -19,6 +18,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
+from accord.machine.logs import logger
 from accord.terminal.engine.log import logging_in_chats
 from accord.terminal.engine.seats import Seat, Seats
 from accord.terminal.model.chat import Chat
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from accord.terminal.model.changes.journal import Journal
     from accord.transcript import Update
 
-_log = logging.getLogger("accord.terminal")
+_log = logger("accord.terminal")
 
 
 class OpeningDesk(Seats):

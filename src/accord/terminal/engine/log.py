@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from accord.machine.logs import logger
 from accord.terminal.model.text.cleaning import one_line
 
 TOLERATED = "tolerated: "
@@ -48,15 +49,15 @@ class ChatLog(logging.Handler):
 @contextmanager
 def logging_in_chats() -> Generator[None]:
     """Take all that the library logs, and nothing of it further."""
-    logger = logging.getLogger("accord")
-    handler, goes_on = ChatLog(), logger.propagate
-    logger.addHandler(handler)
-    logger.propagate = False
+    log = logger("accord")
+    handler, goes_on = ChatLog(), log.propagate
+    log.addHandler(handler)
+    log.propagate = False
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.propagate = goes_on
+        log.removeHandler(handler)
+        log.propagate = goes_on
 
 
 __all__ = ["ChatLog", "hears_mistakes", "logging_in_chats"]

@@ -71,11 +71,11 @@ def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) ->
     remark = ""
     for _ in range(ATTEMPTS_MAX):
         said = yield Ask("key", words, keys={key: key_name(key) for key in choices}, remark=remark)
-        if not said:
+        # No is always an answer, also where no option of the agent is one.
+        if not said or (said == "n" and "n" not in choices):
             return closing(request)
         if said == "?":
-            full = [(key, f"{choice_words(one)}. {one.covers}") for key, one in choices.items()]
-            printer.choices(full, again=True)
+            printer.answers(explained(choices), whole=True)
             remark = ""
             continue
         if said in choices:
@@ -99,6 +99,11 @@ def question_words(choices: Mapping[str, Choice]) -> str:
 def choice_words(choice: Choice) -> str:
     """What an answer means, and who remembers it."""
     return f"{choice.words} ({choice.remark})" if choice.remark else choice.words
+
+
+def explained(choices: Mapping[str, Choice]) -> list[tuple[str, str]]:
+    """What each answer means, and exactly what would be remembered."""
+    return [(key, f"{choice_words(one)}. {one.covers}") for key, one in choices.items()]
 
 
 def key_name(key: str) -> str:
@@ -177,6 +182,7 @@ __all__ = [
     "Dialogue",
     "choice_words",
     "dialogue_of",
+    "explained",
     "key_name",
     "keyed_choices",
     "question_words",

@@ -15,7 +15,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from accord.terminal.model.text.cleaning import columns, harmless
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import columns
 
 HISTORY_MAX = 1000
 """Lines that are remembered; the oldest are forgotten first."""
@@ -136,7 +137,7 @@ class LineEditor:
         return Pressed(echo, line)
 
     def _insert(self, key: str) -> str:
-        letters = "" if key.startswith("\x1b") else harmless(key).replace("\n", " ")
+        letters = "" if key.startswith("\x1b") else visible(key).replace("\n", " ")
         if not letters or len(self.text) >= LINE_CHARACTERS_MAX:
             return ""
         text = self.text[: self.cursor] + letters + self.text[self.cursor :]

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from accord.machine.visible_text import unfinished
-from accord.terminal.model.text.cleaning import cut, harmless
+from accord.machine.visible_text import unfinished, visible
+from accord.terminal.model.text.cleaning import cut
 from accord.terminal.plain.prose import Paint, Prose
 
 INDENT = "    "
@@ -59,7 +59,7 @@ class Markdown:
         self._show(text)
 
     def _show(self, text: str) -> None:
-        lines = harmless(text).split("\n")
+        lines = visible(text).split("\n")
         for line in lines[:-1]:
             self._take(line)
             self._end_line()

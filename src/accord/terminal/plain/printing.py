@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from accord import PermissionRequest, Update
+from accord.machine.visible_text import visible
 from accord.terminal.model.asked_changes import asked_changes
-from accord.terminal.model.text.cleaning import columns, cut, exact_line, harmless, one_line
+from accord.terminal.model.text.cleaning import columns, cut, exact_line, one_line
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.words.permission_words import (
     OUTSIDE,
@@ -46,6 +47,13 @@ DIFF_LINES_MAX = 200
 
 LINE_CHARACTERS_MAX = 4096
 """A line of a command's output that is longer is shown before its end has come."""
+
+ANSWER_LINES_MAX = 2
+"""Lines of one answer below a question."""
+MORE_OF_ANSWER = "(? shows all)"
+
+UNPLACED_CHARACTERS_MAX = 65_536
+"""Output of a command that is held until a call says that it is its own."""
 
 REASON_CHARACTERS_MAX = 4_000
 """Of what is given as a reason to allow something; more is counted."""
@@ -115,6 +123,9 @@ class Printer:
         self._diffs: dict[str, tuple[FileDiff, ...]] = {}
         # Lines of commands' output whose end has not come.
         self._begun: dict[str, str] = {}
+        # Which call shows a terminal, and the output of those that no call shows yet.
+        self._callers: dict[str, str] = {}
+        self._unplaced: dict[str, tuple[Terminal, str]] = {}
         self._plan: tuple[PlanEntry, ...] = ()
         self._plan_is_last = False
 
@@ -145,7 +156,7 @@ class Printer:
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
         """Code and output, line by line, cut where it is too wide."""
-        for line in harmless(text).splitlines():
+        for line in visible(text).splitlines():
             for part in cut(line.rstrip(), self.width - columns(first)):
                 self._out.write(f"{first}{self.paint(part, style)}".rstrip() + "\n")
         self._out.flush()
@@ -191,6 +202,8 @@ class Printer:
         item = update.item
         if isinstance(item, Message):
             shown = {"message": self._messages, "thought": self._thoughts}
+            if update.replaces and update.kind in shown:
+                self._tell_replaced(item, update.text)
             if shown.get(update.kind) and update.text:
                 self._say(item, update.text)
         elif isinstance(item, Plan):
@@ -206,6 +219,8 @@ class Printer:
 
     def pause(self) -> None:
         """End the line that is being written: something else comes in between."""
+        for terminal_id in tuple(self._unplaced):
+            self._place(terminal_id)
         self._hush()
 
     def _say(self, message: Message, text: str) -> None:
@@ -218,6 +233,14 @@ class Printer:
             self._speech = Markdown(self._out.write, self.paint, width=self.width, style=style)
         self._speech.feed(text)
         self._out.flush()
+
+    def _tell_replaced(self, message: Message, text: str) -> None:
+        """Say that what stands on the screen already counts no more."""
+        what = "thought" if message.role == "thought" else "message"
+        self._blank()
+        self._paragraph(
+            "", f"The agent replaced a {what}:" if text else f"The agent withdrew a {what}.", "dim"
+        )
 
     def _introduce(self, message: Message) -> None:
         """Say who speaks, where the words do not tell."""
@@ -246,6 +269,9 @@ class Printer:
             return
         self._turn_to(call)
         self._show_diffs(call)
+        for terminal_id in call.terminal_ids:
+            self._callers[terminal_id] = call.tool_call_id
+            self._place(terminal_id)
         if call.is_final:
             self._end_call(call)
 
@@ -277,15 +303,17 @@ class Printer:
 
     def _turn_to(self, call: ToolCall) -> None:
         """What follows belongs to this call."""
-        title = one_line(call.title or call.name or call.kind)
-        known = self._titles.get(call.tool_call_id)
-        if self._call == call.tool_call_id and known == title:
+        self._head(call.tool_call_id, one_line(call.title or call.name or call.kind))
+
+    def _head(self, call_id: str, title: str) -> None:
+        """Name the call, unless its lines are the last ones on the screen."""
+        if self._call == call_id and self._titles.get(call_id) == title:
             return
-        if self._call != call.tool_call_id:
+        if self._call != call_id:
             self._blank()
         self._hush()
-        self._call = call.tool_call_id
-        self._titles[call.tool_call_id] = title
+        self._call = call_id
+        self._titles[call_id] = title
         self._paragraph(f"  {self._mark('call')} ", title, "bold")
 
     def _show_diff(self, diff: FileDiff, *, named: bool) -> None:
@@ -301,20 +329,38 @@ class Printer:
             self._verbatim("      ", more, "dim")
 
     def _show_output(self, terminal: Terminal, more: str) -> None:
-        """What a command has printed since, line by line, and how it ended if that is news."""
-        text = self._begun.pop(terminal.terminal_id, "") + more
+        """What a command has printed since, under the call that shows it.
+
+        A v1 agent starts a command before it says which call that is for.
+        """
+        terminal_id = terminal.terminal_id
+        before = self._unplaced[terminal_id][1] if terminal_id in self._unplaced else ""
+        self._unplaced[terminal_id] = terminal, before + more
+        if terminal_id in self._callers or len(before + more) > UNPLACED_CHARACTERS_MAX:
+            self._place(terminal_id)
+
+    def _place(self, terminal_id: str) -> None:
+        """Print line by line what waits of one command, and how it ended if that is news."""
+        if terminal_id not in self._unplaced:
+            return
+        terminal, more = self._unplaced.pop(terminal_id)
+        text = self._begun.pop(terminal_id, "") + more
         ended = terminal.exit_status
         if ended is None and len(text) < LINE_CHARACTERS_MAX:
             text, newline, rest = text.rpartition("\n")
             text += newline
             if rest:
-                self._begun[terminal.terminal_id] = rest
-        if text.strip():
-            self._hush()
-            self._verbatim("      ", text, "dim")
+                self._begun[terminal_id] = rest
+        lines = [text] if text.strip() else []
         if ended is not None and (ended.exit_code or ended.signal):
             how = f"exit code {ended.exit_code}" if ended.exit_code else f"ended by {ended.signal}"
-            self._verbatim("      ", f"({how})", "dim")
+            lines.append(f"({how})")
+        caller = self._callers.get(terminal_id)
+        if lines and caller is not None:
+            self._head(caller, self._titles[caller])
+        for line in lines:
+            self._hush()
+            self._verbatim("      ", line, "dim")
 
     def _show_notice(self, notice: Notice) -> None:
         self._blank()
@@ -368,11 +414,10 @@ class Printer:
         title = one_line(request.title if call is None else call.title or "")
         changed = {path_words(diff.path, folder, add_dirs) for diff in call.diffs} if call else ()
         for fact in facts_of(request, folder, add_dirs):
-            is_here = fact.label == "In" and fact.text.endswith("(this project)")
             is_told = fact.kind == "path" and (
                 names_path(title, fact.text) or (fact.text in changed and OUTSIDE not in fact.text)
             )
-            if not is_here and not is_told:
+            if not is_told:
                 self._fact(fact)
 
     def _show_asked(self, call: ToolCall) -> None:
@@ -401,10 +446,17 @@ class Printer:
             self._out.write(shown.rstrip() + "\n")
         self._out.flush()
 
-    def answers(self, choices: Iterable[tuple[str, str]]) -> None:
-        """What each answer means, before the question itself."""
+    def answers(self, choices: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
+        """What each answer means, before the question itself.
+
+        Unless the whole is wanted, so much of each that what is asked about stays in view.
+        """
         for key, text in choices:
-            self._paragraph(f"      {key}  ", text, "dim")
+            first = f"      {key}  "
+            room = (self.width - columns(first)) * ANSWER_LINES_MAX - len(MORE_OF_ANSWER) - 8
+            if not whole and columns(text) > room:
+                text = f"{one_line(text, room)} {MORE_OF_ANSWER}"
+            self._paragraph(first, text, "dim")
 
     def ask(self, remark: str, words: str = "Allow it? [y/N]") -> None:
         """Put the question itself; the cursor stays behind it."""

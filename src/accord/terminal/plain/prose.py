@@ -11,7 +11,8 @@ What always holds
 import re
 from collections.abc import Callable, Iterator
 
-from accord.terminal.model.text.cleaning import columns, cut, harmless
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import columns, cut
 
 Paint = Callable[[str, str], str]
 
@@ -51,7 +52,7 @@ class Prose:
 
     def feed(self, text: str) -> None:
         """Add text; its last word waits for what ends it."""
-        for piece in _PIECES.findall(harmless(text)):
+        for piece in _PIECES.findall(visible(text)):
             if not piece.isspace():
                 self._word += piece
                 if len(self._word) >= WORD_CHARACTERS_MAX:
@@ -117,4 +118,4 @@ class Prose:
                 yield part, "code" if self._code else "bold" if self._bold else ""
 
 
-__all__ = ["Paint", "Prose", "columns", "cut", "harmless"]
+__all__ = ["Paint", "Prose", "columns", "cut"]

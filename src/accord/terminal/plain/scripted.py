@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import anyio
 
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.plain.line_asks import Ask
 from accord.terminal.plain.screen import Screen
 from accord.terminal.plain.view import ChatPrinter
@@ -87,10 +88,10 @@ class Pipe:
             more = await self._more()
             if not more:
                 last, self._kept = self._kept, b""
-                return harmless(last.decode(errors="replace")) if last else None
+                return visible(last.decode(errors="replace")) if last else None
             self._kept = self._kept[:LINE_BYTES_MAX] + more
         line, _, self._kept = self._kept.partition(b"\n")
-        return harmless(line.decode(errors="replace"))
+        return visible(line.decode(errors="replace"))
 
     async def _more(self) -> bytes:
         if self._descriptor is None:

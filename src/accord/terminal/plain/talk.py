@@ -149,13 +149,14 @@ class Talk:
                 await self._hear()
                 self._tasks.cancel_scope.cancel()
         self._chat.on_change = lambda: None
-        self._screen.end_line()
-        self._teller.tell()
-        self._printer.pause()
         if self._ended_by is not None:
             if self._ended_by in ENDING:
                 self._keep_begun()
             return SIGNAL_CODE + self._ended_by
+        self._screen.end_line()
+        while self._teller.tell_some():
+            await self._screen.drain()
+        self._printer.pause()
         await self._screen.drain()
         return 1 if self._failures and not self._listener.is_person else 0
 
@@ -234,8 +235,14 @@ class Talk:
                 self._tell_now()
                 await self._screen.drain()
 
+    def _tell_some(self) -> bool:
+        """Tell what is new; whether something is left, which is told next."""
+        if self._teller.tell_some():
+            self._wake()
+        return self._teller.is_behind
+
     def _tell_now(self) -> None:
-        self._teller.tell()
+        self._tell_some()
         chat = self._chat
         if self._was_busy and not chat.is_busy and chat.stop_reason != "end_turn":
             self._failures += 1
@@ -263,7 +270,7 @@ class Talk:
         if ask is self._put:
             return self._question is None or self._question.is_answered
         if self._first_question() is not None:
-            return True
+            return not self._teller.is_behind
         return (ask is WORKING) is not self._is_working
 
     @property
@@ -271,7 +278,8 @@ class Talk:
         chat = self._chat
         # Where it is lost, it is soon known how.
         is_unclear = chat.phase == "lost" and chat.problem is None
-        return chat.is_busy or chat.phase == "starting" or is_unclear
+        is_working = chat.is_busy or chat.phase == "starting" or is_unclear
+        return is_working or self._teller.is_behind
 
     def _first_question(self) -> Question | None:
         first = self._chat.questions.first
@@ -302,9 +310,8 @@ class Talk:
             self._end_dialogue()
             self._printer.remark("(This is not asked any more.)")
         first = self._first_question()
-        if first is not None and first is not self._question:
-            # What came before it is told before it is put.
-            self._teller.tell()
+        # What came before it is told before it is put.
+        if first is not None and first is not self._question and not self._tell_some():
             self._question = first
             self._ring()
             self._listener.forget_typed()
@@ -317,6 +324,8 @@ class Talk:
         if self._listener.held_for is None:
             # Who is asked what to say next has been told all.
             self._tell_now()
+        if self._teller.is_behind:
+            return WORKING
         if self._chat.phase == "lost" and not self._listener.is_person:
             # Nobody is there who could start it again.
             self._failures += 1

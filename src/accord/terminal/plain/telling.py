@@ -5,6 +5,7 @@ It must not know who reads or answers.
 What always holds
     * Everything of the conversation is told once, in the order in which it came; what grows is
       told on.
+    * `tell_some` takes a bounded time, however much is new.
     * Silence is told at longer and longer steps, and so is the time until something may be tried
       again; nothing is told about time while nobody waits.
 """
@@ -45,6 +46,9 @@ WAIT_STEPS = (600, 300, 120, 60, 30, 10, 0)
 OVERLAP_CHARACTERS = 256
 """By which the rest is found in output whose beginning is not kept any more."""
 
+TOLD_CHARACTERS_MAX = 64 * 1024
+"""Of one message at a time: a reader may be far behind the agent."""
+
 REMEDIES: dict[Remedy, str] = {
     "retry": "/retry tries it again",
     "restart": "/restart starts the agent again",
@@ -72,6 +76,8 @@ class Teller:
         self._told: dict[int, object] = {}
         # Kept, or another one could have the identity of one that is gone.
         self._entries: list[Entry] = []
+        # Those that are new and not told yet, by identity.
+        self._untold: dict[int, Entry] = {}
         self._transcript: object = None
         self._problem: Problem | None = None
         self._mode: str | None = None
@@ -91,22 +97,37 @@ class Teller:
 
     def tell(self) -> None:
         """Tell what is new."""
+        while self.tell_some():
+            pass
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether `tell_some` left something."""
+        return bool(self._untold)
+
+    def tell_some(self) -> bool:
+        """Tell what is new, until a message is long; whether something is left."""
         chat = self.chat
         changes = chat.take_changes()
         if self._transcript is not chat.transcript and chat.session_id is not None:
             self._transcript = chat.transcript
             self._tell_history()
         entries = chat.entries if changes.is_reset else changes.entries
-        for entry in tuple(entries):
-            self._tell_entry(entry)
+        self._untold.update((id(entry), entry) for entry in entries)
+        while self._untold:
+            entry = next(iter(self._untold.values()))
+            if self._tell_entry(entry):
+                return True
+            del self._untold[id(entry)]
         self._tell_state()
         self._tell_time()
+        return False
 
     def tell_all(self) -> None:
         """Tell everything, from the beginning."""
         self._is_past = True
         for entry in tuple(self.chat.entries):
-            self._tell_entry(entry)
+            self._tell_whole(entry)
         self._is_past = False
         self._printer.pause()
 
@@ -133,7 +154,7 @@ class Teller:
             self._printer.note(f"({len(left_out)} earlier ones are left out; /history has all.)")
         self._is_past = True
         for entry in past[-HISTORY_SHOWN_MAX:]:
-            self._tell_entry(entry)
+            self._tell_whole(entry)
         self._is_past = False
         self._printer.gap()
         self._printer.note("Here it goes on.")
@@ -150,16 +171,25 @@ class Teller:
             last = getattr(blocks[-1], "text", "") if blocks else ""
             self._bodies[id(entry)] = (max(len(blocks) - 1, 0), len(last))
 
-    def _tell_entry(self, entry: Entry) -> None:
-        if not isinstance(entry, _ENTRIES):
-            # A fact about the session, which is told elsewhere.
-            return
-        if not self._is_known(entry):
-            self._entries.append(entry)
+    def _tell_whole(self, entry: Entry) -> None:
+        while self._tell_entry(entry):
+            pass
+
+    def _tell_entry(self, entry: Entry) -> bool:
+        """Tell what is new of an entry; whether something of it is left."""
+        # Others are facts about the session, which are told elsewhere.
+        if isinstance(entry, _ENTRIES):
+            if not self._is_known(entry):
+                self._entries.append(entry)
+            if isinstance(entry, Message):
+                return self._tell_message(entry)
+            self._tell_event(entry)
+        return False
+
+    def _tell_event(self, entry: Entry) -> None:
+        assert not isinstance(entry, Message)
         printer = self._printer
-        if isinstance(entry, Message):
-            self._tell_message(entry)
-        elif isinstance(entry, ToolCall):
+        if isinstance(entry, ToolCall):
             self._told[id(entry)] = True
             printer.call(entry, self.chat)
             self._denied = self.chat.denied.get(entry.tool_call_id)
@@ -196,10 +226,11 @@ class Teller:
         self._told[id(entry)] = now
         return True
 
-    def _tell_message(self, message: Message) -> None:
+    def _tell_message(self, message: Message) -> bool:
+        """Tell some of what is new of a message; whether something is left."""
         if message.role == "user":
             self._tell_prompt(message)
-            return
+            return False
         index, shown = self._bodies.get(id(message), (0, 0))
         blocks = message.blocks
         if index >= len(blocks) and (index or shown):
@@ -217,13 +248,18 @@ class Teller:
                     self._printer.pause()
                     self._printer.note("It says this in place of that:")
                     shown = 0
-                self._printer.say(message, text[shown:])
-                shown = len(text)
-                self._ends[id(message)] = text[-OVERLAP_CHARACTERS:]
+                until = shown + TOLD_CHARACTERS_MAX
+                self._printer.say(message, text[shown:until])
+                shown = min(until, len(text))
+                self._ends[id(message)] = text[max(shown - OVERLAP_CHARACTERS, 0) : shown]
+                if shown < len(text):
+                    self._bodies[id(message)] = (index, shown)
+                    return True
             if index + 1 == len(blocks):
                 break
             index, shown = index + 1, 0
         self._bodies[id(message)] = (index, shown)
+        return False
 
     def _goes_on(self, message: Message, text: str, shown: int) -> bool:
         """Whether a text has still what was told of it, as far as its end shows."""
@@ -358,4 +394,11 @@ def _step_after(seconds: float, steps: Sequence[float]) -> float:
     return min(step for step in steps if step > seconds)
 
 
-__all__ = ["HISTORY_SHOWN_MAX", "QUIET_STEPS", "REMEDIES", "WAIT_STEPS", "Teller"]
+__all__ = [
+    "HISTORY_SHOWN_MAX",
+    "QUIET_STEPS",
+    "REMEDIES",
+    "TOLD_CHARACTERS_MAX",
+    "WAIT_STEPS",
+    "Teller",
+]

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from accord.client.asking import PermissionRequest
+from accord.machine.visible_text import visible
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import exact_line, harmless, one_line
+from accord.terminal.model.text.cleaning import exact_line, one_line
 from accord.terminal.model.words.cards import (
     call_state,
     call_title,
@@ -313,7 +314,7 @@ class ChatPrinter(Printer):
         styles = {"success": "green", "warning": "yellow", "error": "red"}
         self._paragraph("! " if tone in ("warning", "error") else "", text, styles.get(tone, "dim"))
         if detail:
-            self._verbatim("    ", harmless(detail), "dim")
+            self._verbatim("    ", visible(detail), "dim")
 
     # ---- questions
 
@@ -329,10 +330,10 @@ class ChatPrinter(Printer):
         self._show_places(call)
         self._show_diffs(call, asked=True)
 
-    def choices(self, choices: Sequence[tuple[str, str]], *, again: bool = False) -> None:
-        """What each key means; the same is not said twice, unless somebody asks."""
+    def choices(self, choices: Sequence[tuple[str, str]]) -> None:
+        """What each key means; the same is not said twice."""
         listed = list(choices)
-        if listed == self._listed and not again:
+        if listed == self._listed:
             return
         self._listed = listed
         self.answers(listed)

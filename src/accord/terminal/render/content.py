@@ -14,8 +14,9 @@ from urllib.parse import unquote
 
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.words.cards import counted, path_words, size_words
 from accord.terminal.render.block import OpenFile, OpenLink, Target, strip_of, wrapped
 from accord.terminal.render.images import image_lines
@@ -91,7 +92,7 @@ _Show = Callable[[Any, Look, str, bool], list[Strip]]
 
 def _text(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip]:
     del folder, unfolded
-    clean = harmless(block.text[:TEXT_CHARACTERS_MAX])
+    clean = visible(block.text[:TEXT_CHARACTERS_MAX])
     return [strip_of((line, look.palette.text)) for line in wrapped(clean, look.width)]
 
 
@@ -128,7 +129,7 @@ def _link(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip]:
     found = [_about(look, "↗", "@", name, facts, is_link=True)]
     description = _word(block, "description")
     if description and unfolded:
-        lines = wrapped(harmless(description), max(look.width - 2, 4))
+        lines = wrapped(visible(description), max(look.width - 2, 4))
         found += [strip_of((f"  {line}", look.palette.dim)) for line in lines]
     return found
 

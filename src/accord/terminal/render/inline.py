@@ -14,7 +14,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 from accord.terminal.render.palette import Palette
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _BLANKS = re.compile(r"[ \t]+")
 
 def clean(text: str) -> str:
     """A text without line ends, each of them a blank."""
-    return harmless(text).replace("\n", " ")
+    return visible(text).replace("\n", " ")
 
 
 class _Runs:

@@ -7,8 +7,8 @@ import json
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.model.words.cards import plain_value
 from accord.terminal.render.block import indented
 from accord.terminal.render.code import Code
@@ -43,7 +43,7 @@ def verbatim_lines(
     text: str, look: Look, limit: int = LINES_MAX, indent: str = "", *, language: str = ""
 ) -> list[Strip]:
     """Text as it is, line by line, broken where a line is too long."""
-    whole = harmless(text[:CHARACTERS_MAX]).rstrip("\n").split("\n")
+    whole = visible(text[:CHARACTERS_MAX]).rstrip("\n").split("\n")
     lines = whole[:limit]
     bar = f"{indent}{look.mark('│', '|')} "
     width = max(look.width - len(bar), 4)

@@ -23,7 +23,7 @@ from markdown_it.common.utils import normalizeReference
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 from accord.terminal.render.code import PIECE_LINES, Code, code_lines
 from accord.terminal.render.inline import Line, wrap
 from accord.terminal.render.look import Look
@@ -107,14 +107,14 @@ class MarkdownLines:
         except _STUMBLES:
             # No text is known that does it.  If there is one, it is shown as it was written.
             raw = text[len(self._done) :]
-            found = self._strips + _strips(wrap([(harmless(raw), self.base)], self.look.width))
+            found = self._strips + _strips(wrap([(visible(raw), self.base)], self.look.width))
         self._layout.end_round()
         return found
 
     def _grow(self, text: str) -> list[Strip]:
         """Freeze what is finished in the rest of the text; all lines."""
         while True:
-            source = self._begun.opening + harmless(text[len(self._done) :])
+            source = self._begun.opening + visible(text[len(self._done) :])
             blocks = self._read(source)
             complete = source.count("\n")
             finished = _finished([_span(block)[0] for block in blocks], complete)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from rich.style import Style
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 from accord.terminal.render.code import Code, code_lines
 from accord.terminal.render.inline import Line, Run, runs_of, wrap
 from accord.terminal.render.look import Look
@@ -74,7 +74,7 @@ class Layout:
         found = self._runs.get(key) or self._runs_before.get(key)
         if found is None:
             if len(content) > INLINE_MAX:
-                found = [(harmless(content), style)]
+                found = [(visible(content), style)]
             else:
                 tokens: list[Token] = []
                 self.parser.inline.parse(content, self.parser, self.env, tokens)
@@ -136,7 +136,7 @@ class Layout:
         if kind == "table_open":
             return self._table(inside, width, style)
         # HTML, and whatever else there may be one day: as it was written.
-        return wrap([(harmless(first.content.rstrip("\n")), style)], width)
+        return wrap([(visible(first.content.rstrip("\n")), style)], width)
 
     def _heading(self, tag: str) -> Style:
         palette = self.look.palette
@@ -225,7 +225,7 @@ def end_of(tokens: Sequence[Token], at: int) -> int:
 
 def code_of(token: Token) -> list[str]:
     """The lines of a block of code."""
-    lines = harmless(token.content).split("\n")
+    lines = visible(token.content).split("\n")
     # The line end after the last line is not a line.
     if len(lines) > 1 and not lines[-1]:
         lines.pop()

@@ -9,8 +9,9 @@ from itertools import islice
 
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import (
     Block,
     CachedBlock,
@@ -65,7 +66,7 @@ class MessageBlock(CachedBlock[Message]):
         return None if self._prose is None else self._prose.targets.get(line)
 
     def text(self) -> str:
-        return harmless(self.entry.text)
+        return visible(self.entry.text)
 
 
 class AgentBlock(MessageBlock):

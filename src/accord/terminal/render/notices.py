@@ -7,8 +7,9 @@ from dataclasses import replace
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import (
     Block,
     CachedBlock,
@@ -55,12 +56,12 @@ class NoticeBlock(CachedBlock[Notice]):
             title += f" ({one_line(notice.severity)})"
         found = [strip_of((line, style)) for line in wrapped(title, room)]
         if notice.description:
-            said = harmless(notice.description).strip("\n")
+            said = visible(notice.description).strip("\n")
             found += [strip_of((line, look.palette.dim)) for line in wrapped(said, room)]
         return indented(found, (mark, style))
 
     def text(self) -> str:
-        return harmless(f"{self.entry.title}\n{self.entry.description or ''}").strip()
+        return visible(f"{self.entry.title}\n{self.entry.description or ''}").strip()
 
 
 class CompactionBlock(CachedBlock[Compaction]):

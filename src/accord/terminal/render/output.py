@@ -18,8 +18,9 @@ from weakref import WeakKeyDictionary
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.text.output_lines import Line, OutputLines
 from accord.terminal.model.text.sgr import Ink
 from accord.terminal.model.words.cards import counted, exit_words, path_words
@@ -169,7 +170,7 @@ def command_lines(command: str, look: Look, indent: str = "") -> list[Strip]:
     """A command as it would be typed."""
     palette = look.palette
     head = f"{indent}$ "
-    clean = harmless(command[:COMMAND_CHARACTERS_MAX])
+    clean = visible(command[:COMMAND_CHARACTERS_MAX])
     parts: list[list[Run]] = []
     for line in clean.split("\n"):
         parts += broken([(line, palette.code)], max(look.width - len(head), 4))
@@ -199,12 +200,6 @@ class _Showing:
 _showing: WeakKeyDictionary[Transcript, _Showing] = WeakKeyDictionary()
 
 
-def terminal_ids(call: ToolCall) -> list[str]:
-    """The terminals that a call shows."""
-    found = (getattr(item, "terminal_id", None) for item in call.content)
-    return [one for one in found if isinstance(one, str)]
-
-
 def is_embedded(terminal_id: str, chat: Chat) -> bool:
     """Whether some call shows a terminal; cheap to ask, however many calls there are."""
     showing = _showing.get(chat.transcript)
@@ -215,10 +210,10 @@ def is_embedded(terminal_id: str, chat: Chat) -> bool:
         calls = chat.transcript.tool_calls
         for call in calls[max(showing.scanned - RECENT_CALLS, 0) :]:
             if call.content:
-                showing.calls.update(dict.fromkeys(terminal_ids(call), call))
+                showing.calls.update(dict.fromkeys(call.terminal_ids, call))
         showing.scanned = len(calls)
     found = showing.calls.get(terminal_id)
-    return found is not None and terminal_id in terminal_ids(found)
+    return found is not None and terminal_id in found.terminal_ids
 
 
 class TerminalBlock(CachedBlock[Terminal]):
@@ -267,7 +262,7 @@ class TerminalBlock(CachedBlock[Terminal]):
     def concerns(self, entry: Entry) -> bool:
         if entry is self.entry:
             return True
-        return isinstance(entry, ToolCall) and self.entry.terminal_id in terminal_ids(entry)
+        return isinstance(entry, ToolCall) and self.entry.terminal_id in entry.terminal_ids
 
     def text(self) -> str:
         head = f"$ {one_line(self.entry.command)}\n" if self.entry.command else ""
@@ -289,5 +284,4 @@ __all__ = [
     "output_lines",
     "runs_of_line",
     "terminal_block",
-    "terminal_ids",
 ]

@@ -7,8 +7,9 @@ from dataclasses import replace
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import Block, CachedBlock, cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
@@ -31,7 +32,7 @@ def step_lines(step: PlanEntry, look: Look) -> list[Strip]:
     """A step as lines, with its priority where that is high, and a status that we do not know."""
     palette = look.palette
     mark, style = step_mark(step.status, look)
-    text = harmless(step.content).strip()
+    text = visible(step.content).strip()
     if step.status not in ("completed", "in_progress", "pending"):
         text += f" ({one_line(step.status)})"
     if step.priority == "high" and step.status != "completed":
@@ -85,7 +86,7 @@ class PlanBlock(CachedBlock[Plan]):
                 f"- [{ticks.get(step.status, ' ')}] {one_line(step.content)}"
                 for step in plan.entries
             )
-        return harmless(plan.markdown or plan.uri or "")
+        return visible(plan.markdown or plan.uri or "")
 
 
 def _summary(plan: Plan) -> str:

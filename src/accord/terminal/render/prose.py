@@ -12,8 +12,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.schema.struct import UNSET, UnknownVariant
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import Target, cut, indented, strip_of, wrapped
 from accord.terminal.render.look import Look
 from accord.terminal.render.markdown import MarkdownLines
@@ -99,7 +99,7 @@ class Prose:
             head = strip_of((cut(said, look.width), look.palette.dim))
             return [head, Strip([]), *self._text(text[folded:], number, show_all=True)]
         if self._is_literal:
-            lines = wrapped(harmless(text).strip("\n"), look.width)
+            lines = wrapped(visible(text).strip("\n"), look.width)
             return [Strip([Segment(line, self._base)] if line else []) for line in lines]
         while len(self._texts) <= number:
             self._texts.append(MarkdownLines(look, self._base))

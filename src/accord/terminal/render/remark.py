@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.remark import Remark
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.block import (
     Block,
     CachedBlock,
@@ -40,7 +40,7 @@ class RemarkBlock(CachedBlock[Remark]):
         return len(self._detail()) > self._lines_at_once
 
     def _detail(self) -> list[str]:
-        detail = harmless(self.entry.detail).strip("\n")
+        detail = visible(self.entry.detail).strip("\n")
         return detail.split("\n") if detail else []
 
     def guess(self, look: Look) -> int:
@@ -55,7 +55,7 @@ class RemarkBlock(CachedBlock[Remark]):
         mark, style = tone_mark(remark.tone, look)
         room = max(look.width - len(mark), 2)
         words = palette.dim if remark.tone == "info" else style
-        found = [strip_of((line, words)) for line in wrapped(harmless(remark.text), room)]
+        found = [strip_of((line, words)) for line in wrapped(visible(remark.text), room)]
         detail = self._detail()
         if self.folded and self.is_foldable:
             more = f" {look.fold_mark(True)}more".rstrip()
@@ -70,7 +70,7 @@ class RemarkBlock(CachedBlock[Remark]):
         return indented(found, (mark, style if remark.tone != "info" else palette.dim))
 
     def text(self) -> str:
-        return harmless(f"{self.entry.text}\n{self.entry.detail}").strip()
+        return visible(f"{self.entry.text}\n{self.entry.detail}").strip()
 
 
 def remark_block(entry: Remark, chat: Chat) -> Block:

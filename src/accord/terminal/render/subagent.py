@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.words.cards import counted, path_words, stop_words
 from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target, strip_of, wrapped
 from accord.terminal.render.inline import Run
@@ -49,7 +50,7 @@ class SubagentBlock(CachedBlock[Subagent]):
             behind = counted(len(child.state.background), "task")
             runs.append((f", {behind} behind it", palette.dim))
         found = [strip_of(*shortened(runs, look.width))]
-        description = harmless(child.description or "").strip()
+        description = visible(child.description or "").strip()
         if description:
             lines = wrapped(description, max(look.width - 2, 4))
             shown = lines[:1] if self.folded else lines[:DESCRIPTION_LINES_MAX]

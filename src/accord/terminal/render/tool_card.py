@@ -36,7 +36,6 @@ from accord.terminal.render.block import Block, CachedBlock, OpenFile, strip_of,
 from accord.terminal.render.inline import Run
 from accord.terminal.render.json_lines import json_text
 from accord.terminal.render.look import Look
-from accord.terminal.render.output import terminal_ids
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.spans import shortened, width_of
 from accord.terminal.render.tool_body import BODY_INDENT, Body, Kept, guess_body
@@ -171,7 +170,7 @@ class ToolCard(CachedBlock[ToolCall]):
     def concerns(self, entry: Entry) -> bool:
         if entry is self.entry:
             return True
-        return isinstance(entry, Terminal) and entry.terminal_id in terminal_ids(self.entry)
+        return isinstance(entry, Terminal) and entry.terminal_id in self.entry.terminal_ids
 
     def text(self) -> str:
         call = self.entry

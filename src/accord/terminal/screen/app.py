@@ -29,11 +29,11 @@ from textual.timer import Timer
 from textual.widgets import ContentSwitcher
 
 from accord.machine import shutdown
+from accord.machine.visible_text import visible
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.attention import Attention
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.render.images import image_mode, transmissions
 from accord.terminal.render.look import Look
 from accord.terminal.screen.actions import ActingApp
@@ -374,7 +374,7 @@ class AccordApp(ActingApp):
     def _fatal_error(self) -> None:
         """End with the lines of an error.  Textual's own page rings, and prints local variables,
         which may hold secrets."""
-        self._exit_renderables.append(Text(harmless(format_exc())))
+        self._exit_renderables.append(Text(visible(format_exc())))
         self._close_messages_no_wait()
 
     async def run_in_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from textual.notifications import SeverityLevel
 
 from accord.errors import AccordError
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
 from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.typed_ahead import HoldingApp
@@ -55,8 +56,8 @@ class TargetsApp(HoldingApp):
         raise NotImplementedError
 
     def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """A sentence for a moment; what an agent said in it is made harmless."""
-        self.notify(harmless(text), severity=severity, markup=False, timeout=TOLD_SECONDS)
+        """A sentence for a moment; what an agent said in it is made visible."""
+        self.notify(visible(text), severity=severity, markup=False, timeout=TOLD_SECONDS)
 
     async def try_to(self, work: Awaitable[object]) -> bool:
         """Do it, and say why where it cannot be done."""

@@ -30,6 +30,7 @@ from accord.translate.message import (
     Side,
     Surroundings,
 )
+from accord.translate.v1_agent.replay import PromptIds
 from accord.translate.v1_agent.session import SESSIONS_KEPT, Log, Session
 
 UPDATE: Final = "session/update"
@@ -59,6 +60,7 @@ class Abilities:
     list: bool = False
     close: bool = False
     logout: bool = False
+    prompt: frozenset[str] = frozenset()
     http: bool = False
     acp: bool = False
 
@@ -78,8 +80,12 @@ class Core(Adapter):
 
     # ---- sessions
 
-    def new_session(self, session_id: str, cwd: str, roots: list[str]) -> Session:
+    def new_session(
+        self, session_id: str, cwd: str, roots: list[str], *, is_known: bool = False
+    ) -> Session:
         """Begin to know a session; one of that id that was known is forgotten.
+
+        `is_known`: nothing was said in it before.
 
         Raises:
             CannotTranslate: there are too many that are open.
@@ -94,6 +100,7 @@ class Core(Adapter):
             stamp=self.around.stamp(),
             tag=self.around.fresh(),
             approvals=self.around.approvals(cwd),
+            prompts=PromptIds(session_id, is_known=is_known),
             log=None if self.can.load else Log(),
         )
         self.sessions[session_id] = session

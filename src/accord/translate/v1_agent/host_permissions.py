@@ -87,7 +87,7 @@ class HostPermissions:
         self, session: Session, request: Request, params: Json, old_text: str | None
     ) -> Outs:
         act = Act(request, f"Write {request.params['path']}")
-        if not session.is_watched:
+        if not session.may_ask:
             return [(AGENT, act.denied)]
         call_id = f"write-{self._core.around.fresh()}"
         diff: Json = {"type": "diff", "path": params["at"], "newText": params["content"]}
@@ -132,7 +132,7 @@ class HostPermissions:
         if session.approvals.covers(request.method, {**request.params, "cwd": cwd}):
             return go()
         act = Act(request, f"Run {command}")
-        if not session.is_watched:
+        if not session.may_ask:
             return [(AGENT, act.denied)]
         subject: Json = {"type": "command", "command": command, "cwd": cwd}
         return self._ask(session, act, subject, go, lambda _: NOTHING)

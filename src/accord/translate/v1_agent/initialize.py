@@ -109,12 +109,14 @@ def abilities_of(result: Json) -> Abilities:
     session: Json = said.get("sessionCapabilities") or {}
     mcp: Json = said.get("mcpCapabilities") or {}
     auth: Json = said.get("auth") or {}
+    prompt: Json = said.get("promptCapabilities") or {}
     return Abilities(
         load=said.get("loadSession") is True,
         resume=session.get("resume") is not None,
         list=session.get("list") is not None,
         close=session.get("close") is not None,
         logout=auth.get("logout") is not None,
+        prompt=frozenset(name for name, value in prompt.items() if value is True),
         http=mcp.get("http") is True,
         acp=mcp.get("acp") is True,
     )
@@ -142,6 +144,9 @@ def result_to_v2(result: Json) -> Json:
     session["mcp"] = mcp
     capabilities["session"] = session
     auth: Any = capabilities.pop("auth", None)
+    if said.get("authMethods") and (auth or {}).get("logout") is None:
+        # In v2 a way to log in promises a way to log out.
+        keep(capabilities, OFFICIAL, "logout", False)
     if auth:
         capabilities["auth"] = {name: one for name, one in auth.items() if name != "logout"}
     said["capabilities"] = capabilities

@@ -28,12 +28,15 @@ from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import UPDATE, Core, not_found
 from accord.translate.v1_agent.options import Options
+from accord.translate.v1_agent.replay import Replay
 from accord.translate.v1_agent.servers import servers_to_v1
 from accord.translate.v1_agent.session import Past, Session
 from accord.translate.v1_agent.updates import Updates
 
 # Updates of sessions that are about to be announced.
 EARLY_UPDATES_MAX: Final = 1024
+# How long the answer to `session/resume` waits for the commands that belong into it.
+ANSWERED_AFTER: Final = 0.2
 
 
 class Opening:
@@ -67,7 +70,8 @@ class Opening:
                 return [self._core.fail(request.key, answer, source_id)]
             result: Json = answer.result
             source = self._core.sessions.get(source_id or "")
-            session = self._core.new_session(result["sessionId"], cwd, roots)
+            is_known = source_id is None
+            session = self._core.new_session(result["sessionId"], cwd, roots, is_known=is_known)
             if source is not None and source.log is not None:
                 session.log = source.log.copy()
             return self._announce(session, request, result)
@@ -152,18 +156,37 @@ class Opening:
         opened = session
 
         def then(answer: Answer) -> Outs:
-            opened.past = None
-            opened.message_kind = None
+            # Only what is loaded is told from the start.
+            is_whole = isinstance(answer, Result) and method == "session/load"
+            rest = [_about(opened, one) for one in opened.end_past(is_whole=is_whole)]
             if isinstance(answer, Failure):
                 if is_new:
                     core.sessions.pop(opened.id, None)
                 return [core.fail(request.key, answer, opened.id)]
-            opened.alive = True
+            opened.alive = opened.open = True
             result: Json = answer.result
             self._opened(opened, result)
-            return self._resumed(opened, request, result, wants_past=wants_past)
+            return [*rest, *self._soon(opened, request, result, wants_past=wants_past)]
 
         return [core.ask(AGENT, method, params, then, instead_of=request, of=CLIENT)]
+
+    def _soon(self, session: Session, request: Request, result: Json, *, wants_past: bool) -> Outs:
+        """Answer when the agent has told its commands, which many do right behind their answer."""
+        core = self._core
+
+        def answer() -> Outs:
+            session.answering = None
+            core.never(session, "answer")
+            return self._resumed(session, request, result, wants_past=wants_past)
+
+        if session.answering is not None:
+            # Resumed once more meanwhile.
+            return [*session.answering(), *answer()]
+        if session.commands_told:
+            return answer()
+        session.answering = answer
+        core.later(session, "answer", ANSWERED_AFTER, answer)
+        return NOTHING
 
     def _resumed(
         self, session: Session, request: Request, result: Json, *, wants_past: bool
@@ -174,7 +197,9 @@ class Opening:
             result["availableCommands"] = commands
         outs: list[Out] = []
         if wants_past and session.log is not None:
-            outs += [_about(session, update) for update in session.log.replay()]
+            replay = Replay(session.prompts)
+            for update in session.log.replay():
+                outs += [_about(session, one) for one in replay.whole(update)]
         outs.append(_about(session, {"sessionUpdate": "state_update", **session.snapshot}))
         return [*outs, (CLIENT, Result(request.key, result))]
 
@@ -249,4 +274,4 @@ def _about(session: Session, update: Json) -> Out:
     return CLIENT, Notification(UPDATE, {"sessionId": session.id, "update": update})
 
 
-__all__ = ["EARLY_UPDATES_MAX", "Opening"]
+__all__ = ["ANSWERED_AFTER", "EARLY_UPDATES_MAX", "Opening"]

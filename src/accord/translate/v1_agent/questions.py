@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.translate.content import first_text
 from accord.translate.keeping import OFFICIAL, is_text, kept, restore
 from accord.translate.message import (
     AGENT,
@@ -64,10 +65,10 @@ class Questions:
         session = self._core.sessions.get(params["sessionId"])
         if session is None:
             raise not_found(params["sessionId"])
-        if not session.is_watched:
+        if not session.may_ask:
             return [(AGENT, Result(request.key, _cancelled()))]
         call: Json = params.pop("toolCall")
-        allowed = session.approvals.asked(call)
+        answered = session.approvals.asked(call)
         options, originals = _unique(params["options"])
         allowing = {one["optionId"] for one in options if one["kind"] in ALLOWING}
         refusal = next(
@@ -82,19 +83,21 @@ class Questions:
         if len(content) == 1 and kept(content[0], OFFICIAL).get("prompt") is True:
             # The title and description of the question, which stand beside it again.
             del call["content"]
+        reason = first_text(call.get("content"))
+        if reason and "description" not in params:
+            params["description"] = reason
         params["subject"] = {"type": "tool_call", "toolCall": call}
         params["options"] = options
         if session.log is not None:
             session.log.add({**call, "sessionUpdate": "tool_call_update"})
 
         def result_for(question: Question, answer: Answer) -> Answer:
-            if isinstance(answer, Failure) and answer.code != REQUEST_CANCELLED:
-                return answer
             outcome: Json = {} if isinstance(answer, Failure) else dict(answer.result["outcome"])
             chosen = outcome.get("optionId") if outcome.get("outcome") == "selected" else None
+            answered(chosen in allowing)
+            if isinstance(answer, Failure) and answer.code != REQUEST_CANCELLED:
+                return answer
             if chosen in originals:
-                if chosen in allowing:
-                    allowed()
                 outcome["optionId"] = originals[chosen]
                 return Result(0, {**_result(answer), "outcome": outcome})
             if chosen is None and refusal in originals and not question.withdrawn:
@@ -123,7 +126,7 @@ class Questions:
         session = self._core.sessions.get(session_id)
         if session is None:
             raise not_found(session_id)
-        if not session.is_watched:
+        if not session.may_ask:
             return [(AGENT, Result(request.key, {"action": "cancel"}))]
         return self._ask(
             session, request, {"action": "cancel"}, lambda _, answer: answer_to_v1(answer)

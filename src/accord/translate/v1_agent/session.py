@@ -3,9 +3,9 @@
 Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_CALLS_KEPT` tool
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
 ids of terminals; the options and commands that the agent told last; what waits in at most
-`HELD_PROMPTS_MAX` prompts; and, behind an agent that cannot load sessions, a log of at most
-`LOG_BYTES_MAX` bytes.  Of each connection at most `SESSIONS_KEPT` sessions are known, and the last
-few diffs (see `tool_calls.py`).
+`HELD_PROMPTS_MAX` prompts; the ids of prompts (see `replay.py`); and, behind an agent that cannot
+load sessions, a log of at most `LOG_BYTES_MAX` bytes.  Of each connection at most `SESSIONS_KEPT`
+sessions are known, and the last few diffs (see `tool_calls.py`).
 
 Must not know: how anything is translated.
 """
@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from accord.schema.codec import encode, to_python
 from accord.translate.message import Answer, Approvals, Json, Key, Out, Request
+from accord.translate.v1_agent.replay import PromptIds, Replay
 
 SESSIONS_KEPT: Final = 1024
 HELD_PROMPTS_MAX: Final = 16
@@ -27,6 +28,13 @@ TOOL_CALLS_KEPT: Final = 1024
 TITLE_CHARS_KEPT: Final = 200
 TERMINALS_KEPT: Final = 1024
 LOG_BYTES_MAX: Final = 1024 * 1024
+# What the id of a message begins with that the agent gave none: ids are counted for each kind, so
+# that a message of the past has the same as when it was new.
+MESSAGE_LETTERS: Final = {
+    "agent_message_chunk": "m",
+    "agent_thought_chunk": "t",
+    "user_message_chunk": "p",
+}
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "cancelled"})
 
 IDLE: Final = "idle"
@@ -59,7 +67,6 @@ class Turn:
     """
 
     prompt: Prompt
-    message_id: str
     expected: list[str | bytes]
     agent_key: Key = 0
     inserted: bool = False
@@ -127,11 +134,15 @@ class Session:
     stamp: str
     tag: str
     approvals: Approvals
+    prompts: PromptIds
     title: str | None = None
     open: bool = True
     alive: bool = True
     child: bool = False
     past: Past | None = None
+    replay: Replay | None = None
+    # Answers the request that resumed it, which waits a moment for what belongs to the answer.
+    answering: Callable[[], Sequence[Out]] | None = None
     log: Log | None = None
     # The turn, and what waits for it to end.
     turn: Turn | None = None
@@ -143,9 +154,12 @@ class Session:
     # Messages and tool calls.
     message_kind: str | None = None
     message_id: str = ""
-    message_count: int = 0
+    message_counts: dict[str, int] = field(default_factory=dict[str, int])
+    counts_before: dict[str, int] = field(default_factory=dict[str, int])
     tool_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     running_tools: set[str] = field(default_factory=set[str])
+    # Those that were told of since the last turn began.
+    turn_calls: set[str] = field(default_factory=set[str])
     terminals: dict[str, None] = field(default_factory=dict[str, None])
     # What can be set, in the form of v2 where the agent told it and in v1's where it is made up
     # or cannot be listed.
@@ -154,12 +168,14 @@ class Session:
     modes: Json | None = None
     models: Json | None = None
     commands: bytes | None = None
+    # Whether the agent has told its commands since it was last asked to open the session.
+    commands_told: bool = False
 
     def fresh_message(self, kind: str) -> str:
         """A message begins that the agent gave no id."""
-        self.message_count += 1
+        count = self.message_counts[kind] = self.message_counts.get(kind, 0) + 1
         self.message_kind = kind
-        self.message_id = f"m-{self.tag}-{self.message_count}"
+        self.message_id = f"{MESSAGE_LETTERS[kind]}-{self.tag}-{count}"
         return self.message_id
 
     def seen(self, call: Json) -> ToolCall:
@@ -172,6 +188,9 @@ class Session:
                 oldest = next(iter(self.tool_calls))
                 del self.tool_calls[oldest]
                 self.running_tools.discard(oldest)
+                self.turn_calls.discard(oldest)
+        if self.past is None:
+            self.turn_calls.add(tool_call_id)
         title: Any = call.get("title")
         if title:
             known.title = title[:TITLE_CHARS_KEPT]
@@ -193,6 +212,7 @@ class Session:
     def remember_commands(self, commands: list[Json]) -> None:
         """The commands that there are now."""
         self.commands = encode(commands)
+        self.commands_told = True
 
     @property
     def told_commands(self) -> list[Json] | None:
@@ -202,14 +222,31 @@ class Session:
     def begin_past(self, past: Past) -> None:
         """The agent is about to tell everything from the start."""
         self.past = past
+        self.replay = Replay(self.prompts)
         self.message_kind = None
+        self.counts_before, self.message_counts = self.message_counts, {}
+        self.commands_told = False
         self.tool_calls.clear()
         self.running_tools.clear()
 
+    def end_past(self, *, is_whole: bool) -> list[Json]:
+        """The agent has told everything, or will not; what was not said yet."""
+        # Two may have asked for it at once.
+        rest = [] if self.replay is None else self.replay.rest()
+        if is_whole:
+            self.prompts.end_past()
+        for kind, count in self.counts_before.items():
+            # What is new has an id of its own, also where the past was shorter than it had been.
+            self.message_counts[kind] = max(count, self.message_counts.get(kind, 0))
+        is_left_out = self.past is Past.SUPPRESSED
+        self.past = self.replay = self.message_kind = None
+        return [] if is_left_out else rest
+
     @property
-    def is_watched(self) -> bool:
-        """Whether there is a client that can be asked something about it."""
-        return (self.open or self.child) and not self.closing
+    def may_ask(self) -> bool:
+        """Whether there is a client to be asked something about it, which has not stopped it."""
+        stopped = self.cancelled if self.turn is None else self.turn.cancelled
+        return (self.open or self.child) and not self.closing and not stopped
 
     @property
     def snapshot(self) -> Json:

@@ -57,6 +57,8 @@ SILENCE: Final = 2.0
 WORK: Final = frozenset(
     {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"}
 )
+# What an agent has to offer for blocks of a type.
+NEEDED: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 # Names that mean something on a state of v2, and nothing on the result of a v1 prompt.
 MEANT_OTHERWISE: Final = frozenset({"sessionUpdate", "state", "error", "background"})
 
@@ -90,14 +92,25 @@ class Turns:
         blocks: list[Json] = request.params["prompt"]
         if not blocks:
             raise CannotTranslate(INVALID_PARAMS, "a prompt needs at least one block")
+        for block in blocks:
+            needed = NEEDED.get(block["type"])
+            if needed is not None and needed not in self._core.can.prompt:
+                # Not advertised, and an agent that cannot read it may take it for nothing.
+                raise CannotTranslate(
+                    INVALID_PARAMS,
+                    f"this agent takes no {block['type']!r} content",
+                    {"type": block["type"], "reason": f"{needed} is not offered"},
+                )
         asked = [block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]
         return Prompt(request.key, blocks, {**request.params, "prompt": asked})
 
     def _begin(self, session: Session, prompt: Prompt) -> Outs:
         core = self._core
-        turn = Turn(prompt, f"u-{core.around.fresh()}", _echo_of(prompt.params["prompt"]))
+        turn = Turn(prompt, _echo_of(prompt.params["prompt"]))
         session.turn = turn
+        session.cancelled = False
         session.message_kind = None
+        session.turn_calls.clear()
         session.stamp = core.around.stamp()
         core.never(session, "silence")
 
@@ -117,14 +130,12 @@ class Turns:
             return NOTHING
         turn.inserted = True
         self._core.never(session, "insertion")
-        echo: Json = {
-            "sessionUpdate": "user_message",
-            "messageId": turn.message_id,
-            "content": turn.prompt.blocks,
-        }
+        blocks = turn.prompt.blocks
+        message_id = session.prompts.fresh(blocks, f"u-{self._core.around.fresh()}")
+        echo: Json = {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}
         return [
             self._core.tell(session, echo),
-            (CLIENT, Result(turn.prompt.key, {"messageId": turn.message_id})),
+            (CLIENT, Result(turn.prompt.key, {"messageId": message_id})),
             self.enter(session, RUNNING),
         ]
 
@@ -174,10 +185,13 @@ class Turns:
         return outs
 
     def _stop_tools(self, session: Session) -> Outs:
-        """v1 agents leave them as they were; nobody would know that they have ended."""
+        """v1 agents leave them as they were; nobody would know that they have ended.
+
+        Those of turns before are left alone: they are not what was cancelled.
+        """
         outs: list[Out] = []
         for tool_call_id, call in session.tool_calls.items():
-            if call.status not in FINAL_STATUSES:
+            if tool_call_id in session.turn_calls and call.status not in FINAL_STATUSES:
                 call.status = "cancelled"
                 update: Json = {
                     "sessionUpdate": "tool_call_update",
@@ -262,6 +276,7 @@ class Turns:
             session.turn.cancelled = True
         else:
             session.cancelled = session.state != IDLE
+        session.approvals.clear()
         told = (AGENT, Notification("session/cancel", params))
         return [told, *self.drop_questions(session)]
 

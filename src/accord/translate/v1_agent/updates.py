@@ -90,9 +90,11 @@ class Updates:
         if turn is not None and turn.inserted and session.past is None:
             before: Outs = NOTHING
         elif session.past is Past.SUPPRESSED and kind not in PRESENT:
-            return NOTHING
+            return self._left_out(session, update)
         elif session.past is not None:
             before = NOTHING
+        elif session.answering is not None:
+            return self._before_answer(session, params)
         elif turn is not None:
             before = self._turns.insert(session)
         elif session.open or session.child:
@@ -102,7 +104,7 @@ class Updates:
         if "_meta" in update and kind in TOOL_CALLS:
             terminals = shown_terminals(session, update)
             if terminals:
-                before = [*before, *(self._core.tell(session, one) for one in terminals)]
+                before = [*before, *self._told(session, terminals)]
         try:
             said = self._handlers.get(kind, self._unknown)(session, update)
         except CannotTranslate as error:
@@ -110,6 +112,8 @@ class Updates:
             said = None
         if said is None:
             return before
+        if session.replay is not None:
+            return [*before, *self._told(session, [said])]
         if session.log is not None and said["sessionUpdate"] not in NOT_HISTORY:
             session.log.add(said)
         params["update"] = said
@@ -117,6 +121,40 @@ class Updates:
         if not before and not session.questions:
             return (told,)
         return [*before, told, *self._turns.settle(session)]
+
+    def _told(self, session: Session, updates: list[Json]) -> Outs:
+        """Updates of the present, or of the past with what has to be said before them."""
+        replay = session.replay
+        if replay is not None:
+            updates = [one for update in updates for one in replay.add(update)]
+        return [self._core.tell(session, one) for one in updates]
+
+    def _left_out(self, session: Session, update: Json) -> Outs:
+        """The past is not wanted; only what the user said is counted, for the ids to come."""
+        replay = session.replay
+        assert replay is not None
+        if update["sessionUpdate"] == "user_message_chunk":
+            replay.add(self._chunk(session, update))
+        else:
+            session.message_kind = None
+            replay.rest()
+        return NOTHING
+
+    def _before_answer(self, session: Session, params: Json) -> Outs:
+        """What comes right behind the agent's answer, while ours waits for what belongs to it."""
+        answering = session.answering
+        assert answering is not None
+        update: Json = params["update"]
+        kind = update["sessionUpdate"]
+        if kind == "available_commands_update":
+            # The answer lists them.
+            self._commands(session, update)
+            return answering()
+        if kind not in PRESENT:
+            # Something new: the client has to know the session.
+            return [*answering(), *self.receive(params)]
+        said = self._handlers[kind](session, update)
+        return NOTHING if said is None else [self._core.tell(session, said)]
 
     def _unknown(self, session: Session, update: Json) -> Json | None:
         kind = update["sessionUpdate"]

@@ -64,6 +64,8 @@ class V1Agent(Core):
         self._timers.clear()
         outs: list[Out] = []
         for session in self.sessions.values():
+            if session.answering is not None:
+                outs += session.answering()
             outs += self._turns.ended(session, why)
         return outs
 

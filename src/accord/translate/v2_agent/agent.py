@@ -62,6 +62,8 @@ ALIKE_UNSTABLE: Final = (
     "providers/set",
     "providers/disable",
 )
+# Without a way to log in there is neither.
+LOGIN: Final = ("auth/login", "auth/logout")
 ENDING: Final = ("session/close", "session/delete")
 
 
@@ -304,6 +306,9 @@ class V2Agent(Core):
         def asked(request: Request) -> Outs:
             if method.startswith("session/"):
                 self._need_sessions(request)
+            elif method in LOGIN and not self._offer.login:
+                said = f"{text_of(METHOD_NOT_FOUND)}: this agent offers no login"
+                raise CannotTranslate(METHOD_NOT_FOUND, said, {"method": request.method})
             return self.pass_on(CLIENT, request._replace(method=method), AGENT)
 
         return asked

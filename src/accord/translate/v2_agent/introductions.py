@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, keep, kept
+from accord.translate.keeping import OFFICIAL, keep, kept, taken
 from accord.translate.message import Json
 from accord.translate.v2_agent.voice import Features, Voice
 
@@ -34,6 +34,7 @@ class Offer:
 
     session: bool = False
     mcp: frozenset[str] = frozenset()
+    login: bool = False
 
 
 def features_of(capabilities: Json) -> Features:
@@ -69,10 +70,11 @@ def introduction_to_v2(params: Json, voice: Voice) -> Json:
 def offer_of(result: Json) -> Offer:
     """What the agent offers."""
     session = _object(result.get("capabilities")).get("session")
+    login = bool(result.get("authMethods"))
     if not isinstance(session, dict):
-        return Offer()
+        return Offer(login=login)
     mcp = _object(session.get("mcp"))
-    return Offer(True, frozenset(name for name in mcp if _is(mcp, name)))
+    return Offer(True, frozenset(name for name in mcp if _is(mcp, name)), login)
 
 
 def introduction_to_v1(result: Json, voice: Voice, *, unstable: bool) -> Json:
@@ -89,7 +91,7 @@ def introduction_to_v1(result: Json, voice: Voice, *, unstable: bool) -> Json:
     if not unstable:
         _put_aside(auth, ("status",), result)
         _put_aside(capabilities, ("providers",), result)
-    if methods:
+    if taken(capabilities, "logout", lambda value: value is False) is None and methods:
         auth["logout"] = {}
     if auth:
         said["auth"] = auth

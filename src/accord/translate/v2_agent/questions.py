@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
+from accord.translate.content import first_text
 from accord.translate.keeping import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.v2_agent.changes import text_item
@@ -36,6 +37,9 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
         call: Json = subject["toolCall"]
         known = call.get("title", calls.title_of(call["toolCallId"]))
         names_itself = title in ("", known)
+        if description is not None and description == first_text(call.get("content")):
+            # The call says it already.
+            description = None
         told_first, call = calls.asked_about(call)
         told += told_first
         if description or not names_itself:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.text.cleaning import (
     MARKS_MAX,
     columns,
     cut,
     exact_code,
-    harmless,
     one_line,
     sgr_only,
 )
@@ -42,17 +42,17 @@ def commands(text: str) -> list[str]:
 @given(HOSTILE)
 def test_nothing_harmless_can_command_a_terminal(text: str) -> None:
     """Issue 6: everything an agent sends is untrusted."""
-    clean = harmless(text)
+    clean = visible(text)
     assert not commands(clean)
     assert not BIDI & set(clean)
-    assert harmless(clean) == clean
+    assert visible(clean) == clean
 
 
 @given(st.binary(max_size=80))
 def test_bytes_of_any_kind_are_harmless_once_they_are_text(data: bytes) -> None:
     """Issue 6: the output of a command is bytes."""
     for text in (data.decode("utf-8", "replace"), data.decode("latin-1")):
-        assert not commands(harmless(text))
+        assert not commands(visible(text))
         assert not commands(SGR.sub("", sgr_only(text)))
 
 
@@ -77,7 +77,7 @@ def test_one_line_is_one_line_of_at_most_its_width(text: str, width: int) -> Non
 def test_every_control_and_format_character_of_python_is_known() -> None:
     """Ours: the ranges are written out, and a newer Unicode may have more."""
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert not commands(harmless(everything))
+    assert not commands(visible(everything))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_every_control_and_format_character_of_python_is_known() -> None:
 )
 def test_what_is_left_is_what_was_written(text: str, clean: str) -> None:
     """Issue 12: letters of all scripts stay, and what is no letter is written out."""
-    assert harmless(text) == clean
+    assert visible(text) == clean
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_a_line_of_a_file_commands_nothing(text: str) -> None:
     """Issue 6: everything an agent sends is untrusted."""
     clean = exact_code(text)
     assert "\n" not in clean
-    assert harmless(clean) == clean
+    assert visible(clean) == clean
     assert exact_code(clean) == clean
 
 
 def test_accents_do_not_pile_up_over_other_lines() -> None:
     """Ours: a letter with a hundred accents is drawn over what stands above it."""
-    assert harmless("a" + "\u0301" * 100) == "a" + "\u0301" * MARKS_MAX + "⟨U+0301 ×92⟩"
+    assert visible("a" + "\u0301" * 100) == "a" + "\u0301" * MARKS_MAX + "⟨U+0301 ×92⟩"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_cleaning_costs_the_length_of_the_text(attack: str) -> None:
     A megabyte of each: anything but a linear pass would meet the time limit of the tests.
     """
     text = attack * (300_000 // len(attack))
-    harmless(text)
+    visible(text)
     sgr_only("x" * 300_000 + text)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accord.client.call_input import input_command, input_folder
+from accord.machine.visible_text import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.model.words import permission_words
 from accord.terminal.model.words.permission_words import (
     described,
@@ -91,7 +93,7 @@ def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> N
 def test_nothing_hides_in_what_is_shown(text: str) -> None:
     """Property: shown text is harmless, and every character of the original is told."""
     shown = exact(text)
-    assert harmless(shown) == shown
+    assert visible(shown) == shown
     assert shown == text or len(shown) > len(text)
 
 
@@ -133,6 +135,58 @@ def test_what_a_tool_is_given_beside_the_command_or_the_file_is_said() -> None:
     assert texts(paths=(path,), tool_call=call) == [
         *("File|a", 'Arguments|{\n  "content": "evil"\n}')
     ]
+
+
+NAMES = (
+    *("args", "arguments", "argv", "cmd", "command", "cwd", "directory", "env", "file", "paths"),
+    *("stdin", "text", "url", "workdir"),
+)
+
+
+@pytest.mark.parametrize("shape", ["text", "list", "mixed list", "object"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("also", [{}, {"command": "ls"}, {"cmd": ["ls"]}, {"url": "http://a.b/"}])
+def test_every_text_of_an_input_is_shown(name: str, shape: str, also: Any) -> None:
+    """Issue 12: `{"command": "bash", "args": "-c ..."}` was shown as `bash`, a URL as its host."""
+    values = {
+        "text": "canary",
+        "list": ["canary"],
+        "mixed list": ["canary", 7],
+        "object": {"a": "canary"},
+    }
+    members = {**also, name: values[shape]}
+    command, call = input_command(members, "other"), a_call(given=members)
+    folder = input_folder(members) or FOLDER
+    shown = texts(paths=(), command=command, cwd=folder, hosts=("a.b",), tool_call=call)
+    assert "canary" in "\n".join(shown)
+
+
+@pytest.mark.parametrize("given", ["canary", ["canary"], {"deep": [{"a": "canary"}]}])
+def test_an_input_is_shown_beside_the_files_of_a_call(given: Any) -> None:
+    """Issue 12: an input that is no object was not shown where the call named a file."""
+    shown = texts(paths=(f"{FOLDER}/a",), tool_call=a_call(given=given))
+    assert "canary" in "\n".join(shown)
+
+
+def test_two_commands_and_two_folders_are_both_shown() -> None:
+    """Issue 12: only the first of the names was; the agent may go by the other."""
+    given = {"command": "ls", "cwd": FOLDER, "workdir": "/etc", "cmd": "rm x"}
+    call = a_call(given=given)
+    shown = "\n".join(texts(paths=(), command="ls", tool_call=call))
+    assert '"workdir": "/etc"' in shown
+    assert '"cmd": "rm x"' in shown
+    # What the request itself says that it runs is not what the call is given.
+    shown = "\n".join(texts(paths=(), command="make", tool_call=call))
+    assert '"command": "ls"' in shown
+
+
+@pytest.mark.parametrize("flag", ["sudo", "recursive", "dangerouslyDisableSandbox"])
+def test_flags_of_a_tool_are_shown_and_its_time_is_not(flag: str) -> None:
+    """Issue 12: what is switched on or off may be all that matters."""
+    call = a_call(given={"command": "ls", flag: True, "timeout_ms": 5000})
+    shown = "\n".join(texts(paths=(), command="ls", tool_call=call))
+    assert f'"{flag}": true' in shown
+    assert "timeout" not in shown
 
 
 def test_a_title_names_a_path_as_a_word_of_its_own() -> None:

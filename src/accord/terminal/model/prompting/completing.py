@@ -5,7 +5,7 @@ Must not know any screen, nor where the files are.
 What always holds
     * A command is completed at the very beginning of the prompt alone; a file after an `@` that
       begins a word.
-    * Names of the agent are made harmless before they are shown or put into the text.
+    * Names of the agent are made visible before they are shown or put into the text.
 """
 
 from __future__ import annotations

@@ -37,7 +37,6 @@ _WIDE_IN_SOME = frozenset(
     for number in range(first, last + 1)
 )
 
-harmless = visible
 exact_line = visible_line
 
 
@@ -114,7 +113,6 @@ __all__ = [
     "exact",
     "exact_code",
     "exact_line",
-    "harmless",
     "one_line",
     "sgr_only",
 ]

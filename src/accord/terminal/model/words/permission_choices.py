@@ -22,13 +22,16 @@ from accord.client.answers import refusal
 from accord.client.asking import Decision, PermissionOption, PermissionRequest, Scope
 from accord.client.policy import Facts, Rule, rules_of
 from accord.terminal.model.text.cleaning import exact_line, one_line
-from accord.terminal.model.words.rule_words import SCOPE_WORDS, rule_words
+from accord.terminal.model.words.rule_words import SCOPE_WORDS, near, rule_words
 
 Tone: TypeAlias = Literal["allow", "reject", "other"]
 Effect: TypeAlias = Literal["allow", "reject"]
 
 SUBJECT_CHARACTERS_MAX = 24
 """A longer subject is named by its kind in an answer; the question shows it."""
+
+NAME_CHARACTERS_MAX = 200
+"""Of the agent's name of an option: more of them would push away what is asked about."""
 
 _DIGITS_MAX = 9
 _TAILS: dict[Scope, str] = {"session": "for this session", "workspace": "always in this folder"}
@@ -91,7 +94,11 @@ def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[
         for option in usable
         if option.kind == lasting_kind and option.scope is None and request.origin == "agent"
     ]
-    found = [_once(option, effect, is_only=len(once) == 1) for option in once]
+    found = [
+        # Of several that refuse any is a no; of several that allow none is the plain yes.
+        _once(option, effect, has_letter=len(once) == 1 or (effect, at) == ("reject", 0))
+        for at, option in enumerate(once)
+    ]
     ours: list[Choice] = []
     if len(once) == 1:
         ours = _remembered(request, once[0], effect, folder, theirs=bool(lasting))
@@ -115,16 +122,25 @@ def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[
 
 def _named(option: PermissionOption, effect: Effect) -> str:
     """The agent's name of an option; one that does not say what it does is told that first."""
-    words = one_line(option.name) or one_line(option.kind)
+    words = _name(option)
     says = _SAYS_YES if effect == "allow" else _SAYS_NO
     is_opposite = effect == "allow" and _BEGINS_WITH_NO.match(words) is not None
     is_plain = says.search(words) is not None and not is_opposite
     return words if is_plain else f"{effect.capitalize()}: “{words}”"
 
 
-def _once(option: PermissionOption, effect: Effect, *, is_only: bool) -> Choice:
+def _name(option: PermissionOption) -> str:
+    """The agent's name of an option; of a very long one the two ends."""
+    words = one_line(option.name) or one_line(option.kind) or "(no name)"
+    half = NAME_CHARACTERS_MAX // 2
+    if len(words) <= 2 * half:
+        return words
+    return f"{words[:half]} ⟨{len(words) - 2 * half:,} characters are not shown⟩ {words[-half:]}"
+
+
+def _once(option: PermissionOption, effect: Effect, *, has_letter: bool) -> Choice:
     words = _named(option, effect)
-    letter = {"allow": "y", "reject": "n"}[effect] if is_only else ""
+    letter = {"allow": "y", "reject": "n"}[effect] if has_letter else ""
     remark = "" if "once" in words.lower() or effect == "reject" else "this time only"
     return Choice(words, effect, Decision(option.option_id), letter, remark=remark)
 
@@ -194,7 +210,7 @@ def _subject(rules: Sequence[Rule], folder: str) -> str:
     rule = rules[0]
     if rule.command is not None:
         here = os.path.realpath(folder)
-        where = "" if rule.cwd in (None, here) else f" in {os.path.relpath(rule.cwd, here)}"
+        where = "" if rule.cwd in (None, here) else f" in {exact_line(near(rule.cwd, folder))}"
         return _short(f"`{exact_line(rule.command)}`{where}", f"this exact command{where}")
     if rule.path is not None:
         doing = rule_words(replace(rule, path="/"), folder).removesuffix(" /")
@@ -217,14 +233,14 @@ def _is_twice(request: PermissionRequest, option: PermissionOption) -> bool:
 
 
 def _unusable(option: PermissionOption) -> Choice:
-    words = one_line(option.name) or one_line(option.kind) or "(no name)"
+    words = _name(option)
     tone: Tone = "allow" if option.allows else "reject" if option.rejects else "other"
     remark = "offered twice, cannot be chosen"
     return Choice(words, tone, Decision(None), remark=remark, covers=remark, is_usable=False)
 
 
 def _odd(option: PermissionOption) -> Choice:
-    words = one_line(option.name) or one_line(option.kind) or "(no name)"
+    words = _name(option)
     kind = one_line(option.kind, 20)
     remark = f"unknown kind: {kind}, approves nothing"
     return Choice(words, "other", Decision(option.option_id), remark=remark, covers=remark)

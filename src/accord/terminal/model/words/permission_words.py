@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from accord.client.asking import PermissionRequest
-from accord.client.call_input import FOLDER_NAMES
+from accord.client.call_input import untold_input
 from accord.client.patterns import beneath, place
 from accord.machine.visible_text import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.text.cleaning import exact, exact_line, one_line
-from accord.terminal.model.words.cards import counted
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
@@ -38,11 +37,8 @@ TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500
 """A command with so many lines or characters is shown with its length."""
 
-_TOLD_NAMES = frozenset({*FOLDER_NAMES, "args", "description", "paths", "url"})
-"""Members of a tool's input that are told as a command, a folder, files or a host, or are no more
-than words about them."""
-
 OUTSIDE = "outside the project"
+_UNREADABLE = object()
 _OWN = {
     "read": "Accord asks, because the agent reads without having asked.",
     "write": "Accord asks, because the agent writes without having asked.",
@@ -57,6 +53,8 @@ class Fact:
     label: str
     text: str
     kind: FactKind = "text"
+    # Lines in the middle of the text that are not in it.
+    left_out: int = 0
 
 
 # ---- what is asked
@@ -77,7 +75,7 @@ def facts_of(
     """What would happen, as far as the request says; never empty."""
     found: list[Fact] = []
     if request.command is not None:
-        found.append(Fact("Command", whole(request.command), "command"))
+        found.append(_whole_fact("Command", request.command, "command"))
         length = length_words(request.command)
         found += [Fact("Length", length)] if length else []
         found.append(Fact("In", _folder_words(request.cwd, folder, add_dirs)))
@@ -87,49 +85,65 @@ def facts_of(
         label = ""
     if len(request.paths) > PATHS_SHOWN_MAX:
         found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
+    given = _given(request)
+    if url := _address(given):
+        found.append(_whole_fact("Address", url, "command"))
     found += [Fact("Host", exact_line(host)) for host in request.hosts]
     if request.mcp_tool is not None:
         server, slash, tool = request.mcp_tool.partition("/")
         server, name = exact_line(server), exact_line(tool if slash else request.mcp_tool)
         words = f"{name} of {server}" if slash else name
         found.append(Fact("MCP tool", words))
-    found += _arguments(request, everything=request.mcp_tool is not None or not found)
+    found += _arguments(request, given, everything=request.mcp_tool is not None or not found)
     call = request.tool_call
     if not found and not (call is not None and (call.diffs or call.text)):
         found.append(Fact("", "It does not say what exactly would happen.", "warning"))
     return tuple(found)
 
 
-def _arguments(request: PermissionRequest, *, everything: bool) -> list[Fact]:
+def _given(request: PermissionRequest) -> object:
+    """The input of the tool call, as values; `_UNREADABLE` where it has none of these."""
+    call = request.tool_call
+    try:
+        return None if call is None or call.raw_input is None else to_python(call.raw_input)
+    except Invalid:
+        return _UNREADABLE
+
+
+def _address(given: object) -> str:
+    """The page that would be fetched."""
+    url = given.get("url") if isinstance(given, dict) else None
+    return url if isinstance(url, str) else ""
+
+
+def _arguments(request: PermissionRequest, given: object, *, everything: bool) -> list[Fact]:
     """What the tool is given; where other facts tell a part of it, the rest."""
     call = request.tool_call
-    if call is None or call.raw_input is None:
+    if call is None or given is None:
         return []
-    try:
-        given = to_python(call.raw_input)
-    except Invalid:
+    if given is _UNREADABLE:
         return [Fact("Arguments", "cannot be read", "warning")]
     if not everything:
-        given = _untold(given, request)
-        if not given:
+        if call.diffs:
+            # A change that is shown is the input of the tool that makes it.
+            return []
+        told = {request.title, request.reason or "", _address(given), *request.paths}
+        if isinstance(given, dict):
+            given = untold_input(given, request, told)
+        if not given or (isinstance(given, str) and given in told):
             return []
     text = json.dumps(given, indent=2, ensure_ascii=False)
-    return [Fact("Arguments", whole(text), "json")]
+    return [_whole_fact("Arguments", text, "json")]
 
 
-def _untold(given: object, request: PermissionRequest) -> dict[str, object]:
-    """What the input has beside the command, the files and the host, and beside a diff."""
-    if not isinstance(given, dict) or (request.tool_call is not None and request.tool_call.diffs):
-        return {}
-    told = {request.command, request.cwd, request.title, request.reason, *request.paths, ""}
-    return {
-        name: value
-        for name, value in given.items()
-        if name not in _TOLD_NAMES
-        and not (value is None or isinstance(value, bool | int | float))
-        and not (isinstance(value, str) and value in told)
-        and not (name == "command" and request.command is not None)
-    }
+def _whole_fact(label: str, text: str, kind: FactKind) -> Fact:
+    return Fact(label, whole(text), kind, lines_left_out(text))
+
+
+def lines_left_out(text: str) -> int:
+    """How many lines `whole` leaves out."""
+    half = SHOWN_CHARACTERS_MAX // 2
+    return text.count("\n", half, len(text) - half) if len(text) > SHOWN_CHARACTERS_MAX else 0
 
 
 def whole(text: str) -> str:
@@ -147,7 +161,7 @@ def length_words(text: str) -> str:
     if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
         return ""
     blank = sum(not visible(line).strip() for line in lines)
-    words = counted(len(lines), "line")
+    words = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
     if blank:
         words += f", {blank:,} of them blank"
     return f"{words}, {len(text):,} characters"
@@ -216,6 +230,7 @@ __all__ = [
     "exact",
     "facts_of",
     "length_words",
+    "lines_left_out",
     "names_path",
     "path_words",
     "retry_prompt",

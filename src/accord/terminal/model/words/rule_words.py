@@ -56,7 +56,7 @@ def rule_words(rule: Rule, folder: str | None = None) -> str:
     if rule.path is not None:
         if rule.path == "**" and not rule.exact:
             return f"{doing} all files of the project"
-        what = exact_line(_near(rule.path, folder))
+        what = exact_line(near(rule.path, folder))
         wild = not rule.exact and any(sign in rule.path for sign in "*?[")
         return f"{doing} files like {what}" if wild else f"{doing} {what}"
     if rule.command is not None:
@@ -75,7 +75,8 @@ def rule_words(rule: Rule, folder: str | None = None) -> str:
     return "everything" if rule.kind is None else _ALL_OF.get(rule.kind, rule.kind)
 
 
-def _near(path: str, folder: str | None) -> str:
+def near(path: str, folder: str | None) -> str:
+    """The path from the folder on; as it is, where it is elsewhere."""
     if folder is None or not os.path.isabs(path):
         return path
     root = os.path.realpath(folder).rstrip("/") + "/"
@@ -134,6 +135,7 @@ __all__ = [
     "SCOPE_WORDS",
     "Row",
     "Where",
+    "near",
     "row_of_grant",
     "row_of_rule",
     "rows_of",

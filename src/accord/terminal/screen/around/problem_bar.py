@@ -17,9 +17,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from accord.machine.visible_text import visible
 from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.remark import Remark
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.screen.dialogs.buttons import Button
 
 DETAIL_LINES_MAX = 6
@@ -90,7 +91,7 @@ class ProblemBar(Widget):
             return
         self._shown = problem
         self.add_class("-shown")
-        lines = [] if self._is_told else harmless(problem.detail).strip().splitlines()
+        lines = [] if self._is_told else visible(problem.detail).strip().splitlines()
         detail = self.query_one("#problem-detail", Static)
         detail.update(Content("\n".join(lines[-DETAIL_LINES_MAX:])))
         detail.display = bool(lines)

@@ -45,6 +45,8 @@ TAIL_ROOM = 4
 GAP_LINES_MIN = 14
 """With so many lines one stays empty above the answers."""
 
+CUT_OFF = "Its words are below: choose it again."
+
 _MARKS: dict[Tone, tuple[str, str]] = {
     "allow": ("✓", "+"),
     "reject": ("✗", "x"),
@@ -61,6 +63,8 @@ class Row:
     tone: Tone = "other"
     remark: str = ""
     is_usable: bool = True
+    # Whether the words are the agent's, so that all of them must be seen before they are chosen.
+    is_quoted: bool = False
 
 
 class Rows(Lines, can_focus=False):
@@ -90,7 +94,10 @@ class ChoiceDialog(Dialog):
         self.extent = Extent()
         self._reading = Reading()
         self._extent_rows = 0
-        self._was_refused = False
+        # Why the last key or click did nothing.
+        self._refused = ""
+        # The lines with words of the agent that do not fit.
+        self._cut: set[int] = set()
 
     # ---- for the dialogs
 
@@ -113,6 +120,10 @@ class ChoiceDialog(Dialog):
         """Whether choosing it lets something happen, which must have been read before."""
         return row.tone == "allow"
 
+    def is_cut(self, index: int) -> bool:
+        """Whether not all words of the agent fit on a line."""
+        return index in self._cut
+
     def chosen(self, index: int) -> None:
         """A usable line was chosen."""
 
@@ -128,7 +139,7 @@ class ChoiceDialog(Dialog):
     @property
     def warning(self) -> str:
         """Why the last key or click did nothing."""
-        return READ_FIRST if self._was_refused else ""
+        return self._refused
 
     def fit(self) -> None:
         """Have what is said scroll first, then the answers; what is below them stays."""
@@ -189,7 +200,7 @@ class ChoiceDialog(Dialog):
             view = view_of(self.query_one(Body))
             self._reading.look(self.what_must_be_read, self.extent, view)
             if self._is_read:
-                self._was_refused = False
+                self._refused = ""
                 self._show_hint()
         self.query_one(ExtentLine).rebuild()
 
@@ -223,6 +234,7 @@ class ChoiceDialog(Dialog):
                 self.choose(index)
                 return True
         if key in ("down", "tab", "up", "shift+tab"):
+            self._refused = ""
             self._go(1 if key in ("down", "tab") else -1)
         elif key == "enter":
             if self.focused_row is not None:
@@ -243,9 +255,14 @@ class ChoiceDialog(Dialog):
         if self.agrees(rows[index]) and not self._is_read:
             self._look_again()
             if not self._is_read:
-                self._was_refused = True
+                self._refused = READ_FIRST
                 self._show_hint()
                 return
+        if self.agrees(rows[index]) and self.is_cut(index) and index != self.focused_row:
+            self._go_to(index)
+            self._refused = CUT_OFF
+            self._show_hint()
+            return
         self.chosen(index)
 
     def on_rows_clicked(self, event: Rows.Clicked) -> None:
@@ -258,16 +275,20 @@ class ChoiceDialog(Dialog):
         if not usable:
             return
         if self.focused_row not in usable:
-            self.focused_row = usable[0 if step > 0 else -1]
+            self._go_to(usable[0 if step > 0 else -1])
         else:
             at = usable.index(self.focused_row) + step
-            self.focused_row = usable[at % len(usable)]
+            self._go_to(usable[at % len(usable)])
+
+    def _go_to(self, index: int) -> None:
+        """Have Enter choose this line, and bring it into view."""
+        self.focused_row = index
         self.moved()
         rows = self.query_one(Rows)
         rows.rebuild()
         top, height = rows.scroll_offset.y, rows.size.height
-        if not top <= self.focused_row < top + height:
-            rows.scroll_to(y=self.focused_row - height // 2, animate=False)
+        if not top <= index < top + height:
+            rows.scroll_to(y=index - height // 2, animate=False)
 
     def _scroll(self, key: str) -> None:
         body = self.query_one(Body)
@@ -297,7 +318,10 @@ class ChoiceDialog(Dialog):
         room = look.width - len(pointer) - wide - 2
         remark = f"  {row.remark}" if row.remark else ""
         # Why a line cannot be chosen stays; any other remark gives way to the words.
-        words = cut(words, room if row.is_usable else max(room - columns(remark), 8))
+        shown = cut(words, room if row.is_usable else max(room - columns(remark), 8))
+        is_cut = row.is_quoted and shown != words
+        (self._cut.add if is_cut else self._cut.discard)(index)
+        words = shown
         left = room - columns(words)
         remark = cut(remark, left) if left >= min(columns(remark), _REMARK_COLUMNS_MIN) else ""
         # Without colours refusing is drawn in reverse; here that means: Enter chooses this.

@@ -35,6 +35,8 @@ class Extent:
     changes: tuple[int, ...] = ()
     # The last line of the command.
     ends_with: str = ""
+    # Lines that are not there to be scrolled to.
+    left_out: int = 0
 
 
 def ending_of(begin: int, end: int) -> range:
@@ -95,17 +97,19 @@ def extent_lines(
     more = " · PgDn, End" if bottom < count else ""
     if not is_read:
         more = " · to allow, scroll to the end: PgDn, End"
+    total = f"{count + extent.left_out:,}"
+    left_out = f", {extent.left_out:,} left out" if extent.left_out else ""
     # The longest that fits; on a narrow screen the numbers matter most.
     words = next(
         (
             words
             for words in (
-                f"{count} lines, {shown} of them shown{below}{more}",
-                f"{shown} of {count} lines{below}{' · PgDn, End' if more else ''}",
+                f"{total} lines, {shown} of them shown{left_out}{below}{more}",
+                f"{shown} of {total} lines{left_out}{below}{' · PgDn, End' if more else ''}",
             )
             if columns(words) <= look.width
         ),
-        f"{shown} of {count} lines{' · End' if more else ''}",
+        f"{shown} of {total} lines{' · End' if more else ''}",
     )
     lines = [strip_of((cut(words, look.width), palette.warning))]
     if rows > 1 and extent.ends_with:

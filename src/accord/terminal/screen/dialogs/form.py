@@ -21,7 +21,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from accord.client.forms import FormRequest
-from accord.terminal.model.text.cleaning import columns, harmless, one_line
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import columns, one_line
 from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.buttons import Button
@@ -104,11 +105,11 @@ class FormDialog(Dialog):
 
     def _head(self, look: Look) -> list[Strip]:
         request, palette = self.request, look.palette
-        lines = text_lines(harmless(request.message).strip(), look, palette.text)
+        lines = text_lines(visible(request.message).strip(), look, palette.text)
         if request.title:
             lines += text_lines(one_line(request.title), look, palette.heading)
         if request.description:
-            lines += text_lines(harmless(request.description).strip(), look, palette.dim)
+            lines += text_lines(visible(request.description).strip(), look, palette.dim)
         return fitted(lines, look.width)
 
     def _review(self, look: Look) -> list[Strip]:
@@ -302,7 +303,7 @@ def _shown(value: object, box: FieldBox) -> str:
     words = {choice.value: one_line(choice.title) for choice in box.field.choices}
     if isinstance(value, list):
         return ", ".join(words.get(one, one_line(str(one))) for one in value) or "(none chosen)"
-    return words.get(value, harmless(value)) if isinstance(value, str) else str(value)
+    return words.get(value, visible(value)) if isinstance(value, str) else str(value)
 
 
 __all__ = ["FormDialog"]

@@ -18,7 +18,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from accord.client.forms import FormField
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.screen.dialogs.picker import Picker
 
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -69,7 +70,7 @@ class FieldBox(Vertical):
         label = Content.assemble(self.label, (must, "bold"), (about, "$text-muted not bold"))
         yield Static(label, markup=False, classes="-label")
         if field.description:
-            said = harmless(field.description).strip()
+            said = visible(field.description).strip()
             yield Static(Content(said), markup=False, classes="-description")
         control = self._control()
         if control is None:

@@ -16,8 +16,9 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from accord.client.wire import AuthMethod
+from accord.machine.visible_text import visible
 from accord.mcp.project_file import ProjectServer
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.words.permission_words import exact
 from accord.terminal.render.block import fitted
 from accord.terminal.render.look import Look
@@ -63,7 +64,7 @@ class LoginDialog(ChoiceDialog):
         lines = text_lines("Which way do you want to log in?", look, look.palette.text)
         for method in self.methods:
             if method.description:
-                said = f"{one_line(method.name)}: {harmless(method.description).strip()}"
+                said = f"{one_line(method.name)}: {visible(method.description).strip()}"
                 lines += text_lines(said, look, look.palette.dim)
         return fitted(lines, look.width)
 
@@ -146,7 +147,7 @@ class CredentialDialog(Dialog):
         )
 
     def _why(self, look: Look) -> list[Strip]:
-        said = harmless(str(self.question.request)).strip()
+        said = visible(str(self.question.request)).strip()
         kept = "It goes to the agent and nowhere else."
         lines = text_lines(said, look, look.palette.text) if said else []
         return fitted([*lines, *text_lines(kept, look, look.palette.dim)], look.width)

@@ -9,9 +9,11 @@ What always holds
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import anyio.to_thread
+from textual import events
 from textual.app import ComposeResult
 from textual.strip import Strip
 
@@ -21,6 +23,7 @@ from accord.terminal.model.words.permission_choices import Choice, choices_of, c
 from accord.terminal.model.words.permission_words import who_asks
 from accord.terminal.render.look import Look
 from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.extent import Extent
 from accord.terminal.screen.dialogs.lines import Lines
 from accord.terminal.screen.dialogs.permission_lines import (
     QUICK_LINES_MAX,
@@ -31,6 +34,11 @@ from accord.terminal.screen.dialogs.permission_lines import (
 )
 
 COVERED_LINES_MAX = 2
+AGENT_LINES_MAX = 6
+"""Of an option in the agent's words, which nothing else shows whole."""
+WIDTH_MIN = 8
+TOO_NARROW = "Make the window wider to see what is asked."
+UNSEEN = Extent(ends=(sys.maxsize,))
 
 
 class Covered(Lines, can_focus=False):
@@ -45,11 +53,14 @@ class PermissionDialog(ChoiceDialog):
         self.request: PermissionRequest = self.question.request
         self._choices: Sequence[Choice] = choices_of(self.request, self.chat.folder)
         self._rows = [
-            Row(one.words, one.keys, one.tone, one.remark, one.is_usable) for one in self._choices
+            Row(one.words, one.keys, one.tone, one.remark, one.is_usable, _is_quoted(one))
+            for one in self._choices
         ]
         # All of what is said, where that takes a while, for the look that it was made for.
         self._whole: tuple[Look, PermissionBody] | None = None
         self._asked: object = None
+        # Until something is drawn, there is a line that nobody has seen.
+        self.extent = UNSEEN
 
     @property
     def heading(self) -> str:
@@ -68,6 +79,10 @@ class PermissionDialog(ChoiceDialog):
 
     def body(self, look: Look) -> list[Strip]:
         """Why, and what; of a very long change the beginning, until the rest is there."""
+        if look.width < WIDTH_MIN:
+            # Letters would be cut off: nothing counts as seen.
+            self.extent = UNSEEN
+            return text_lines(TOO_NARROW, look, look.palette.warning)
         if self._whole is not None and self._whole[0] == look:
             return self._shown(self._whole[1])
         if is_quick(self.request):
@@ -102,6 +117,15 @@ class PermissionDialog(ChoiceDialog):
 
     # ---- answering
 
+    def pressed(self, event: events.Key) -> bool:
+        """No is always an answer, also where no option of the agent has its key."""
+        if super().pressed(event):
+            return True
+        if event.character == "n":
+            self.closed()
+            return True
+        return False
+
     def chosen(self, index: int) -> None:
         """Answer with this line."""
         self.answer(self._choices[index].decision)
@@ -120,12 +144,22 @@ class PermissionDialog(ChoiceDialog):
     def _covered(self, look: Look) -> list[Strip]:
         if self.focused_row is None:
             return []
-        words, style = self._choices[self.focused_row].covers, look.palette.dim
+        choice, style = self._choices[self.focused_row], look.palette.dim
+        # What Accord remembers is shown above in full; the agent's words are only here.
+        words = choice.covers
+        if self.is_cut(self.focused_row) and choice.words not in words:
+            words = f"{choice.words}. {words}"
+        lines_max = AGENT_LINES_MAX if _is_quoted(choice) else COVERED_LINES_MAX
         lines = text_lines(one_line(words), look, style)
-        if len(lines) > COVERED_LINES_MAX:
-            cut = one_line(words, look.width * COVERED_LINES_MAX - 4)
-            lines = text_lines(cut, look, style)[:COVERED_LINES_MAX]
+        if len(lines) > lines_max:
+            cut = one_line(words, look.width * lines_max - 4)
+            lines = text_lines(cut, look, style)[:lines_max]
         return lines
+
+
+def _is_quoted(choice: Choice) -> bool:
+    """Whether the words are the agent's: what Accord remembers it says in its own."""
+    return choice.decision.scope == "once"
 
 
 __all__ = ["Covered", "PermissionDialog"]

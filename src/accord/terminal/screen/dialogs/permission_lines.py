@@ -21,6 +21,7 @@ from accord.terminal.model.words.permission_words import (
     OUTSIDE,
     Fact,
     facts_of,
+    lines_left_out,
     path_words,
     whole,
 )
@@ -41,6 +42,10 @@ QUICK_LINES_MAX = 100
 ROWS_MAX = 10_000
 """Rows of the screen for one line of a file: all of it is there to be read."""
 DIFFS_MAX = 50
+TEXT_COLUMNS_MIN = 12
+"""With fewer columns behind their labels, texts stand below them."""
+REASON_LINES_MAX = 6
+"""Of a reason above the changes; a longer one is below them."""
 TITLE_LINES_MAX = 2
 """Of a title above what would happen; a longer one is below it."""
 LAST_LINE_CHARACTERS_MAX = 2000
@@ -93,18 +98,25 @@ def body_of(
         ends += [*ending_of(len(lines), len(lines) + len(text))]
         lines += text
         said = text = []
-    lines += said
+    is_long = bool(diffs) and len(said) > REASON_LINES_MAX
+    lines += [] if is_long else said
+    left_out = sum(fact.left_out for fact in facts)
+    if is_said and call is not None:
+        left_out += lines_left_out(call.text)
     changes: list[int] = []
     for diff in diffs[:DIFFS_MAX]:
-        changed, first = _diff(diff, look, chat, limit)
+        changed, first, more_lines = _diff(diff, look, chat, limit)
+        # Of a change nobody has to see more than that there is one.
+        ends += [] if changes else [len(lines) + 1]
         changes.append(len(lines) + 1 + first)
         lines += [Strip.blank(0), *changed]
+        left_out += more_lines
     if len(diffs) > DIFFS_MAX:
         more = f"and changes of {len(diffs) - DIFFS_MAX} more files, which are named above"
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
-    lines += text
+    lines += [*(said if is_long else []), *text]
     ends_with = _last_line(request.command) if request.command is not None else ""
-    extent = Extent(tuple(ends), tuple(changes), ends_with)
+    extent = Extent(tuple(ends), tuple(changes), ends_with, left_out)
     asked = facts, call.text if is_said and call is not None else ""
     return PermissionBody(fitted(lines, look.width), extent, asked)
 
@@ -141,14 +153,15 @@ def is_quick(request: PermissionRequest) -> bool:
     return sum(text.count("\n") for text in texts if text) <= QUICK_LINES_MAX
 
 
-def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> tuple[list[Strip], int]:
-    """What would change in one file, and which line is the first that shows a change."""
+def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> tuple[list[Strip], int, int]:
+    """What would change in one file, where that begins, and how many lines are left out."""
     change = _begun(change_of(diff))
     lines, _, left_out = diff_lines(change, look, limit, parts_max=ROWS_MAX)
     head = summary_line(change, look, chat.folder)
     kinds = [line.kind for line in change.lines]
     first = next((at for at, kind in enumerate(kinds) if kind in ("added", "removed")), -1)
-    return [head, *lines, *([more_line(left_out, look)] if left_out else [])], first + 1
+    more = [more_line(left_out, look)] if left_out else []
+    return [head, *lines, *more], first + 1, left_out
 
 
 def _begun(change: FileChange) -> FileChange:
@@ -182,9 +195,12 @@ def facts_lines(facts: Sequence[Fact], look: Look) -> tuple[list[Strip], list[in
         text = fact.text
         if fact.kind == "json":
             # Arguments are many lines; beneath their label they have the whole width.
-            lines.append(strip_of((label, look.palette.dim)))
+            lines.append(strip_of((fact.label, look.palette.dim)))
             below = text_lines(text, look, style, indent=_INDENT)
             lines += indented(below, (" " * _INDENT, Style.null()))
+        elif look.width - len(label) < TEXT_COLUMNS_MIN:
+            lines += [strip_of((fact.label, look.palette.dim))] if fact.label else []
+            lines += text_lines(text, look, style)
         else:
             room = text_lines(text, look, style, indent=len(label))
             lines += indented(room, (label, look.palette.dim))
@@ -202,7 +218,7 @@ def _style(fact: Fact, look: Look) -> Style:
 
 def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[Strip]:
     """Clean text, wrapped; indentation of its own lines stays."""
-    width = max(look.width - indent, 8)
+    width = max(look.width - indent, 2)
     found: list[Strip] = []
     for line in text.split("\n"):
         bare = line.lstrip(" ")

@@ -15,7 +15,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.client.elicitation import UrlRequest
-from accord.terminal.model.text.cleaning import cut, harmless, one_line
+from accord.machine.visible_text import visible
+from accord.terminal.model.text.cleaning import cut, one_line
 from accord.terminal.model.words.permission_words import exact
 from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.look import Look
@@ -79,7 +80,7 @@ class UrlDialog(ChoiceDialog):
             lines += text_lines(mark + warning, look, palette.warning)
         ends += ending_of(begin, len(lines))
         lines.append(Strip.blank(0))
-        lines += text_lines(harmless(page.message).strip(), look, palette.text)
+        lines += text_lines(visible(page.message).strip(), look, palette.text)
         self.extent = Extent(ends=tuple(ends))
         return fitted(lines, look.width)
 

@@ -24,12 +24,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.machine.failures import FileFailure
+from accord.machine.visible_text import visible
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import lines_of
 from accord.terminal.model.changes.journal_files import JournalFiles, Unreadable
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.following import Followed, changed_lines, followed
-from accord.terminal.model.text.cleaning import harmless, one_line
+from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.words.cards import call_state, path_words
 from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.code import Code
@@ -80,7 +81,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
     is_here = place is not None and place.path == path
     ranges = changed_lines(text, place.diff, place.line) if place is not None and is_here else ()
     clean = [
-        harmless(line[:LINE_CHARACTERS_MAX]).replace("\n", " ").rstrip() for line in lines_of(text)
+        visible(line[:LINE_CHARACTERS_MAX]).replace("\n", " ").rstrip() for line in lines_of(text)
     ]
     name = path.replace("\\", "/").rpartition("/")[2]
     runs = Code(name, palette).runs(clean)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 from textual.strip import Strip
 
-from accord.terminal.model.text.cleaning import harmless
+from accord.machine.visible_text import visible
 from accord.terminal.render.block import strip_of
 from accord.terminal.render.inline import Run
 from accord.terminal.render.palette import Palette
@@ -26,7 +26,7 @@ class JsonLines:
 
     def __init__(self, text: str, width: int) -> None:
         self._lines = [
-            harmless(line[:LINE_CHARACTERS_MAX]).replace("\n", " ") for line in text.split("\n")
+            visible(line[:LINE_CHARACTERS_MAX]).replace("\n", " ") for line in text.split("\n")
         ]
         self._width = max(width, 2)
         # By line on the screen: the line of the text, and how many cells come before.

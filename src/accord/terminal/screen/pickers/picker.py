@@ -26,6 +26,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from accord.machine.visible_text import visible
 from accord.terminal.render.block import cut, wrapped
 from accord.terminal.screen.around.hints import Hint, Hints
 from accord.terminal.screen.around.parts import Part
@@ -281,9 +282,8 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     def tell_error(self, error: Exception) -> None:
         """Say what did not work; the words may be an agent's."""
-        from accord.terminal.model.text.cleaning import harmless
 
-        self.app.notify(harmless(str(error)), severity="error", markup=False)
+        self.app.notify(visible(str(error)), severity="error", markup=False)
 
 
 class NamePicker(Picker["str | None"]):

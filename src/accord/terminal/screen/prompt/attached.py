@@ -18,6 +18,7 @@ import anyio.to_thread
 from textual.widget import Widget
 
 from accord.client.capabilities import AgentCapabilities
+from accord.machine.visible_text import visible
 from accord.terminal.model.prompting.attaching import (
     attachment_of,
     image_of,
@@ -27,7 +28,6 @@ from accord.terminal.model.prompting.attaching import (
 from accord.terminal.model.prompting.attachments import PromptError, place_of, refusal
 from accord.terminal.model.prompting.clipboard import read_image
 from accord.terminal.model.prompting.drafting import Attachment, Draft
-from accord.terminal.model.text.cleaning import harmless
 from accord.terminal.screen.prompt.area import PromptArea, clean
 
 _PATH_STARTS = ("/", "~", "file://", "'/", '"/', "'~", '"~')
@@ -205,7 +205,7 @@ class Attached:
 
     def tell(self, text: str) -> None:
         """A sentence for a moment."""
-        self._owner.app.notify(harmless(text), severity="warning", markup=False, timeout=6)
+        self._owner.app.notify(visible(text), severity="warning", markup=False, timeout=6)
 
 
 def _location(text: str, at: int) -> tuple[int, int]:

@@ -19,9 +19,9 @@ def placeholder(chat: Chat) -> str:
     if chat.is_busy:
         return "Write what comes next; it waits until the turn is over"
     if chat.suggestions:
-        return f"{one_line(chat.suggestions[0])}   (Enter says it)"
+        return f"{one_line(chat.suggestions[0])}   (press Enter to send)"
     commands = ", / for commands" if chat.transcript.commands else ""
-    return f"What shall be done?  @ for files{commands}"
+    return f"What would you like to do?  @ for files{commands}"
 
 
 __all__ = ["placeholder"]

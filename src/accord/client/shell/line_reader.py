@@ -14,12 +14,10 @@ from dataclasses import replace
 
 from accord.client.shell import program_tables as tables
 from accord.client.shell import programs as known
+from accord.client.shell.budget import Budget, TooMuch
+from accord.client.shell.find_calls import read_find_call
 from accord.client.shell.grammar import assigned_names, read_script
-from accord.client.shell.interpreters import (
-    OPENED_FILE,
-    STDIN_FILE,
-    read_interpreter_call,
-)
+from accord.client.shell.interpreters import OPENED_FILE, STDIN_FILE, read_interpreter_call
 from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
 from accord.client.shell.scanner import NAME
 from accord.client.shell.shell_options import changes_reading, read_shell_call
@@ -37,18 +35,25 @@ from accord.client.shell.syntax import (
     SimpleCommand,
     Word,
     assignment_name,
+    filled,
     hole,
     literal,
     option_values,
-    without_holes,
+    respelled,
 )
+from accord.client.shell.tool_calls import read_tool_call
 from accord.client.shell.variables import (
+    CODE_LANGUAGES,
     DECLARING,
+    EDITING,
     EXECUTED,
+    FOLDER_LISTS,
     REDIRECTING,
     SETTING,
+    STATE,
     base_name,
     named_variables,
+    tainted_calculation,
 )
 
 WRAPPERS_MAX = 40
@@ -69,18 +74,26 @@ _BIN = re.compile(
 def read_line(line: str) -> tuple[Reading, Script]:
     """Read a line as a shell does."""
     reader = _Reader(Reading(), assigned_names(line))
-    script = reader.line(line, None, reader.names)
-    reader.finish()
+    try:
+        script = reader.line(line, None, reader.names)
+        reader.finish()
+    except TooMuch as reason:
+        return Reading(unclear=[str(reason)]), reader.script
     return reader.reading, script
 
 
 class _Reader:
-    """Collects what one line runs.  Shells within the line are read by the same reader."""
+    """Collects what one line runs.  Shells within the line are read by the same reader.
+
+    `script` is the line itself, as far as it was read.
+    """
 
     def __init__(self, reading: Reading, names: frozenset[str]) -> None:
         self.reading = reading
         self.names = names
+        self.script = Script()
         self._depth = 0
+        self._budget = Budget()
         self._loose = 0
         self._wrapped = 0
         self._files = MadeFiles()
@@ -92,13 +105,16 @@ class _Reader:
 
     def line(self, text: str, road: str | None, names: frozenset[str]) -> Script:
         """Read the commands of a line."""
-        self._depth += 1
-        if self._depth > DEPTH_MAX:
+        self._budget.text(len(text))
+        if self._depth == DEPTH_MAX:
             self._unclear("shells are nested too deeply")
-            self._depth -= 1
             return Script()
+        self._depth += 1
         self.names |= assigned_names(text)
         script = read_script(text, names | self.names)
+        if self._depth == 1:
+            self.script = script
+        self._budget.steps(script.steps)
         for problem in script.problems:
             self._unclear(problem)
         if script.error is not None and not self._loose:
@@ -111,7 +127,8 @@ class _Reader:
             self._command(command, road)
         for value in script.values:
             self._value(value, is_loop=True)
-        self._arithmetic(script)
+        if (name := tainted_calculation(script)) is not None:
+            self._unclear(f"it calculates with {name}, whose value is known only when it runs")
         if shadowed := script.functions & (tables.HARMLESS | tables.COPYING):
             self._unclear(f"it gives `{min(shadowed)}` another meaning")
         self._depth -= 1
@@ -136,17 +153,30 @@ class _Reader:
 
     def _value(self, assignment: Assignment, *, is_loop: bool = False) -> None:
         name, value = assignment.name, assignment.value
-        if (name.startswith("BASH_") and name != "BASH_ENV") or name in _SHELL_STATE:
+        if (name.startswith("BASH_") and name != "BASH_ENV") or name in STATE:
             self._unclear(f"it sets {name}")
         is_executed = EXECUTED.fullmatch(name) is not None
-        if is_executed and (value.is_tainted or OPENED_FILE.fullmatch(value.text)):
-            self._unclear(f"{name} names a program, and its value is known only when it runs")
         if is_executed:
-            self._files.run(value, "bash")
+            self._executed_value(name, value)
         if value.is_known and not (is_loop and not is_executed):
             self._handed(value.text, f"the value of {name}" if name else "a default value")
         elif value.is_known:
             self.reading.texts.append(HandedText(value.text, f"a value of {name}"))
+
+    def _executed_value(self, name: str, value: Word) -> None:
+        """Note a value that a program runs, as a line for the shell or as code of its own."""
+        if value.is_tainted or OPENED_FILE.fullmatch(value.text):
+            self._unclear(f"{name} names a program, and its value is known only when it runs")
+        if EDITING.fullmatch(name) and known.writes_commands(value.text):
+            self._unclear(f"{name} may write commands that git runs")
+        self._files.run(value, "bash")
+        if name in CODE_LANGUAGES:
+            self._code(CODE_LANGUAGES[name], value)
+        if not value.is_known and FOLDER_LISTS.fullmatch(name) is None:
+            # A whole word that the environment says is the user's own choice.
+            shown = replace(value, text=_WHOLE_ENV.sub(":", value.text))
+            self.reading.texts.append(HandedText(shown.text, f"the value of {name}"))
+            self._read_loosely(respelled(shown), f"in the value of {name}")
 
     def _handed(self, text: str, where: str) -> None:
         """Note text that something may run as a line of its own."""
@@ -154,33 +184,12 @@ class _Reader:
         self._read_loosely(text, where)
 
     def _read_loosely(self, text: str, where: str) -> None:
-        """Read text that perhaps nobody runs; make writes a dollar sign of the shell twice."""
+        """Read text that perhaps nobody runs, and as git and make would spell it."""
         if _SHELL_SYNTAX.search(text):
             self._loose += 1
-            for spelling in {text, text.replace("$$", "$")}:
+            for spelling in {text, text.replace("$$", "$"), text.lstrip("!@|")}:
                 self.line(spelling, where, self.names)
             self._loose -= 1
-
-    def _arithmetic(self, script: Script) -> None:
-        tainted = {
-            one.name for one in script.assigned() if one.value.is_tainted or GLOB in one.value.text
-        }
-        for command in script.commands:
-            words = [word.text for word in command.words]
-            if words and words[0] in SETTING:
-                tainted.update(words[1:])
-            if words and words[0] in DECLARING:
-                if any(re.match(r"-[A-Za-z]*[in]", text) for text in words):
-                    named = named_variables(words[0], command.words)
-                    script.arithmetic.update(base_name(word) for word in named)
-                tainted.update(
-                    found
-                    for word in command.words[1:]
-                    if word.is_tainted and (found := assignment_name(word.raw))
-                )
-        if script.arithmetic & tainted:
-            name = min(script.arithmetic & tainted)
-            self._unclear(f"it calculates with {name}, whose value is known only when it runs")
 
     # ---- one program
 
@@ -193,6 +202,7 @@ class _Reader:
         sh_only: bool = False,
         nested: bool = False,
     ) -> None:
+        self._budget.program()
         self._wrapped += 1
         if self._wrapped > WRAPPERS_MAX:
             self._unclear("too many programs run one another")
@@ -211,17 +221,18 @@ class _Reader:
         if first.text.startswith(("/proc/", "/dev/", "=")):
             self._unclear(f"the program is known only when it runs: {first.raw}")
         self._files.run(first, BY_NAME if first.text == first.name else BY_PATH)
-        self._files.makes_unseen |= name in tables.UNPACKING
-        if name not in tables.IDLE and name not in tables.COPYING:
+        self._files.makes_unseen |= name in tables.UNPACKING or known.makes_files(words)
+        if name not in tables.IDLE:
             self._files.work(name)
         if self._special(name, words, given if not nested else replace(given, nested=True), road):
             return
-        reason = None if self._is_harmless(name, first, words) else self._why_hands_on(name)
-        self._add(words, road, reason)
-        if reason is None:
+        if self._is_harmless(name, first, words):
+            self._add(words, road)
             self._harmless(name, words, given)
-        elif not nested:
-            self._hands_on(words, given)
+        else:
+            self._add(words, road, f"`{name}` may run its words as another program")
+            if not nested:
+                self._hands_on(words, given)
 
     def _unknown_program(
         self, words: list[Word], given: Input, road: str | None, *, sh_only: bool
@@ -279,7 +290,13 @@ class _Reader:
         if name == "xargs":
             if not inner:
                 return True
-            inner = [_filled(word, replaced) for word in inner] if replaced else [*inner, _FED]
+            if given.lists_files and inner[0].name in tables.EXECUTING_OPTIONS:
+                self._fed.append(name)
+            is_list = given.lists_files
+            if replaced:
+                inner = [filled(word, replaced, by_files=is_list) for word in inner]
+            else:
+                inner = [*inner, _FED_FILES if is_list else _FED]
             given = Input(is_empty=True, is_given=True)
         if inner:
             self._invocation(inner, given, f"run by `{name}`")
@@ -293,39 +310,12 @@ class _Reader:
         if self._distrusted or (first.text != first.name and not _BIN.fullmatch(first.text)):
             return False
         if name in tables.SUBCOMMANDS:
-            return self._is_harmless_tool(name, words)
+            call = read_tool_call(name, words)
+            for problem in call.problems:
+                self._unclear(problem)
+            return call.is_harmless
         listed = name in tables.HARMLESS or name in tables.EXECUTING_OPTIONS
         return listed and not known.could_execute(name, words[1:])
-
-    def _is_harmless_tool(self, name: str, words: list[Word]) -> bool:
-        """Whether a tool with subcommands runs none of its words."""
-        at, values = 1, tables.GLOBAL_VALUES.get(name, frozenset())
-        while at < len(words) and words[at].text.startswith("-"):
-            text = words[at].text
-            if name == "git" and text.startswith(("-c", "--exec-path", "--config-env")):
-                self._git_config(words[at:])
-                return False
-            at += 2 if text in values else 1
-        if at >= len(words):
-            return True
-        verb = words[at]
-        if not verb.is_known:
-            return False
-        if name == "git" and any("protocol." in word.text for word in words):
-            self._unclear("git is told to use other protocols, which may run programs")
-        if name == "git" and verb.text not in tables.GIT_COMMANDS:
-            self._unclear(f"`git {verb.text}` is no command of git, so it may be an alias")
-        rest = words[at + 1 :]
-        executes = known.could_execute(f"{name} {verb.text}", rest)
-        executes |= known.could_execute(name, rest)
-        executes |= name == "git" and any("ext::" in word.text for word in rest)
-        return verb.text in tables.SUBCOMMANDS[name] and not executes
-
-    def _git_config(self, words: list[Word]) -> None:
-        if any("alias." in word.text for word in words):
-            self._unclear("git is told an alias, so its command is another one")
-        if any("protocol." in word.text for word in words):
-            self._unclear("git is told to use other protocols, which may run programs")
 
     def _harmless(self, name: str, words: list[Word], given: Input) -> None:
         if name in ("cd", "pushd", "popd"):
@@ -335,7 +325,8 @@ class _Reader:
         self._variables(name, words, given)
         if name in tables.COPYING or name in tables.WRITING:
             self._files.copy(words[1:])
-        self._printed += [word for word in words[1:] if not word.text.startswith("-")]
+        printed = [word for word in words[1:] if not word.text.startswith("-")]
+        self._printed += [word for word in printed if word.text != _FED_FILES.text]
         if given.text is not None:
             self._printed.append(given.text)
 
@@ -360,14 +351,49 @@ class _Reader:
 
     # ---- programs that may run their words
 
-    def _why_hands_on(self, name: str) -> str:
-        return f"`{name}` may run its words as another program"
-
     def _hands_on(self, words: list[Word], given: Input) -> None:
         """Look for shells, interpreters and lines among the words of a program."""
         name = words[0].name
         if len(words) > WORDS_MAX:
             self._unclear(f"`{name}` has more words than are looked at")
+            return
+        self._told_later(words, given)
+        self._files.touch(words[1:])
+        for word in words[1:]:
+            for value in {word.text, *option_values(word.text)}:
+                # Some programs read a file of options that is named with a sign before it.
+                if not value.startswith("-"):
+                    self._files.run(literal(value.lstrip("@")), name)
+        for at, word in enumerate(words[1:], 1):
+            if given.is_given and given.text is None and STDIN_FILE.fullmatch(word.text):
+                self._unclear(f"`{name}` may run what it reads")
+            if OPENED_FILE.fullmatch(word.text):
+                self._unclear(f"`{name}` may run a file that is known only when it runs")
+            if not word.is_known:
+                self._read_loosely(respelled(word), f"in the words of `{name}`")
+                continue
+            inner = known.program_name(word)
+            if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
+                self._invocation(words[at:], given, f"run by `{name}`", nested=True)
+            if _JOINED.match(word.text):
+                self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
+            if known.calls_program(word.text):
+                self._unclear(f"`{name}` may run code that starts programs: {word.raw}")
+            for text in option_values(word.text):
+                self._read_loosely(text, f"in the words of `{name}`")
+        if given.text is not None:
+            self._handed(given.text.text, f"the standard input of `{name}`")
+            if known.calls_program(given.text.text):
+                self._unclear(f"`{name}` may run code that starts programs")
+            if not given.text.is_known:
+                self._unclear(f"the standard input of `{name}` is known only when it runs")
+        elif given.is_given and not given.is_empty:
+            self._fed.append(name)
+
+    def _told_later(self, words: list[Word], given: Input) -> None:
+        """Note programs that run what they read; a text that merely begins so may be none."""
+        name = words[0].name
+        if self._loose and not given.is_given:
             return
         operands = [word for word in words[1:] if not word.text.startswith("-")]
         if name in tables.STDIN_RUNNERS and [word.text for word in words[1:]] != ["-l"]:
@@ -377,30 +403,6 @@ class _Reader:
             and (len(operands) < tables.OPERANDS_BEFORE[name] or given.is_given)
         ) or (name in ("su", "script", "sudo", "runuser", "systemd-run") and len(words) < 3):
             self._unclear(f"`{name}` may run a shell that reads its commands from elsewhere")
-        self._files.touch(words[1:])
-        for at, word in enumerate(words[1:], 1):
-            for value in {word.text, *option_values(word.text)}:
-                self._files.run(literal(value), name)
-            if given.is_given and given.text is None and STDIN_FILE.fullmatch(word.text):
-                self._unclear(f"`{name}` may run what it reads")
-            if OPENED_FILE.fullmatch(word.text):
-                self._unclear(f"`{name}` may run a file that is known only when it runs")
-            if not word.is_known:
-                self._read_loosely(_respelled(word.text), f"in the words of `{name}`")
-                continue
-            inner = known.program_name(word)
-            if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
-                self._invocation(words[at:], given, f"run by `{name}`", nested=True)
-            if _JOINED.match(word.text):
-                self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")
-            for text in option_values(word.text):
-                self._read_loosely(text, f"in the words of `{name}`")
-        if given.text is not None:
-            self._handed(given.text.text, f"the standard input of `{name}`")
-            if not given.text.is_known:
-                self._unclear(f"the standard input of `{name}` is known only when it runs")
-        elif given.is_given and not given.is_empty:
-            self._fed.append(name)
 
     # ---- shells
 
@@ -411,6 +413,8 @@ class _Reader:
             self._unclear(call.problem)
         for file in call.start_files:
             self._script_file(name, [file])
+            if file.is_tainted or file.splits or OPENED_FILE.fullmatch(file.text):
+                self._unclear(f"the start-up file of `{name}` is known only when it runs")
         for started in _START_FILES if call.starts_up else ():
             self._files.run(literal(started), name)
         if call.reads_code:
@@ -483,6 +487,9 @@ class _Reader:
     # ---- other languages
 
     def _interpreter(self, name: str, words: list[Word], given: Input) -> None:
+        if len(words) > WORDS_MAX:
+            self._unclear(f"`{name}` has more words than are looked at")
+            return
         rest = words[1:]
         call = read_interpreter_call(name, rest)
         for file in call.files:
@@ -497,7 +504,9 @@ class _Reader:
             self._script_file(name, rest[call.script :])
             if OPENED_FILE.fullmatch(rest[call.script].text):
                 self._unclear(f"the script that `{name}` runs is known only when it runs")
-        if call.reads_stdin:
+        if call.problem is not None:
+            self._unclear(call.problem)
+        if call.reads_stdin or (call.takes_input and given.is_given):
             self._interpreter_stdin(name, given)
         for word in rest if call.writes_files else ():
             self._files.mention(word.text)
@@ -510,38 +519,33 @@ class _Reader:
         else:
             self._code(name, given.text)
 
-    def _code(self, name: str, code: Word) -> None:
+    def _code(self, name: str, code: Word, where: str | None = None) -> None:
+        where = where or f"`{name}`"
         if code.is_tainted or (code.splits and ENV in code.text):
-            self._unclear(f"the code of `{name}` is put together when it runs")
+            self._unclear(f"the code of {where} is put together when it runs")
         elif known.starts_programs(name, code.text):
-            self._unclear(f"the code of `{name}` may start programs that it does not name")
+            self._unclear(f"the code of {where} may start programs that it does not name")
         elif "sed" in name:
             return
-        self.reading.texts.append(HandedText(code.text, f"the code of `{name}`", is_code=True))
+        self.reading.texts.append(HandedText(code.text, f"the code of {where}", is_code=True))
         if name not in tables.STREAM_EDITORS:
             self._files.mention(code.text)
+        for file in _LOADED.findall(code.text):
+            self._files.run(literal(file), name)
 
     def _find(self, words: list[Word], given: Input) -> None:
-        at, tainted = 1, [word for word in words if word.is_tainted]
-        words = [without_holes(word) for word in words]
-        runs = any(word.text in (";", "+") or "{}" in word.text for word in words)
-        if len(tainted) > 1 or (tainted and runs) or any(word.splits for word in tainted):
-            self._unclear("the conditions of `find` are known only when it runs")
-        if tainted:
-            for word in words[1:]:
-                self.reading.texts.append(HandedText(word.text, "the words of `find`"))
-        while at < len(words):
-            if words[at].text in ("-exec", "-execdir", "-ok", "-okdir"):
-                end = at + 1
-                while end < len(words) and words[end].text not in (";", "+"):
-                    end += 1
-                inner = [_filled(word, "{}") for word in words[at + 1 : end]]
-                if inner:
-                    self._invocation(inner, given, "run by `find`")
-                at = end
-            elif words[at].text.startswith(("-fprint", "-fls")) and at + 1 < len(words):
-                self._files.write(words[at + 1])
-            at += 1
+        if len(words) > WORDS_MAX:
+            self._unclear("`find` has more words than are looked at")
+            return
+        call = read_find_call(words)
+        if call.problem is not None:
+            self._unclear(call.problem)
+        for word in call.data:
+            self.reading.texts.append(HandedText(word.text, "the words of `find`"))
+        for word in call.writes:
+            self._files.write(word)
+        for inner in call.runs:
+            self._invocation(inner, given, "run by `find`")
 
     # ---- the line as a whole
 
@@ -549,6 +553,8 @@ class _Reader:
         """Compare what the line writes with what it runs."""
         for word in self._printed if self._fed else ():
             self._handed(word.text, f"text that `{self._fed[0]}` may read")
+            if known.calls_program(word.text):
+                self._unclear(f"text that `{self._fed[0]}` may read has code that starts programs")
             if not word.is_known or set("\\%") & set(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
         # A file that the line writes and runs may in turn write and run others.
@@ -563,34 +569,30 @@ class _Reader:
         self._unclear("it writes and runs files that write and run others")
 
     def _own_file(self, own: OwnFile) -> None:
-        if own.text is None:
+        if own.text is None and own.reason:
             self._unclear(own.reason)
+        elif own.text is None:
+            for word in self._printed:
+                self._code(own.runner, word, own.name)
         elif own.runner == OBEYED:
             self._handed(own.text, f"the text that the line writes to {own.name}")
+            if own.language is not None:
+                self._code(own.language, literal(own.text), own.name)
         elif own.runner in tables.INTERPRETERS or own.runner == "pytest":
-            self._code(own.runner, literal(own.text))
+            self._code(own.runner, literal(own.text), own.name)
         else:
             self.line(own.text, f"in {own.name}, which the line writes", self.names)
 
 
-_SHELL_STATE = frozenset({"SHELLOPTS", "BASHOPTS", "GIT_ALLOW_PROTOCOL"})
+# A file that code loads; data is loaded in the same way.
+_LOADED = re.compile(
+    r"\b(?:do|require\w*|load\w*|include\w*)\b[\s(]*['\"]([^'\"]+)(?<!\.json)['\"]"
+)
+_WHOLE_ENV = re.compile(rf"(?<!\S){ENV}(?!\S)")
 _START_FILES = (".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv")
 _FED = hole("what `xargs` reads")
+_FED_FILES = Word(f"./{GLOB}", "what `xargs` reads", plain=False, splits=True)
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
-
-
-def _respelled(text: str) -> str:
-    """Text with holes as a line that has expansions of the same kind."""
-    spelled = text.replace(ENV, "${ENVIRONMENT}").replace(ANY, "${_}")
-    return spelled.replace(GLOB, "*")
-
-
-def _filled(word: Word, placeholder: str) -> Word:
-    """A word in which a program puts names of files or lines of its input."""
-    if placeholder not in word.text:
-        return word
-    mark = GLOB if placeholder == "{}" and word.text == "{}" else ANY
-    return Word(word.text.replace(placeholder, mark), word.raw, plain=False)
 
 
 __all__ = ["DEPTH_MAX", "WORDS_MAX", "read_line"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,9 @@ from hypothesis import strategies as st
 from accord.client.asking import own_request
 from accord.client.commands import COMMAND_CHARACTERS_MAX, read_command
 from accord.client.policy import Facts, Rule, judge, read_rules
+
+CALLS_MAX = 2_000_000
+"""Calls of functions, and their ends, in which a line is read: about a tenth of a second."""
 
 
 def why(line: str, rule: str = "rm") -> str | None:
@@ -52,6 +57,21 @@ def why(line: str, rule: str = "rm") -> str | None:
         "cat <<EF\na\nE\\\nF\nrm x\nEF",
         ": --to-command=r''m; tar xf a $_",
         "node -e 'require(process.argv[1]).execSync(process.argv[2])' child_process 'r\"\"m'",
+        "ssh -o ProxyCommand={rm,} host",
+        'pylint --init-hook=\'import os; os.system("r"+"m")\' x',
+        'uv run - <<< \'import os; os.system("r"+"m")\'',
+        "gh alias set x '!r\"\"m'; gh x",
+        "psql -c \"copy t from program 'r''m'\"",
+        "echo --pre=rm > f; RIPGREP_CONFIG_PATH=f rg x",
+        'echo \'require("child_process").execSync("r"+"m")\' > f.js; mocha -r ./f.js',
+        "echo '--init-hook=x' | xargs -I{} pylint {}",
+        "find . -printf '%f\\n' | xargs pylint",
+        "{ find .; echo --init-hook=x; } | xargs pylint",
+        "find . | tee x | xargs pylint",
+        "touch 'a --init-hook=system(\"r\"+\"m\")'; find . -name 'a*' | xargs pylint",
+        "find . -type f | xargs env",
+        "git clone http://host/y && y/install.sh",
+        "npx jest -t 'login <<< rm'",
     ],
 )
 def test_a_rule_concerns_every_line_that_may_run_its_program(line: str) -> None:
@@ -79,6 +99,14 @@ def test_a_rule_concerns_every_line_that_may_run_its_program(line: str) -> None:
         ("python3.11 -m http.server", "python"),
         ("bash ./deploy.sh", "deploy.sh"),
         ("python -m twine upload", "twine upload"),
+        ("pip3 install x", "pip install"),
+        ("gcc-12 x.c", "gcc"),
+        ("npm pub", "npm publish"),
+        ("npm --tag x publ", "npm publish"),
+        ("npm i x", "npm install"),
+        ("npm un x", "npm remove"),
+        ("cargo r", "cargo run"),
+        ("git for-each-repo --config=x push", "git push"),
     ],
 )
 def test_words_may_stand_between_those_of_a_rule(line: str, rule: str) -> None:
@@ -91,6 +119,9 @@ def test_words_may_stand_between_those_of_a_rule(line: str, rule: str) -> None:
     [
         ("git status", "git push"),
         ("git stash push", "git push"),
+        ("npm run publish", "npm publish"),
+        ("npm ci", "npm install"),
+        ("npm pack", "npm publish"),
         ("git add $FILE", "git push"),
         ("git push", "git push --force"),
         ("rm x", "rm -rf"),
@@ -174,11 +205,43 @@ def test_a_rule_for_a_folder_counts_where_the_line_changes_the_folder() -> None:
         "python -c x ",
     ],
 )
-def test_no_line_takes_long_or_breaks_the_reader(part: str) -> None:
+def test_no_line_breaks_the_reader(part: str) -> None:
     """Ours: nothing hangs; a line is the agent's."""
     count = COMMAND_CHARACTERS_MAX // len(part)
     for line in (part * count, f"taskset {part * (count - 9)}", part * 25 + "x"):
         why(line, "rm -rf x*y")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "docker exec a sh -c 'b c';",
+        "foo@ 'a $$b';",
+        "git -c 'a=b c' x;",
+        "eval 'a b';",
+        "find -exec ",
+        "perl -e 'a b';",
+        "X='a b' ",
+        "a;",
+        "a b ",
+        "*a",
+    ],
+)
+def test_a_long_line_is_given_up_before_it_takes_long(part: str) -> None:
+    """Ours: lines are read on the event loop, so reading one is bounded in time."""
+    line = part * (COMMAND_CHARACTERS_MAX // len(part))
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        why(line, "rm -rf x*y")
+    finally:
+        sys.setprofile(None)
+    assert calls < CALLS_MAX
 
 
 @given(st.text("rm x'\"\\$`(){}[]<>|&;#!*?~=\n-", max_size=40))

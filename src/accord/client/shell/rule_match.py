@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from accord.client.shell.programs import program_name, verb_of
-from accord.client.shell.reading import WORDS_MAX
+from accord.client.shell.line_reader import WORDS_MAX
+from accord.client.shell.program_tables import VERB_ALIASES
+from accord.client.shell.programs import means_verb, program_name, verb_of
 from accord.client.shell.syntax import (
     GLOB,
     HOLES,
@@ -19,6 +21,7 @@ from accord.client.shell.syntax import (
     Program,
     Reading,
     Word,
+    literal,
     option_values,
     overlap,
 )
@@ -28,6 +31,7 @@ SHOWN_MAX = 60
 
 _TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
 _QUOTED = re.compile(r"[\s;&|<>()$`'\"\\]")
+_SIGNS = "@+%!-"
 _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 
@@ -37,7 +41,7 @@ def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
         return None
     first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
     for program in reading.programs:
-        if _fits(program.words, first, rest):
+        if _fits(program.words, first, rest) or _fits(_unsigned(program), first, rest):
             return _runs(program)
     for program in reading.programs:
         named = _handed_on(program, first, rest)
@@ -59,12 +63,27 @@ def _runs(program: Program) -> str:
     return f"it {runs} `{shown}`" + ("" if program.road is None else f", {program.road}")
 
 
+def _unsigned(program: Program) -> tuple[Word, ...]:
+    """The words of a program without the sign that make or git may have before it."""
+    word = program.words[0]
+    if program.is_certain or word.text[:1] not in _SIGNS:
+        return program.words
+    return (replace(word, text=word.text.lstrip(_SIGNS)), *program.words[1:])
+
+
 def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
     """Whether a program and its words are what a rule means."""
     if _is_program(words[0], first):
         verb = verb_of(words) if rest and not rest[0].startswith("-") else None
+        tool, following = program_name(words[0]), list(words[1:])
+        if rest and tool in VERB_ALIASES:
+            following = [
+                literal(rest[0]) if word.is_known and means_verb(tool, word.text, rest[0]) else word
+                for word in following
+            ]
+            verb = following[words.index(verb) - 1] if verb is not None else None
         # `git stash push` is no `git push`.
-        return (verb is None or overlap(verb.text, rest[0])) and _follow(words[1:], rest)
+        return (verb is None or overlap(verb.text, rest[0])) and _follow(following, rest)
     # `git-push` is the program behind `git push`.
     joined = f"{first}-{rest[0]}" if rest else ""
     return bool(joined) and _is_program(words[0], joined) and _follow(words[1:], rest[1:])
@@ -126,8 +145,8 @@ def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
         may_begin = not word.is_known and word.could_be(first)
         if may_begin and (word.splits or _follow(program.words[at + 1 :], rest)):
             return f"{word.raw} is known only when it runs"
-        # Names of files are whole words.
-        is_file = GLOB in word.text and _QUOTED.search(word.text) is None
+        # Names of files are whole words, and no value of an option: `--x=*` stays as it is.
+        is_file = GLOB in word.text and _QUOTED.search(word.text) is None and "=" not in word.text
         values = [] if is_file else option_values(word.text)
         if any(_begins_in(_tokens(one), program.words[at + 1 :], first, rest) for one in values):
             return f"`{first}` is one of them"
@@ -154,7 +173,7 @@ def _begins_in(
 
 def _names_in(token: str) -> list[str]:
     """A token without the signs that some languages put before a command, as make does."""
-    bare = token.lstrip("@+%")
+    bare = token.lstrip(_SIGNS.replace("-", ""))
     return [token, bare, *([bare[1:]] if re.match(r"-[^-]", bare) else [])]
 
 

@@ -1,0 +1,83 @@
+"""How far `accord check` is, told on standard error from the first second on.
+
+What always holds: on a terminal one line is written over; elsewhere a line is written at the start
+and then one in every `LINE_SECONDS`, so that a log shows what takes the time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from accord.cli.console import complain, show_progress
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from accord.conformance.check import Check
+    from accord.conformance.running import CheckRun
+
+LINE_SECONDS = 10.0
+TERMINAL_SECONDS = 1.0
+
+
+class CheckProgress:
+    """One run over a program: `began` and `done` are told of each check."""
+
+    def __init__(self, role: str, version: str, total: int, *, shown: bool) -> None:
+        self._about = f"{role}, version {version}"
+        self._total = total
+        self._shown = shown
+        self._terminal = shown and sys.stderr.isatty()
+        self._running: list[str] = []
+        self._done = 0
+        self._start = time.monotonic()
+        self._tasks = AsyncExitStack()
+
+    def began(self, check: Check[Any]) -> None:
+        """A check is being run from now on."""
+        self._running.append(check.name)
+        if self._terminal:
+            show_progress(self._line())
+
+    def done(self, run: CheckRun) -> None:
+        """A check is over."""
+        if run.check.name in self._running:
+            self._running.remove(run.check.name)
+        self._done += 1
+        if self._terminal:
+            show_progress(self._line())
+
+    def _line(self) -> str:
+        seconds = time.monotonic() - self._start
+        line = f"{self._about}: {self._done} of {self._total} checks, {seconds:.0f} s"
+        return line + (f"; now {self._running[0]}" if self._running else "")
+
+    async def _tell(self) -> None:
+        while True:
+            if self._terminal:
+                show_progress(self._line())
+            else:
+                complain(self._line())
+            await anyio.sleep(TERMINAL_SECONDS if self._terminal else LINE_SECONDS)
+
+    async def __aenter__(self) -> CheckProgress:
+        if self._shown:
+            tasks = await self._tasks.enter_async_context(anyio.create_task_group())
+            self._tasks.callback(tasks.cancel_scope.cancel)
+            tasks.start_soon(self._tell)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._tasks.__aexit__(None, None, None)
+        if self._terminal:
+            show_progress("")

@@ -1,0 +1,55 @@
+"""The kit's word about peers that are broken in another way, or odd and right."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from accord.conformance.check import Role, worst
+from accord.conformance.running import CheckRun
+from tests.defects import odd_agents, odd_clients
+from tests.defects.judging import PEERS_AT_ONCE, judge, verdicts
+from tests.defects.odd import Odd
+
+PEERS: dict[Role, dict[str, Odd]] = {"agent": odd_agents.ODD, "client": odd_clients.ODD}
+NAMES = [(side, name) for side, peers in PEERS.items() for name in peers]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Processes take long enough on one backend; the kit has its own tests on both."""
+    return "asyncio"
+
+
+def surprise(odd: Odd, runs: list[CheckRun]) -> str:
+    """What was found that was not expected."""
+    failed = verdicts(runs, "fail")
+    found = [finding for run in runs for finding in run.findings]
+    wrong = [f"does not fail {one}" for one in odd.fails - failed.keys()]
+    wrong += [f"fails {one}: {failed[one][:1]}" for one in failed.keys() - odd.fails]
+    for rule in odd.judged:
+        verdict = worst([one.verdict for one in found if one.rule == rule])
+        if rule in odd.opens and verdict not in ("not_exercised", "skipped"):
+            wrong.append(f"{rule} is {verdict}, and nothing shows it")
+        if rule not in odd.opens | odd.fails and verdict != "pass":
+            wrong.append(f"{rule} is {verdict}")
+    return "; ".join(wrong)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("side", ["agent", "client"])
+async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
+    """Issue 13: no false pass, and no false alarm."""
+    wrong: dict[str, str] = {}
+    limiter = anyio.CapacityLimiter(PEERS_AT_ONCE)
+
+    async def one(name: str, odd: Odd) -> None:
+        async with limiter:
+            runs = await judge(side, odd.version, name, only=odd.judged, faults=False)
+        if said := surprise(odd, runs):
+            wrong[name] = said
+
+    async with anyio.create_task_group() as tasks:
+        for name, odd in PEERS[side].items():
+            tasks.start_soon(one, name, odd)
+    assert not wrong, "\n".join(f"{name}: {said}" for name, said in wrong.items())
