@@ -55,7 +55,7 @@ class Client:
         self.terminals = Terminals(self.cwd, broken)
         self.open: dict[Any, Permission] = {}
         self.turn_cancelled = threading.Event()
-        self.said_something = threading.Event()
+        self.cancel_wanted = threading.Event()
         self.offers: Json = {}
 
     def run(self) -> int:
@@ -123,14 +123,12 @@ class Client:
         if self.broken == "V1-PROMPT-02":
             resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
             blocks.append({"type": "resource", "resource": resource})
-        if self.purpose == "cancel":
-            signal.signal(signal.SIGINT, lambda *_: self.said_something.set())
-            threading.Thread(target=self.cancel_when_told, daemon=True).start()
+        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
 
     def cancel_when_told(self) -> None:
-        self.said_something.wait()
-        threading.Event().wait(THINKING_SECONDS)
+        self.cancel_wanted.wait()
         self.turn_cancelled.set()
         self.peer.notify("session/cancel", {"sessionId": self.session_id})
         for permission in list(self.open.values()) if self.broken != "V1-CANCEL-03" else []:
@@ -153,8 +151,8 @@ class Client:
         params = _object(message.get("params"))
         if message["method"] == "session/update":
             kind = _object(params.get("update")).get("sessionUpdate")
-            if kind in ("agent_message_chunk", "agent_message"):
-                self.said_something.set()
+            if kind in ("agent_message_chunk", "agent_message") and self.purpose == "cancel":
+                threading.Timer(THINKING_SECONDS, self.cancel_wanted.set).start()
         elif message["method"] == "$/cancel_request":
             asked = params.get("requestId")
             permission = self.open.get(asked) if isinstance(asked, int | str) else None

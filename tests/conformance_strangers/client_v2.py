@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from typing import Any
 
@@ -73,6 +74,8 @@ class ClientV2(Client):
             blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
         params = {"sessionId": self.session_id, "prompt": blocks}
         self.idle.clear()
+        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", params, Work())
         self.idle.wait(END_SECONDS)
 

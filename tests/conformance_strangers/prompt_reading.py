@@ -16,6 +16,14 @@ _COMMAND = re.compile(
     re.I | re.S,
 )
 
+_REPLACE = re.compile(
+    r"\b(?:replace|change|swap)\b(?:\s+the)?(?:\s+words?|\s+text)?\s+"
+    r"(\".+?\"|'.+?'|`.+?`|\S+)\s+(?:with|by|to|for|into)(?:\s+the)?(?:\s+words?|\s+text)?\s+"
+    r"(\".+?\"|'.+?'|`.+?`|\S+)\s+in\b",
+    re.I,
+)
+_QUOTES = "\"'`"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -37,14 +45,14 @@ def read_request(prompt: str) -> Request:
     quoted = [next(part for part in found if part) for found in _QUOTED.findall(words)]
     files = [each for each in quoted if _FILE.fullmatch(each)] or _FILE.findall(words)
     texts = [each for each in quoted if each not in files]
+    if re.search(r"\b(make|write|give)\b.*\bplan\b", low):
+        return Request("plan", text=words)
     if re.search(r"\brename\b|\bmove\b", low) and len(files) > 1:
         return Request("rename", files[0], other=files[1])
     if re.search(r"\brecall\b|\bmcp\b", low):
         return Request("recall")
     if re.search(r"\b(switch|change|set|go)\b.*\bmode\b", low):
         return Request("mode", text=low)
-    if re.search(r"\bplan\b", low) and not files:
-        return Request("plan", text=words)
     found = _COMMAND.search(words)
     if found and re.search(r"\b(run|execute|command|terminal|shell)\b", low):
         return Request("run", text=texts[0] if texts else _bare_command(found.group(1)))
@@ -54,8 +62,10 @@ def read_request(prompt: str) -> Request:
 def _read_file_request(words: str, low: str, files: list[str], texts: list[str]) -> Request:
     if files:
         path = files[0]
-        if re.search(r"\b(replace|change|swap)\b", low) and len(texts) > 1:
-            return Request("replace", path, texts[0], texts[1])
+        if found := _REPLACE.search(words):
+            return Request(
+                "replace", path, found.group(1).strip(_QUOTES), found.group(2).strip(_QUOTES)
+            )
         if re.search(r"\b(create|write|make|put|save|edit|add|append|change|set|update)\b", low):
             said = re.search(
                 r"(?:the\s+)?(?:text|content|contents|containing|saying|line|word|words)\b"
@@ -64,6 +74,7 @@ def _read_file_request(words: str, low: str, files: list[str], texts: list[str])
                 re.I,
             )
             text = texts[0] if texts else said.group(1).strip(" .") if said else "hello"
+            text = re.sub(r"\s+(?:in|into|to)(?:\s+the)?(?:\s+file)?$", "", text)
             return Request("edit", path, text)
         if re.search(r"\b(read|show|open|print|look|tell|what|contents?|summari[sz]e)\b", low):
             return Request("read", path)
