@@ -54,9 +54,14 @@ class Outcome:
 
 
 def cases() -> Iterator[Case]:
-    for side in ("agent", "client"):
-        for version in ("1", "2"):
-            yield Case("", side, version, "prompt", "nothing")
+    for side, version in (
+        ("agent", "1"),
+        ("agent", "2"),
+        ("agent", "draft"),
+        ("client", "1"),
+        ("client", "2"),
+    ):
+        yield Case("", side, version, "prompt", "nothing")
     for line in (HERE / "broken.tsv").read_text().splitlines()[1:]:
         case = Case(*line.split("\t"))
         if case.purpose != "prompt":

@@ -9,7 +9,7 @@ import sys
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="An agent that breaks at most one rule.")
-    parser.add_argument("--protocol", choices=("1", "2"), default="1")
+    parser.add_argument("--protocol", choices=("1", "2", "draft"), default="1")
     parser.add_argument("--break", dest="broken", default="", metavar="RULE")
     parser.add_argument("--login", action="store_true", help="log in, and end")
     options = parser.parse_args()
@@ -21,6 +21,10 @@ def main() -> None:
         from tests.conformance_strangers.agent_v1 import Agent
 
         Agent(options.broken).peer.serve()
+    elif options.protocol == "draft":
+        from tests.conformance_strangers.agent_draft import DraftAgent
+
+        DraftAgent(options.broken).peer.serve()
     else:
         from tests.conformance_strangers.agent_v2 import AgentV2
 
