@@ -110,6 +110,8 @@ class Agent:
     def request(self, message: Json) -> Json | Later:
         method, params = message["method"], message.get("params", {})
         handler = getattr(self, "on_" + method.replace("/", "_"), None)
+        if self.broken == "V1-EXT-04" and method.startswith("_"):
+            return Later(lambda: None)
         if method not in self.methods or handler is None:
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
         if not self.initialized and method != "initialize":
@@ -125,7 +127,7 @@ class Agent:
             return
         if method == "session/cancel":
             session = self.sessions.get(str(params.get("sessionId")))
-            for work in list(session.works) if session else []:
+            for work in list(session.works) if session and self.broken != "V1-CAP-05" else []:
                 work.cancel()
         elif method == "$/cancel_request":
             asked = params.get("requestId")
@@ -471,7 +473,8 @@ class Agent:
             session.save()
         if self.broken == "V1-CANCEL-05" and reason == "cancelled":
             reason = "end_turn"
-        self.peer.send({"id": request_id, "result": {"stopReason": reason}})
+        if self.broken != "V1-PROMPT-06" or reason == "cancelled":
+            self.peer.send({"id": request_id, "result": {"stopReason": reason}})
         if turn.late:
             threading.Timer(0.2, self.update, (session, turn.late)).start()
         work.done.set()

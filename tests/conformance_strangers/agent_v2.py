@@ -98,7 +98,7 @@ class AgentV2(Agent):
         for held in waiting:
             session.held.remove(held)
             self.peer.fail(held.request_id, CANCELLED, "The prompt was cancelled.")
-        for work in list(session.works):
+        for work in list(session.works) if self.broken != "V2-CANCEL-03" else []:
             work.cancel()
 
     def on_initialize(self, params: Json, _: Any) -> Json:
@@ -217,14 +217,15 @@ class AgentV2(Agent):
         session = self.sessions.pop(need(params, "sessionId", str), None)
         if isinstance(session, SessionV2):
             session.muted = self.broken == "V2-SESS-16"
-            works = list(session.works)
-            self.cancel(session)
+            works = list(session.works) if self.broken != "V2-SESS-15" else []
+            if self.broken != "V2-SESS-15":
+                self.cancel(session)
 
         def work() -> Json:
             if isinstance(session, SessionV2):
                 for each in works:
                     each.done.wait(5)
-                session.muted = True
+                session.muted = self.broken != "V2-SESS-15"
                 session.end()
             return {}
 
@@ -305,6 +306,7 @@ class AgentV2(Agent):
         reason = turn.run(held.blocks)
         if os.path.exists(os.path.join(session_store.folder(), session.id + ".json")):
             session.save()
-        self.say_state(session, {"state": "idle", "stopReason": reason})
+        if self.broken != "V2-PROMPT-10" or reason == "cancelled":
+            self.say_state(session, {"state": "idle", "stopReason": reason})
         if self.broken == "V2-PROMPT-04":
             self.peer.send(answer)

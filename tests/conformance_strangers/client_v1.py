@@ -84,7 +84,8 @@ class Client:
             return 1
         told = answer.get("agentCapabilities")
         self.offers = told if isinstance(told, dict) else {}
-        may_list = "list" in _object(self.offers.get("sessionCapabilities"))
+        offered = _object(self.offers.get("sessionCapabilities"))
+        may_list = isinstance(offered.get("list"), dict)
         if self.broken == "V1-CAP-09" and not may_list:
             self.peer.call("session/list", {})
         if self.purpose == "list":
@@ -193,7 +194,9 @@ class Client:
             chosen = "allow"
         permission = self.open[request_id] = Permission(request_id)
 
-        def decide() -> Json:
+        def decide() -> Json | None:
+            if self.broken == "V1-PERM-02":
+                return None
             late = self.turn_cancelled.is_set() and self.broken != "V1-CANCEL-03"
             seconds = PERSON_SECONDS if self.purpose == "cancel" else THINKING_SECONDS
             if late or permission.cancelled.wait(seconds) or chosen is None:

@@ -122,10 +122,12 @@ class ClientV2(Client):
                 need(subject, "cwd", str)
         decide = super().ask(params, request_id)
 
-        def answer() -> Json:
+        def answer() -> Json | None:
             result: Json = decide()
             self.answered.add(request_id)
             withdrawn = result["outcome"]["outcome"] == "cancelled"
+            if withdrawn and self.broken == "V2-CANCEL-14":
+                return None
             if withdrawn and self.broken == "V2-CANCEL-10":
                 raise RpcError(CANCELLED, "The request was cancelled.")
             return result
