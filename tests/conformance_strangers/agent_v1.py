@@ -114,7 +114,7 @@ class Agent:
             return Later(lambda: None)
         if method not in self.methods or handler is None:
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
-        if not self.initialized and method != "initialize":
+        if not self.initialized and method != "initialize" and self.broken != "V2-INIT-05":
             raise RpcError(INVALID_REQUEST, "The connection is not initialized.")
         if not isinstance(params, dict):
             raise RpcError(INVALID_PARAMS, "`params` is no object.")
@@ -143,6 +143,10 @@ class Agent:
             version = 1
         if type(version) is not int or not 0 <= version <= 65535:
             raise RpcError(INVALID_PARAMS, "`protocolVersion` is an integer from 0 to 65535.")
+        if self.broken == "V1-INIT-07" and version != 1:
+            raise RpcError(INVALID_PARAMS, "This version is not supported.")
+        if self.broken == "V1-GEN-12" and "clientInfo" in params:
+            need(params, "clientInfo", dict)
         told = params.get("clientCapabilities")
         self.client = told if isinstance(told, dict) else {}
         self.initialized = True
@@ -209,15 +213,23 @@ class Agent:
             roots = [each for each in roots if isinstance(each, str) and os.path.isabs(each)]
         elif not good:
             raise RpcError(INVALID_PARAMS, "`additionalDirectories` are absolute paths.")
+        if self.broken == "V1-SESS-08" and servers_needed:
+            need(params, "mcpServers", list)
         if servers_needed and "mcpServers" not in params:
             raise RpcError(INVALID_PARAMS, "`mcpServers` is missing.")
         servers = params.get("mcpServers")
         servers = [] if servers is None else servers
         if not isinstance(servers, list):
             raise RpcError(INVALID_PARAMS, "`mcpServers` is no list.")
+        good_servers = []
         for each in servers:
-            self.check_server(each)
-        return cwd, roots, servers
+            try:
+                self.check_server(each)
+                good_servers.append(each)
+            except RpcError:
+                if self.broken not in ("V1-GEN-13", "V2-SESS-24"):
+                    raise
+        return cwd, roots, good_servers
 
     def check_server(self, server: Any) -> None:
         if not isinstance(server, dict):
@@ -271,7 +283,8 @@ class Agent:
         ]
         told = self.client.get("session")
         told = told.get("configOptions") if isinstance(told, dict) else None
-        if isinstance(told, dict) and isinstance(told.get("boolean"), dict):
+        shown = isinstance(told, dict) and isinstance(told.get("boolean"), dict)
+        if shown or self.broken == "V1-CFG-07":
             flag = {"id": "verbose", "name": "Verbose", "type": "boolean"}
             options.append({**flag, "currentValue": session.verbose})
         return options
@@ -308,6 +321,8 @@ class Agent:
         if record is None:
             raise RpcError(NOT_FOUND, "There is no such session.", {"sessionId": session_id})
         session = self.sessions.get(session_id) or Session(session_id, cwd, roots, record)
+        if self.broken == "V1-LOAD-06" and not roots:
+            roots = record["roots"]
         session.cwd, session.roots = cwd, roots
         self.sessions[session_id] = session
         session.save()
@@ -318,7 +333,10 @@ class Agent:
 
         def work() -> Json:
             self.connect(session, servers)
-            self.replay(session)
+            if self.broken == "V1-LOAD-04":
+                threading.Timer(0.2, self.replay, (session,)).start()
+            else:
+                self.replay(session)
             return self.state_of(session)
 
         return Later(work)
@@ -355,7 +373,8 @@ class Agent:
             start = int(cursor[3:])
         found = []
         for session_id, record in session_store.listed():
-            if wanted is None or record["cwd"] == wanted:
+            below = self.broken == "V2-SESS-19" and record["cwd"].startswith(str(wanted) + "/")
+            if wanted is None or record["cwd"] == wanted or below:
                 entry = {"sessionId": session_id, "cwd": record["cwd"]}
                 entry |= {
                     "additionalDirectories": record["roots"],
@@ -432,10 +451,11 @@ class Agent:
             good = params.get("type") == "boolean" and isinstance(value, bool)
         else:
             good = value in [each["value"] for each in option["options"]]
-        if not good:
+        if good:
+            setattr(session, key, value)
+            session.save()
+        elif self.broken != "V1-CFG-11":
             raise RpcError(INVALID_PARAMS, "The option has no such value.")
-        setattr(session, key, value)
-        session.save()
 
         def work() -> None:
             options = self.options_of(session)
@@ -473,7 +493,9 @@ class Agent:
             session.save()
         if self.broken == "V1-CANCEL-05" and reason == "cancelled":
             reason = "end_turn"
-        if self.broken != "V1-PROMPT-06" or reason == "cancelled":
+        if self.broken == "V1-CANCEL-09" and reason == "cancelled":
+            self.peer.fail(request_id, -32603, "The turn was aborted.")
+        elif self.broken != "V1-PROMPT-06" or reason == "cancelled":
             self.peer.send({"id": request_id, "result": {"stopReason": reason}})
         if turn.late:
             threading.Timer(0.2, self.update, (session, turn.late)).start()

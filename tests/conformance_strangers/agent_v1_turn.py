@@ -59,6 +59,9 @@ class Turn:
             words = " ".join(block.get("text", "") for block in blocks).split()
             self.session.title = " ".join(words[:8])[:80] or "Conversation"
             title = {"sessionUpdate": "session_info_update", "title": self.session.title}
+            if self.broken == "V1-SESS-23":
+                self.agent.peer.notify("session/update", {"update": title})
+                return
             self.agent.update(self.session, title)
 
     def serve(self, blocks: list[Json]) -> None:
@@ -117,6 +120,8 @@ class Turn:
     def call(self, title: str, kind: str, path: str = "", **more: Any) -> Json:
         call: Json = {"toolCallId": "call-" + secrets.token_hex(6), "title": title, "kind": kind}
         call["status"] = "pending"
+        if self.broken == "V1-TOOL-02":
+            call["toolCallId"] = f"call-{len(self.open_calls) + 1}"
         if path:
             shown = os.path.relpath(path, self.session.cwd) if self.broken == "V1-TOOL-10" else path
             call["locations"] = [{"path": shown}]
@@ -164,7 +169,7 @@ class Turn:
     def resolve(self, path: str) -> tuple[str, bool]:
         """The absolute path, and whether it is inside the roots of the session."""
         whole = os.path.normpath(os.path.join(self.session.cwd, path))
-        real = os.path.realpath(whole)
+        real = whole if self.broken == "V1-SESS-13" else os.path.realpath(whole)
         roots = [os.path.realpath(each) for each in (self.session.cwd, *self.session.roots)]
         return whole, any(real == each or real.startswith(each + os.sep) for each in roots)
 
@@ -216,6 +221,8 @@ class Turn:
         self.finish("That is the plan.")
 
     def show_plan(self, entries: list[Json]) -> Json:
+        if self.broken == "V1-PLAN-02" and entries[0]["status"] == "completed":
+            entries = [each for each in entries if each["status"] == "in_progress"]
         plan = {"sessionUpdate": "plan", "entries": entries}
         self.agent.update(self.session, plan)
         return plan
@@ -360,17 +367,24 @@ class Turn:
         created = peer.call("terminal/create", {**named, **start, "outputByteLimit": 100_000})
         named = {**named, "terminalId": created.get("terminalId")}
         content = [{"type": "terminal", "terminalId": created.get("terminalId")}]
-        self.patch(call, status="in_progress", content=content)
+        if self.broken == "V1-TOOL-09":
+            self.patch(call, status="in_progress")
+        else:
+            self.patch(call, status="in_progress", content=content)
         try:
             ended = peer.call("terminal/wait_for_exit", named, self.work)
             output = str(peer.call("terminal/output", named, self.work).get("output", ""))
             code = ended.get("exitCode")
+            if self.broken == "V1-TOOL-09":
+                peer.call("terminal/release", named, seconds=CLEANUP_SECONDS)
+                self.patch(call, content=content)
             self.patch(call, status="completed" if code == 0 else "failed", rawOutput=output)
         except Withdrawn:
             peer.call("terminal/kill", named, seconds=CLEANUP_SECONDS)
             raise
         finally:
-            if self.broken != "V1-TERM-07" or not self.work.cancelled.is_set():
+            kept = self.broken == "V1-TERM-07" and self.work.cancelled.is_set()
+            if not kept and self.broken != "V1-TOOL-09":
                 peer.call("terminal/release", named, seconds=CLEANUP_SECONDS)
         return output, code
 

@@ -34,6 +34,7 @@ class Held:
     request_id: Any
     blocks: list[Json]
     work: Work
+    message_id: str
 
 
 class SessionV2(Session):
@@ -160,6 +161,8 @@ class AgentV2(Agent):
     def state_of(self, session: Session) -> Json:
         commands: list[Json] = [{"type": "command", **each} for each in COMMANDS]
         commands[0]["input"] = {"type": "text", "hint": "what for"}
+        if self.broken == "V2-CFG-06":
+            commands = [{**each, "name": "/" + each["name"]} for each in commands]
         return {"configOptions": self.options_of(session), "availableCommands": commands}
 
     def options_of(self, session: Session) -> list[Json]:
@@ -192,7 +195,8 @@ class AgentV2(Agent):
         session_id = need(params, "sessionId", str)
         cwd, roots, servers = self.setup_of(params, servers_needed=False)
         start = params.get("replayFrom")
-        if start is not None and not (isinstance(start, dict) and start.get("type") == "start"):
+        odd = start is not None and not (isinstance(start, dict) and start.get("type") == "start")
+        if odd and self.broken != "V2-SESS-12":
             raise RpcError(INVALID_PARAMS, "A replay begins at the start.")
         record = session_store.load(session_id)
         if record is None:
@@ -206,12 +210,20 @@ class AgentV2(Agent):
             self.connect(session, servers)
             if start is not None or self.broken == "V2-SESS-09":
                 for update in list(session.history):
-                    self.update(session, update)
+                    self.replay_one(session, update)
             if start is not None or self.broken != "V2-SESS-11":
                 self.say_state(session)
             return self.state_of(session)
 
         return Later(work)
+
+    def replay_one(self, session: SessionV2, update: Json) -> None:
+        if self.broken == "V2-SESS-27" and update["sessionUpdate"] == "agent_message":
+            for block in update["content"]:
+                kept = {"messageId": update["messageId"], "content": block}
+                self.update(session, {"sessionUpdate": "agent_message_chunk", **kept})
+        else:
+            self.update(session, update)
 
     def on_session_close(self, params: Json, _: Any) -> Later:
         session = self.sessions.pop(need(params, "sessionId", str), None)
@@ -233,6 +245,8 @@ class AgentV2(Agent):
 
     def on_tool_call_cancel(self, params: Json, _: Any) -> Json:
         self.active(params)
+        if self.broken == "V2-CANCEL-18":
+            raise RpcError(METHOD_NOT_FOUND, "There is no such method.")
         raise RpcError(INVALID_PARAMS, "This tool call cannot be cancelled by itself.")
 
     def on_terminal_cancel(self, params: Json, _: Any) -> Json:
@@ -261,7 +275,7 @@ class AgentV2(Agent):
         if isinstance(block, dict) and block.get("type") == "resource_link":
             need(block, "name", str)
             need(block, "uri", str)
-        else:
+        elif self.broken != "V2-PROMPT-02" or not _has_unknown_type(block):
             super().check_block(block)
 
     def on_session_prompt(self, params: Json, request_id: Any) -> Later:
@@ -271,9 +285,13 @@ class AgentV2(Agent):
         blocks = need(params, "prompt", list)
         if not blocks:
             raise RpcError(INVALID_PARAMS, "A prompt has at least one block.")
+        message_id = "msg-" + secrets.token_hex(6)
+        if self.broken == "V2-PROMPT-07":
+            said = {"sessionUpdate": "user_message", "messageId": message_id}
+            self.update(session, {**said, "content": blocks})
         for block in blocks:
             self.check_block(block)
-        held = Held(request_id, blocks, Work())
+        held = Held(request_id, blocks, Work(), message_id)
         with session.lock:
             if session.works:
                 session.held.append(held)
@@ -295,12 +313,13 @@ class AgentV2(Agent):
             done.set()
 
     def run_one(self, session: SessionV2, held: Held) -> None:
-        message_id = "msg-" + secrets.token_hex(6)
+        message_id = held.message_id
         turn = TurnV2(self, session, held.work)
         turn.message_id = message_id
         answer = {"id": held.request_id, "result": {"messageId": message_id}}
         self.say_state(session, {"state": "running"})
-        turn.echo(held.blocks)
+        if self.broken != "V2-PROMPT-07":
+            turn.echo(held.blocks)
         if self.broken != "V2-PROMPT-04":
             self.peer.send(answer)
         reason = turn.run(held.blocks)
@@ -310,3 +329,8 @@ class AgentV2(Agent):
             self.say_state(session, {"state": "idle", "stopReason": reason})
         if self.broken == "V2-PROMPT-04":
             self.peer.send(answer)
+
+
+def _has_unknown_type(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return isinstance(kind, str) and kind not in ("text", "image", "audio", "resource")

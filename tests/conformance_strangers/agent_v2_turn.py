@@ -51,6 +51,13 @@ class TurnV2(Turn):
             title = {"sessionUpdate": "session_info_update", "title": self.session.title}
             self.agent.update(self.session, title)
 
+    def chunk(self, piece: str, message_id: str, kind: str = "agent_message_chunk") -> None:
+        if self.broken != "V2-UPS-01":
+            super().chunk(piece, message_id, kind)
+            return
+        content = {"type": "text", "text": piece}
+        self.agent.update(self.session, {"sessionUpdate": kind, "content": content})
+
     def keep(self, kind: str, text: str, message_id: str) -> None:
         content = [{"type": "text", "text": text}]
         kept = {"sessionUpdate": "agent_message", "messageId": message_id, "content": content}
@@ -78,6 +85,8 @@ class TurnV2(Turn):
         if "command" in raw:
             subject = {"type": "command", "command": raw["command"], "cwd": self.session.cwd}
             subject["toolCallId"] = call["toolCallId"]
+            if self.broken == "V2-PERM-06":
+                subject["cwd"] = "."
         else:
             asked = {key: call[key] for key in ("toolCallId", "title", "kind", "rawInput")}
             subject = {"type": "tool_call", "toolCall": asked}
@@ -125,7 +134,10 @@ class TurnV2(Turn):
         return {"type": "diff", "changes": [change], "patch": patch}
 
     def moved(self, old: str, new: str) -> Json:
-        return {"type": "diff", "changes": [{"operation": "move", "oldPath": old, "path": new}]}
+        change = {"operation": "move", "oldPath": old, "path": new}
+        if self.broken == "V2-UPS-21":
+            del change["oldPath"]
+        return {"type": "diff", "changes": [change]}
 
     def show_plan(self, entries: list[Json]) -> Json:
         plan = {"type": "items", "planId": "main", "entries": entries}

@@ -87,6 +87,8 @@ class Terminals:
         except OSError as error:
             raise RpcError(-32603, f"The command could not be started: {error.strerror}") from error
         self.terminals[terminal_id] = terminal
+        if self.broken == "V1-TERM-02":
+            terminal.ended.wait()
         return {"terminalId": terminal_id}
 
     def named(self, params: Json) -> Terminal:
@@ -100,7 +102,8 @@ class Terminals:
         ended = terminal.ended.is_set()
         text = terminal.output.decode("utf-8", "replace")
         shown: Json = {"output": text, "truncated": terminal.truncated}
-        return {**shown, "exitStatus": terminal.status()} if ended else shown
+        early = self.broken == "V1-TERM-09"
+        return {**shown, "exitStatus": terminal.status()} if ended or early else shown
 
     def wait(self, params: Json) -> Any:
         terminal = self.named(params)
@@ -121,7 +124,8 @@ class Terminals:
 
     def release(self, params: Json) -> Json:
         self.named(params).kill()
-        del self.terminals[params["terminalId"]]
+        if self.broken != "V1-TERM-06":
+            del self.terminals[params["terminalId"]]
         return {}
 
     def end(self) -> None:

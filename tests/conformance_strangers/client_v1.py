@@ -96,7 +96,7 @@ class Client:
 
     def introduction(self) -> Json:
         return {
-            "protocolVersion": 1,
+            "protocolVersion": "1" if self.broken == "V1-INIT-10" else 1,
             "clientInfo": {"name": "stranger-client", "version": "1.0"},
             "clientCapabilities": {
                 "fs": {"readTextFile": True, "writeTextFile": True},
@@ -106,7 +106,8 @@ class Client:
         }
 
     def open_session(self, methods: Any) -> None:
-        params: Json = {"cwd": self.cwd, "mcpServers": []}
+        cwd = "." if self.broken == "V1-GEN-06" else self.cwd
+        params: Json = {"cwd": cwd, "mcpServers": []}
         if self.broken == "V1-SESS-07":
             del params["mcpServers"]
         try:
@@ -163,6 +164,8 @@ class Client:
     def request(self, message: Json) -> Json | Later:
         method, params = message["method"], message.get("params", {})
         handler = self.handlers().get(method)
+        if handler is None and self.broken == "V1-EXT-04":
+            return {}
         if handler is None:
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
         if not isinstance(params, dict):
@@ -234,6 +237,8 @@ class Client:
 
     def write(self, params: Json) -> Json:
         path, content = self.path_of(params), need(params, "content", str)
+        if self.broken == "V1-FS-02" and not os.path.exists(path):
+            raise RpcError(NOT_FOUND, "There is no such file.", {"uri": path})
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8", newline="") as file:

@@ -37,7 +37,7 @@ class ClientV2(Client):
 
     def talk(self) -> int:
         answer = self.peer.call("initialize", self.introduction())
-        if answer.get("protocolVersion") != 2:
+        if answer.get("protocolVersion") != 2 and self.broken != "V2-INIT-04":
             log("the agent speaks another version")
             return 1
         told = answer.get("capabilities")
@@ -100,6 +100,8 @@ class ClientV2(Client):
             elif kind == "state_update":
                 self.idle.clear()
         elif message["method"] == "$/cancel_request":
+            if self.broken == "V2-CANCEL-13" and params.get("requestId") in self.peer.open:
+                self.cancel_wanted.set()
             again = self.broken == "V2-CANCEL-15" and params.get("requestId") in self.answered
             if again:
                 self.peer.fail(params["requestId"], CANCELLED, "The request was cancelled.")
@@ -113,7 +115,7 @@ class ClientV2(Client):
     def ask(self, params: Json, request_id: Any) -> Any:
         need(params, "title", str)
         subject = params.get("subject")
-        if subject is not None:
+        if subject is not None and self.broken != "V2-GEN-07":
             kind = need(need(params, "subject", dict), "type", str)
             if kind == "tool_call":
                 need(need(subject, "toolCall", dict), "toolCallId", str)
