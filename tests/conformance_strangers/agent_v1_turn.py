@@ -371,12 +371,14 @@ class Turn:
             self.patch(call, status="in_progress")
         else:
             self.patch(call, status="in_progress", content=content)
+        released = False
         try:
             ended = peer.call("terminal/wait_for_exit", named, self.work)
             output = str(peer.call("terminal/output", named, self.work).get("output", ""))
             code = ended.get("exitCode")
             if self.broken == "V1-TOOL-09":
                 peer.call("terminal/release", named, seconds=CLEANUP_SECONDS)
+                released = True
                 self.patch(call, content=content)
             self.patch(call, status="completed" if code == 0 else "failed", rawOutput=output)
         except Withdrawn:
@@ -384,7 +386,7 @@ class Turn:
             raise
         finally:
             kept = self.broken == "V1-TERM-07" and self.work.cancelled.is_set()
-            if not kept and self.broken != "V1-TOOL-09":
+            if not kept and not released:
                 peer.call("terminal/release", named, seconds=CLEANUP_SECONDS)
         return output, code
 
