@@ -121,13 +121,17 @@ async def test_our_own_agent_and_client_understand_each_other_in_the_draft(tmp_p
     """Ours: both ends were written apart, each to the draft."""
     program = tmp_path / "ours.py"
     program.write_text(OURS)
-    (tmp_path / "work").mkdir()
     options: Any = {"dialects": KnowsDraft(), "strict": True}
-    for permissions in (Permissions.allow_all(), Permissions.deny_all()):
+    for name, permissions in (
+        ("allowed", Permissions.allow_all()),
+        ("denied", Permissions.deny_all()),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
         async with Client.spawn(
             sys.executable, program, permissions=permissions, **options
         ) as client:
-            session = await client.new_session(tmp_path / "work")
+            session = await client.new_session(folder)
             assert session.transcript.modes is not None
             reply = await session.ask("work")
             calls = [call.status for call in reply.tool_calls]
@@ -140,4 +144,4 @@ async def test_our_own_agent_and_client_understand_each_other_in_the_draft(tmp_p
             with pytest.raises(RequestFailed):
                 await session.ask("fail")
     assert reply.text == "denied"
-    assert (tmp_path / "work" / "a.txt").read_text() == "é\n"
+    assert (tmp_path / "allowed" / "a.txt").read_text() == "é\n"

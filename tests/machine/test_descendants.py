@@ -118,8 +118,8 @@ print(quick.wait(), user.wait() == -signal.SIGKILL)
 """
 
 
-@pytest.mark.parametrize(("who", "left"), [("program", "4"), ("command", "0")])
-async def test_adopted_orphans_are_ended(lifeline: Lifeline, who: str, left: str) -> None:
+@pytest.mark.parametrize("who", ["program", "command"])
+async def test_adopted_orphans_are_ended(lifeline: Lifeline, who: str) -> None:
     """Issue 12: the library does it where the program allows it, and steals no exit status.
 
     Our commands collect the dead as well; in a program of others that is the program's part.
@@ -138,7 +138,10 @@ async def test_adopted_orphans_are_ended(lifeline: Lifeline, who: str, left: str
                 await lifeline.all_dead()
         finally:
             program.kill()
-    assert said.splitlines() == ["None", left, "7 True"]
+    user, dead, statuses = said.splitlines()
+    assert (user, statuses) == ("None", "7 True")
+    # A daemon may have collected its own child before it was ended itself.
+    assert (int(dead) > 0) == (who == "program")
 
 
 def test_a_process_that_is_gone_gets_no_signal() -> None:

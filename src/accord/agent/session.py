@@ -147,8 +147,8 @@ class AgentSession(IntroducedSession):
         """Whether an update must wait for what comes first, or can no longer be sent."""
         return self._replayed is not None or self._held is not None or self.closed
 
-    async def emit(self, update: Any) -> None:
-        """Log an update and send it.  Waits while the client is slow."""
+    async def emit(self, update: Any, *, waits: bool = True) -> None:
+        """Log an update and send it.  Waits while the client is slow, unless told not to."""
         connection = self._connection
         if connection.check_is_due():
             await checkpoint_if_cancelled()
@@ -164,8 +164,13 @@ class AgentSession(IntroducedSession):
                 self._tell(update)
         except UnicodeEncodeError as error:
             raise unsayable(error) from None
-        if connection.wait_is_due():
+        if waits and connection.wait_is_due():
             await connection.give_way()
+
+    async def wait_for_client(self) -> None:
+        """Wait while the client is slow, as `emit` does behind what it sends."""
+        if self._connection.wait_is_due():
+            await self._connection.give_way()
 
     def _tell(self, update: Any) -> None:
         if self._held is not None:

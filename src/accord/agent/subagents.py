@@ -87,12 +87,12 @@ class ChildSession(AgentSession):
         """The name under which the client knows what happens here."""
         return super().id if self.shown else self._parent.id
 
-    async def emit(self, update: Any) -> None:
+    async def emit(self, update: Any, *, waits: bool = True) -> None:
         """Send an update as the child's, or what is done as the parent's."""
         if self.shown:
-            await super().emit(update)
+            await super().emit(update, waits=waits)
         elif isinstance(update, _DOINGS):
-            await self._parent.emit(update)
+            await self._parent.emit(update, waits=waits)
 
     def post(self, update: Any) -> None:
         """Send an update that needs no log, if the client knows the child."""

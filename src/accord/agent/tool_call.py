@@ -180,15 +180,21 @@ class ToolCallHandle:
         )
 
     async def _become(self, status: str, update: v2.ToolCallUpdate) -> None:
-        """Take a status and tell it: either both happen or neither, also under cancellation."""
+        """Take a status and tell it: either both happen or neither, also under cancellation.
+
+        The wait for a slow client behind it can be cancelled.  There is none behind a final status:
+        whoever leaves a call that was cancelled should not wait for anybody.
+        """
         await checkpoint_if_cancelled()
         before, self._status = self._status, status
         try:
             with anyio.CancelScope(shield=True):
-                await self._turn.emit(update)
+                await self._turn.emit(update, waits=False)
         except Exception:
             self._status, self._told = before, before is not None
             raise
+        if not self.is_final:
+            await self._turn.session.wait_for_client()
 
     async def settle(self, status: str) -> None:
         """End it with this status if nobody has; the turn does this with what is left open."""

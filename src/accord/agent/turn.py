@@ -109,22 +109,25 @@ class Turn(UnstableTurn, ExtendedTurn):
 
     # ---- saying
 
-    async def emit(self, update: Any) -> None:
-        """Send one update in the form of v2, if it is one; most other methods are made of this."""
+    async def emit(self, update: Any, *, waits: bool = True) -> None:
+        """Send one update in the form of v2, if it is one; most other methods are made of this.
+
+        It waits while the client is slow, unless told not to.
+        """
         check_update(update)
         if isinstance(update, v2.ToolCallUpdate):
             if self._session.connection.check_is_due():
                 await checkpoint_if_cancelled()
             with self._session.call_lives.following(update):
-                await self.tell(update)
+                await self.tell(update, waits=waits)
         else:
-            await self.tell(update)
+            await self.tell(update, waits=waits)
 
-    async def tell(self, update: Any) -> None:
+    async def tell(self, update: Any, *, waits: bool = True) -> None:
         """The library's own: send what is known to be an update."""
         if self._over:
             raise LocalProtocolError("this turn is over; nothing more can be said in it")
-        await self._session.emit(update)
+        await self._session.emit(update, waits=waits)
 
     async def say(self, *parts: str | v2.ContentBlock) -> None:
         """Send one whole message, made of text or of content blocks."""

@@ -32,7 +32,7 @@ class UnstableTurn:
             """The session that this turn is part of."""
             raise NotImplementedError
 
-        async def emit(self, update: Any) -> None:
+        async def emit(self, update: Any, *, waits: bool = True) -> None:
             """Send one update."""
 
     # ---- tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +139,12 @@ async def test_options_that_break_the_rules_are_refused_before_they_are_sent() -
 async def test_always_is_remembered_for_the_session(
     tmp_path: Path, option: str, answers: str
 ) -> None:
-    """Ours: allow and reject alike; another session is asked anew."""
-    async with playing(made(edit)) as client:
+    """Ours: allow and reject alike; another session is asked again."""
+
+    async def edit_anew(turn: Turn) -> None:
+        await turn.say(str(await turn.edit("a.txt", os.urandom(4).hex())))
+
+    async with playing(made(edit_anew)) as client:
         client.serve["session/request_permission"] = lambda params: chosen(option)
         for _ in range(2):
             session_id = await client.new_session(str(tmp_path))

@@ -162,7 +162,7 @@ def test_which_variables_hold_secrets() -> None:
             "PATH": "/usr/bin/12345678",
         }
     )
-    assert values == {"wordlike", "abc123def456"}
+    assert values == {"wordlike", "development-mode", "abc123def456"}
 
 
 # ---- patterns

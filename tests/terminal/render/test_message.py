@@ -167,7 +167,7 @@ def test_ascii_marks_where_nothing_else_can_be_shown() -> None:
     assert shown.isascii()
 
 
-@given(st.text(), st.integers(4, 60), st.sampled_from(PALETTES), st.booleans())
+@given(st.text(min_size=1), st.integers(4, 60), st.sampled_from(PALETTES), st.booleans())
 def test_no_text_breaks_a_message(text: str, width: int, palette: object, folded: bool) -> None:
     """Required: nothing an agent or a person says commands the terminal or is too wide."""
     for role in ("agent_message", "agent_thought", "user_message"):

@@ -43,7 +43,7 @@ def test_a_block_without_lines_takes_no_room() -> None:
     """Blocks that are shown elsewhere leave no gap."""
     chat = new_chat()
     say(chat, "one", "a")
-    say(chat, "", "t", "agent_thought")
+    say(chat, " \n", "t", "agent_thought")
     say(chat, "two", "b")
     rows = Rows(chat, LOOK)
     assert [line for line in texts(rows, rows.window(START, 20)) if line] == ["one", "two"]
