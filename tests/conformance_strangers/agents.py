@@ -1,0 +1,37 @@
+"""Starts the agents of this folder: `agents.py --protocol 1 --break V1-GEN-02`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="An agent that breaks at most one rule.")
+    parser.add_argument("--protocol", choices=("1", "2", "draft"), default="1")
+    parser.add_argument("--break", dest="broken", default="", metavar="RULE")
+    parser.add_argument("--login", action="store_true", help="log in, and end")
+    options = parser.parse_args()
+    if options.login:
+        return
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[0] = os.path.dirname(os.path.dirname(here))
+    if options.protocol == "1":
+        from tests.conformance_strangers.agent_v1 import Agent
+
+        Agent(options.broken).peer.serve()
+    elif options.protocol == "draft":
+        from tests.conformance_strangers.agent_draft import DraftAgent
+
+        DraftAgent(options.broken).peer.serve()
+    else:
+        from tests.conformance_strangers.agent_v2 import AgentV2
+
+        AgentV2(options.broken).peer.serve()
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)

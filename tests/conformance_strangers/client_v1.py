@@ -1,0 +1,267 @@
+"""A client of version 1 that sends one prompt, or does what its purpose says."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import subprocess
+import threading
+import urllib.parse
+from typing import Any
+
+from tests.conformance_strangers.client_terminals import Terminals
+from tests.conformance_strangers.line_peer import (
+    AUTH_REQUIRED,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NOT_FOUND,
+    Json,
+    Later,
+    Peer,
+    RpcError,
+    Withdrawn,
+    Work,
+    log,
+    need,
+)
+
+THINKING_SECONDS = 0.3
+PERSON_SECONDS = 5.0
+PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+
+
+class Permission:
+    """A question of the agent that is not answered yet."""
+
+    def __init__(self, request_id: Any) -> None:
+        self.request_id = request_id
+        self.cancelled = threading.Event()
+
+
+class Client:
+    """One agent, one session, one prompt."""
+
+    def __init__(self, command: list[str], broken: str, purpose: str) -> None:
+        self.broken, self.purpose = broken, purpose
+        self.agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.agent.stdin is not None
+        assert self.agent.stdout is not None
+        self.peer = Peer(self.agent.stdout, self.agent.stdin, self.request, self.notification)
+        if broken == "V1-GEN-01":
+            self.peer.before_send = _without_jsonrpc
+        self.cwd = os.getcwd()
+        self.session_id = ""
+        self.terminals = Terminals(self.cwd, broken)
+        self.open: dict[Any, Permission] = {}
+        self.turn_cancelled = threading.Event()
+        self.cancel_wanted = threading.Event()
+        self.offers: Json = {}
+
+    def run(self) -> int:
+        threading.Thread(target=self.peer.serve, daemon=True).start()
+        try:
+            return self.talk()
+        except RpcError as error:
+            log(f"the agent refused: {error.message}")
+            return 1
+        except Withdrawn:
+            log("the agent ended")
+            return 1
+        finally:
+            self.terminals.end()
+            assert self.agent.stdin is not None
+            self.agent.stdin.close()
+            try:
+                self.agent.wait(3)
+            except subprocess.TimeoutExpired:
+                self.agent.terminate()
+
+    def talk(self) -> int:
+        answer = self.peer.call("initialize", self.introduction())
+        if answer.get("protocolVersion") != 1:
+            log("the agent speaks another version")
+            return 1
+        told = answer.get("agentCapabilities")
+        self.offers = told if isinstance(told, dict) else {}
+        offered = _object(self.offers.get("sessionCapabilities"))
+        may_list = isinstance(offered.get("list"), dict)
+        if self.broken == "V1-CAP-09" and not may_list:
+            self.peer.call("session/list", {})
+        if self.purpose == "list":
+            return self.list_all() if may_list else 1
+        self.open_session(answer.get("authMethods"))
+        self.prompt()
+        return 0
+
+    def introduction(self) -> Json:
+        return {
+            "protocolVersion": "1" if self.broken == "V1-INIT-10" else 1,
+            "clientInfo": {"name": "stranger-client", "version": "1.0"},
+            "clientCapabilities": {
+                "fs": {"readTextFile": True, "writeTextFile": True},
+                "terminal": True,
+                "elicitation": {"form": {}},
+            },
+        }
+
+    def open_session(self, methods: Any) -> None:
+        cwd = "." if self.broken == "V1-GEN-06" else self.cwd
+        params: Json = {"cwd": cwd, "mcpServers": []}
+        if self.broken == "V1-SESS-07":
+            del params["mcpServers"]
+        try:
+            answer = self.peer.call("session/new", params)
+        except RpcError as error:
+            usable = [each for each in methods or [] if each.get("type", "agent") == "agent"]
+            if error.code != AUTH_REQUIRED or not usable:
+                raise
+            self.peer.call("authenticate", {"methodId": usable[0]["id"]})
+            answer = self.peer.call("session/new", params)
+        self.session_id = str(answer.get("sessionId"))
+
+    def prompt(self) -> None:
+        blocks: list[Json] = [{"type": "text", "text": "hello"}]
+        if self.broken == "V1-PROMPT-02":
+            resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
+            blocks.append({"type": "resource", "resource": resource})
+        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        threading.Thread(target=self.cancel_when_told, daemon=True).start()
+        self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
+
+    def cancel_when_told(self) -> None:
+        self.cancel_wanted.wait()
+        self.turn_cancelled.set()
+        self.peer.notify("session/cancel", {"sessionId": self.session_id})
+        for permission in list(self.open.values()) if self.broken != "V1-CANCEL-03" else []:
+            permission.cancelled.set()
+
+    def list_all(self) -> int:
+        params: Json = {}
+        for _ in range(100):
+            answer = self.peer.call("session/list", params)
+            cursor = answer.get("nextCursor")
+            if cursor is None:
+                return 0
+            sent = urllib.parse.quote(cursor) if self.broken == "V1-CLOSE-07" else cursor
+            params = {"cursor": sent}
+        return 1
+
+    # What the agent asks
+
+    def notification(self, message: Json) -> None:
+        params = _object(message.get("params"))
+        if message["method"] == "session/update":
+            kind = _object(params.get("update")).get("sessionUpdate")
+            if kind in ("agent_message_chunk", "agent_message") and self.purpose == "cancel":
+                threading.Timer(THINKING_SECONDS, self.cancel_wanted.set).start()
+        elif message["method"] == "$/cancel_request":
+            asked = params.get("requestId")
+            permission = self.open.get(asked) if isinstance(asked, int | str) else None
+            if permission is not None:
+                permission.cancelled.set()
+
+    def request(self, message: Json) -> Json | Later:
+        method, params = message["method"], message.get("params", {})
+        handler = self.handlers().get(method)
+        if handler is None and self.broken == "V1-EXT-04":
+            return {}
+        if handler is None:
+            raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
+        if not isinstance(params, dict):
+            raise RpcError(INVALID_PARAMS, "`params` is no object.")
+        if method != "elicitation/create" and need(params, "sessionId", str) != self.session_id:
+            raise RpcError(NOT_FOUND, "There is no such session.")
+        result = handler(params, message["id"])
+        return Later(result) if callable(result) else result
+
+    def handlers(self) -> dict[str, Any]:
+        return {
+            "session/request_permission": self.ask,
+            "fs/read_text_file": lambda params, _: self.read(params),
+            "fs/write_text_file": lambda params, _: self.write(params),
+            "terminal/create": lambda params, _: self.terminals.create(params),
+            "terminal/output": lambda params, _: self.terminals.show(params),
+            "terminal/wait_for_exit": lambda params, _: self.terminals.wait(params),
+            "terminal/kill": lambda params, _: self.terminals.kill(params),
+            "terminal/release": lambda params, _: self.terminals.release(params),
+            "elicitation/create": lambda params, _: self.elicit(params),
+        }
+
+    def ask(self, params: Json, request_id: Any) -> Any:
+        options = need(params, "options", list)
+        ids = [need(each, "optionId", str) for each in options]
+        kinds = {each.get("kind"): each["optionId"] for each in options}
+        chosen = kinds.get("allow_once") or kinds.get("reject_once") or (ids[0] if ids else None)
+        if self.broken == "V1-PERM-03":
+            chosen = "allow"
+        permission = self.open[request_id] = Permission(request_id)
+
+        def decide() -> Json | None:
+            if self.broken == "V1-PERM-02":
+                return None
+            late = self.turn_cancelled.is_set() and self.broken != "V1-CANCEL-03"
+            seconds = PERSON_SECONDS if self.purpose == "cancel" else THINKING_SECONDS
+            if late or permission.cancelled.wait(seconds) or chosen is None:
+                del self.open[request_id]
+                return {"outcome": {"outcome": "cancelled"}}
+            del self.open[request_id]
+            return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+        return decide
+
+    def path_of(self, params: Json) -> str:
+        path = str(need(params, "path", str))
+        if not os.path.isabs(path):
+            raise RpcError(INVALID_PARAMS, "The path is not absolute.")
+        real, root = os.path.realpath(path), os.path.realpath(self.cwd)
+        inside = real == root or real.startswith(root + os.sep)
+        if not inside and self.broken != "V1-SESS-24":
+            raise RpcError(INVALID_PARAMS, "The path is outside of the session's folder.")
+        return path
+
+    def read(self, params: Json) -> Json:
+        path = self.path_of(params)
+        line, limit = params.get("line"), params.get("limit")
+        for number in (line, limit):
+            if number is not None and (type(number) is not int or number < 0):
+                raise RpcError(INVALID_PARAMS, "`line` and `limit` are whole numbers.")
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                lines = file.read().splitlines(keepends=True)
+        except OSError as error:
+            raise RpcError(NOT_FOUND, "The file cannot be read.", {"uri": path}) from error
+        start = 0 if line is None else line if self.broken == "V1-FS-04" else max(line, 1) - 1
+        end = None if limit is None else start + limit
+        return {"content": "".join(lines[start:end])}
+
+    def write(self, params: Json) -> Json:
+        path, content = self.path_of(params), need(params, "content", str)
+        if self.broken == "V1-FS-02" and not os.path.exists(path):
+            raise RpcError(NOT_FOUND, "There is no such file.", {"uri": path})
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(content)
+        except OSError as error:
+            raise RpcError(-32603, "The file cannot be written.") from error
+        return {}
+
+    def elicit(self, params: Json) -> Json:
+        need(params, "message", str)
+        if need(params, "mode", str) == "form":
+            need(params, "requestedSchema", dict)
+            return {"action": "decline"}
+        if self.broken == "V1-ELIC-02":
+            return {"action": "cancel"}
+        raise RpcError(INVALID_PARAMS, "Only forms are supported.")
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _without_jsonrpc(message: Json) -> Json:
+    if "method" in message:
+        return message
+    return {key: value for key, value in message.items() if key != "jsonrpc"}

@@ -1,0 +1,147 @@
+"""A client of version 2 that sends one prompt and waits for its end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+from tests.conformance_strangers.client_v1 import PIXEL, Client
+from tests.conformance_strangers.line_peer import (
+    AUTH_REQUIRED,
+    CANCELLED,
+    INVALID_PARAMS,
+    Json,
+    RpcError,
+    Work,
+    log,
+    need,
+)
+
+END_SECONDS = 60.0
+
+
+class ClientV2(Client):
+    """One agent, one session, one prompt, in the words of version 2."""
+
+    def __init__(self, command: list[str], broken: str, purpose: str) -> None:
+        super().__init__(command, broken, purpose)
+        self.peer.null_ids = False
+        self.idle = threading.Event()
+        self.answered: set[Any] = set()
+
+    def introduction(self) -> Json:
+        info = {"name": "stranger-client", "version": "2.0"}
+        told: Json = {"protocolVersion": 2, "capabilities": {"elicitation": {"form": {}}}}
+        return told if self.broken == "V2-INIT-01" else {**told, "info": info}
+
+    def talk(self) -> int:
+        answer = self.peer.call("initialize", self.introduction())
+        if answer.get("protocolVersion") != 2 and self.broken != "V2-INIT-04":
+            log("the agent speaks another version")
+            return 1
+        told = answer.get("capabilities")
+        self.offers = told if isinstance(told, dict) else {}
+        if not isinstance(self.offers.get("session"), dict) and self.broken != "V2-INIT-11":
+            log("the agent has no sessions")
+            return 1
+        if self.purpose == "list":
+            return self.list_all()
+        methods = answer.get("authMethods")
+        self.open_session(methods)
+        self.prompt()
+        if self.broken == "V2-AUTH-02" and not methods:
+            self.peer.call("auth/logout", {})
+        return 0
+
+    def open_session(self, methods: Any) -> None:
+        params: Json = {"cwd": self.cwd}
+        if self.broken == "V2-SESS-23":
+            params["additionalDirectories"] = ["/usr/share"]
+        try:
+            answer = self.peer.call("session/new", params)
+        except RpcError as error:
+            usable = [each for each in methods or [] if each.get("type") == "agent"]
+            if error.code != AUTH_REQUIRED or not usable:
+                raise
+            self.peer.call("auth/login", {"methodId": usable[0]["methodId"]})
+            answer = self.peer.call("session/new", params)
+        self.session_id = str(answer.get("sessionId"))
+
+    def prompt(self) -> None:
+        blocks: list[Json] = [{"type": "text", "text": "hello"}]
+        if self.broken == "V2-PROMPT-01":
+            blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
+        params = {"sessionId": self.session_id, "prompt": blocks}
+        self.idle.clear()
+        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        threading.Thread(target=self.cancel_when_told, daemon=True).start()
+        self.peer.call("session/prompt", params, Work())
+        self.idle.wait(END_SECONDS)
+
+    def list_all(self) -> int:
+        params: Json = {}
+        for _ in range(100):
+            cursor = self.peer.call("session/list", params).get("nextCursor")
+            if cursor is None or (cursor == "" and self.broken == "V2-SESS-20"):
+                return 0
+            params = {"cursor": cursor}
+        return 1
+
+    def notification(self, message: Json) -> None:
+        super().notification(message)
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        update = params.get("update")
+        if message["method"] == "session/update" and isinstance(update, dict):
+            kind, state = update.get("sessionUpdate"), update.get("state")
+            if kind == "state_update" and state == "idle":
+                self.idle.set()
+            elif kind == "state_update":
+                self.idle.clear()
+        elif message["method"] == "$/cancel_request":
+            if self.broken == "V2-CANCEL-13" and params.get("requestId") in self.peer.open:
+                self.cancel_wanted.set()
+            again = self.broken == "V2-CANCEL-15" and params.get("requestId") in self.answered
+            if again:
+                self.peer.fail(params["requestId"], CANCELLED, "The request was cancelled.")
+
+    def handlers(self) -> dict[str, Any]:
+        return {
+            "session/request_permission": self.ask,
+            "elicitation/create": lambda params, _: self.elicit(params),
+        }
+
+    def ask(self, params: Json, request_id: Any) -> Any:
+        need(params, "title", str)
+        subject = params.get("subject")
+        if subject is not None and self.broken != "V2-GEN-07":
+            kind = need(need(params, "subject", dict), "type", str)
+            if kind == "tool_call":
+                need(need(subject, "toolCall", dict), "toolCallId", str)
+            elif kind == "command":
+                need(subject, "command", str)
+                need(subject, "cwd", str)
+        decide = super().ask(params, request_id)
+
+        def answer() -> Json | None:
+            result: Json = decide()
+            self.answered.add(request_id)
+            withdrawn = result["outcome"]["outcome"] == "cancelled"
+            if withdrawn and self.broken == "V2-CANCEL-14":
+                return None
+            if withdrawn and self.broken == "V2-CANCEL-10":
+                raise RpcError(CANCELLED, "The request was cancelled.")
+            return result
+
+        return answer
+
+    def elicit(self, params: Json) -> Json:
+        if ("sessionId" in params) == ("requestId" in params):
+            raise RpcError(INVALID_PARAMS, "A form belongs to one session or to one request.")
+        result = super().elicit(params)
+        schema = params["requestedSchema"]
+        if schema.get("type") != "object":
+            raise RpcError(INVALID_PARAMS, "The form is no object.")
+        need(schema, "properties", dict)
+        return result

@@ -1,0 +1,35 @@
+"""Starts the clients of this folder: `clients.py --protocol 1 --break V1-GEN-01 AGENT ARG...`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="A client that breaks at most one rule.")
+    parser.add_argument("--protocol", choices=("1", "2"), default="1")
+    parser.add_argument("--break", dest="broken", default="", metavar="RULE")
+    parser.add_argument("--purpose", choices=("prompt", "cancel", "list"), default="prompt")
+    parser.add_argument("agent", nargs=argparse.REMAINDER, help="how to start the agent")
+    options = parser.parse_args()
+    command = options.agent
+    if len(command) == 1:
+        command = shlex.split(command[0])
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[0] = os.path.dirname(os.path.dirname(here))
+    if options.protocol == "1":
+        from tests.conformance_strangers.client_v1 import Client
+
+        return Client(command, options.broken, options.purpose).run()
+    from tests.conformance_strangers.client_v2 import ClientV2
+
+    return ClientV2(command, options.broken, options.purpose).run()
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)
