@@ -1,6 +1,6 @@
 """Installs real agents, at pinned versions, for `tests/interop/agents`.
 
-    python scripts/install_agents.py [codex-acp] [goose] [opencode] [fast-agent]
+    python scripts/install_agents.py [codex-acp] [goose] [opencode] [qwen-code] [fast-agent]
 
 Without names: all that can be installed here.  They go to `.venvs/agents/NAME` and take 200 to 460
 MB each; an agent that is there at its version is left alone.  Nothing is started.
@@ -56,6 +56,7 @@ KNOWN = (
     Agent("codex-acp", "@agentclientprotocol/codex-acp", "2.6.0", "codex-acp"),
     Agent("goose", "@aaif/goose-acp", "1.50.0", "goose"),
     Agent("opencode", "opencode-ai", "1.18.33", "opencode"),
+    Agent("qwen-code", "@qwen-code/qwen-code", "0.15.10", "qwen"),
     Agent("fast-agent", "fast-agent-acp", "0.10.46", "fast-agent-acp", python="3.12"),
 )
 

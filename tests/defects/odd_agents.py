@@ -468,6 +468,15 @@ class StaysLoggedIn(AgentV1Extras):
 
 
 @ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")
+class OffersALoginThatNothingNeeds(AgentV1Extras):
+    def demand_login(self) -> None:
+        """Sessions are free; a login brings more."""
+
+    def request_auth_status(self, _params: Json) -> Json:
+        return {"state": "unauthenticated"}
+
+
+@ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")
 class NeedsNoLogin(AgentV1Extras):
     auth_methods = ()
 

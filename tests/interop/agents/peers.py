@@ -130,6 +130,14 @@ def _opencode(url: str, home: Path) -> dict[str, str]:
     return {f"OPENCODE_DISABLE_{name}": "1" for name in off}
 
 
+def _qwen(url: str, home: Path) -> dict[str, str]:
+    return {
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_API_KEY": "fake",
+        "OPENAI_MODEL": "fake-model",
+    }
+
+
 def _fast_agent(url: str, home: Path) -> dict[str, str]:
     return {"GENERIC_BASE_URL": f"{url}/v1", "GENERIC_API_KEY": "fake"}
 
@@ -172,6 +180,15 @@ PEERS = (
         makes=_call("bash", command="echo hi > made.txt", description="a test"),
         allow="execute",
         mcp_tool="everything_echo",
+    ),
+    Peer(
+        "qwen-code",
+        AGENTS / "qwen-code/node_modules/.bin/qwen",
+        ("--acp",),
+        env=_qwen,
+        makes=_call("run_shell_command", command="echo hi > made.txt", is_background=False),
+        allow="execute",
+        mcp_tool="mcp__everything__echo",
     ),
     Peer(
         "fast-agent",

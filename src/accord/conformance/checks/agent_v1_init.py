@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import LOGIN_NEEDED, AgentStage, Refused, went_well
+from accord.conformance.agent_stage import LOGIN_NEEDED, AgentStage, Refused, Talk, went_well
 from accord.conformance.agent_turn import calls_of
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import (
@@ -160,21 +160,30 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no auth.logout")
         return
     params = {"cwd": str(talk.folder), "mcpServers": []}
-    answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
-    if "error" in answer:
-        if not stage.scenario.login:
-            stage.judge.close("the scenario names no login", failing=False)
-            return
+    before = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    if stage.scenario.login:
         await talk.login(stage.scenario.login)
-        await talk.new_session()
-    # One that makes sessions from the start may have been logged in before.
+    elif "error" in before:
+        stage.judge.close("the scenario names no login", failing=False)
+        return
     await talk.ask("logout", {})
     answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
-    ok = "error" in answer
-    if not ok and not talk.agent.get("authMethods"):
-        stage.judge.skip_open("the agent lists no login, so that nothing can need one")
-        return
-    stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=answer)
+    if "error" in before or "error" in answer or await is_logged_in(talk):
+        ok = "error" in answer
+        stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=answer)
+    elif stage.scenario.login or not talk.agent.get("authMethods"):
+        stage.judge.skip_open("a session needs no login")
+    else:
+        said = "a session needs no login, or there was one before; the scenario names no login"
+        stage.judge.close(said, failing=False)
+
+
+async def is_logged_in(talk: Talk) -> bool:
+    """Whether the agent says so; one that cannot be asked does not."""
+    if not talk.can("auth.status"):
+        return False
+    answer = await talk.peer.call("auth/status", {}, timeout=talk.seconds)
+    return (answer.get("result") or {}).get("state") == "authenticated"
 
 
 @check("V1-AUTH-13", "V1-AUTH-16")
