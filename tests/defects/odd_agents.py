@@ -485,3 +485,38 @@ class NeedsNoLogin(AgentV1Extras):
 
     def request_logout(self, _params: Json) -> Json:
         return {}
+
+
+# Prompts.
+
+
+@ODD.judged(
+    "V1-CAP-05", "V1-PROMPT-06", "V1-PROMPT-03",
+    tries=True, opens="V1-CAP-05 V1-PROMPT-06 V1-PROMPT-03",
+)  # fmt: skip
+class KnowsOtherPrompts(AgentV1):
+    def check_prompt(self, blocks: Any) -> None:
+        super().check_prompt(blocks)
+        raise Refused(-32602, "no such command")
+
+
+@ODD.judged("V1-CAP-05", "V1-PROMPT-06", fails="V1-CAP-05 V1-PROMPT-06")
+class FailsItsOwnPrompt(KnowsOtherPrompts):
+    pass
+
+
+@ODD.judged("V1-CAP-05", "V1-PROMPT-06", tries=True, fails="V1-CAP-05 V1-PROMPT-06")
+class HasNoPrompts(AgentV1):
+    def check_prompt(self, blocks: Any) -> None:
+        super().check_prompt(blocks)
+        raise Refused(-32601, "method not found: session/prompt")
+
+
+@ODD.judged(
+    "V2-INIT-10", "V2-PROMPT-04", "V2-PROMPT-10", "V2-GEN-11",
+    version="2", tries=True, opens="V2-INIT-10 V2-PROMPT-04 V2-PROMPT-10 V2-GEN-11",
+)  # fmt: skip
+class KnowsOtherPromptsV2(AgentV2):
+    def check_prompt(self, blocks: Any) -> None:
+        super().check_prompt(blocks)
+        raise Refused(-32602, "no such command")

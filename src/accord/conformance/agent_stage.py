@@ -32,12 +32,15 @@ from accord.conformance.wire import (
     Gone,
     LoginNeeded,
     Message,
+    NotAsked,
     NotReady,
     RawPeer,
     Unanswered,
+    same,
 )
 from accord.machine.own_program import own_file
 
+NO_METHOD = -32601
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -81,6 +84,10 @@ class Refused(Unanswered):
     """The agent answered with an error what it had to answer with a result."""
 
 
+class Declined(Refused, NotAsked):
+    """The agent answered a prompt of ours with an error, as it may: its author did not name it."""
+
+
 @dataclass(slots=True)
 class Talk:
     """One agent process, and a client that talks with it."""
@@ -94,6 +101,8 @@ class Talk:
     reached: Reached = field(default_factory=Reached)
     # The prompt that any agent can answer.
     plain: str = DEFAULT_SAY
+    # Whether the prompts are ours, and not those that its author named.
+    tries: bool = False
     # How the scenario logs in, where the agent wants it.
     login_method: str = ""
     logged_in: bool = False
@@ -221,7 +230,7 @@ class Talk:
         sent = await self.send_prompt(session, text)
         try:
             if self.version == "2":
-                return await self.idle(session, since=since)
+                return await self.idle(session, since=since, prompt=sent)
             answer = await self.peer.answer_to(sent, timeout=self.seconds)
         except Unanswered as error:
             self.note_hanging(sent, since, error)
@@ -230,8 +239,16 @@ class Talk:
             raise
         result = answer.get("result")
         if not isinstance(result, dict):
-            raise Refused(f"session/prompt was answered with {_short(answer)}")
+            raise self.refusal(answer)
         return result
+
+    def refusal(self, answer: Message) -> Refused:
+        """What it means that a prompt was answered so."""
+        said = f"session/prompt was answered with {_short(answer)}"
+        error = answer.get("error")
+        if self.tries and isinstance(error, dict) and error.get("code") != NO_METHOD:
+            return Declined(said)
+        return Refused(said)
 
     def note_hanging(self, sent: Any, since: int, error: Unanswered) -> None:
         """Keep that the turn of a prompt has no end, where it is not only slow.
@@ -266,10 +283,18 @@ class Talk:
         key = "content" if self.version == "draft" else "prompt"
         return await self.peer.ask("session/prompt", {"sessionId": session, key: [block]})
 
-    async def idle(self, session: str, *, since: int, timeout: float | None = None) -> Message:
-        """The next idle state of a v2 session."""
+    async def idle(
+        self, session: str, *, since: int, timeout: float | None = None, prompt: Any = None
+    ) -> Message:
+        """The next idle state of a v2 session.
+
+        Raises:
+            Refused: the request whose id is `prompt` got an error, so that there is no turn.
+        """
 
         def fits(frame: Frame) -> bool:
+            if frame.is_response:
+                return "error" in frame.object and same(frame.object.get("id"), prompt)
             return update_of(frame).get("state") == "idle" and (
                 frame.params.get("sessionId") == session
             )
@@ -277,6 +302,8 @@ class Talk:
         frame = await self.peer.expect(
             fits, "an idle state", since=since, timeout=timeout or self.seconds
         )
+        if frame.is_response:
+            raise self.refusal(frame.object)
         return update_of(frame)
 
     def updates(
@@ -360,6 +387,7 @@ class AgentStage:
                 self.scenario.seconds,
                 reached=self.reached,
                 plain=self.scenario.prompt("say") or "",
+                tries=self.scenario.tries,
                 login_method=self.scenario.login,
             )
         )

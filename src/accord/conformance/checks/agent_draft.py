@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_stage import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent_turn import begun, calls_of
 from accord.conformance.check import check
-from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, NO_METHOD, alive
+from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, alive
 from accord.conformance.host import choosing
 from accord.conformance.wire import same
 

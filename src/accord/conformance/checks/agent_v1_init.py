@@ -103,8 +103,6 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         since = len(talk.peer.frames)
         try:
             await talk.prompt(session, prompt)
-        except NotReady:
-            raise
         except Refused as error:
             if stage.scenario.tries:
                 continue

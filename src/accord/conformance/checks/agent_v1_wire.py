@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent_stage import KNOWN_METHOD, AgentStage, Talk
+from accord.conformance.agent_stage import KNOWN_METHOD, NO_METHOD, AgentStage, Talk
 from accord.conformance.agent_turn import at_work
 from accord.conformance.check import check
 from accord.conformance.wire import Frame, Message, NotReady, Unanswered, same
 
-INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32600, -32601, -32602
+INVALID_REQUEST, INVALID_PARAMS = -32600, -32602
 DEEP = 10_000
 # Metadata of somebody else's, of any shape.
 FOREIGN_META: Message = {"accord.check/odd": [None, {"a": 1}], "accord.check": 5}

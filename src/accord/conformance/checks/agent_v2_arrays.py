@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import AgentStage
+from accord.conformance.agent_stage import NO_METHOD, AgentStage
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent_v1_wire import (
     ARRAYS,
     INVALID_REQUEST,
-    NO_METHOD,
     alive,
     answers_to_array,
     null_error,

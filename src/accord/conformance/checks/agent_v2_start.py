@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent_stage import KNOWN_METHOD, AgentStage
+from accord.conformance.agent_stage import KNOWN_METHOD, NO_METHOD, AgentStage
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_init import (
     judge_status,
@@ -17,7 +17,6 @@ from accord.conformance.checks.agent_v1_wire import (
     FOREIGN_META,
     INVALID_PARAMS,
     INVALID_REQUEST,
-    NO_METHOD,
     judge_late_answers,
     judge_refusal,
     judge_unknown_method,
@@ -233,6 +232,9 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
     except Unanswered as error:
         raise NotReady(str(error)) from None
     ok = "result" in answer
+    if not ok:
+        # What is refused without `_meta` too says nothing about it.
+        await talk.say(session, stage.scenario.prompt("say"))
     stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
 
 

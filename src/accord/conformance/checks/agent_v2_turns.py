@@ -42,6 +42,8 @@ async def a_turn_ends_idle(stage: AgentStage) -> None:
     since = len(talk.peer.frames)
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    if "error" in answer:
+        raise talk.refusal(answer)
     name = (answer.get("result") or {}).get("messageId")
     stage.judge.judge("V2-PROMPT-04", isinstance(name, str), "no messageId", came=answer)
     await talk.idle(session, since=since)
