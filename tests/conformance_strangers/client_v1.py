@@ -125,9 +125,10 @@ class Client:
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            usable = [each for each in methods or [] if each.get("type", "agent") == "agent"]
+            whole = whole_logins(methods, "id")
+            usable = [each for each in whole if each.get("type", "agent") == "agent"]
             if self.broken == "V1-AUTH-03":
-                usable = methods or []
+                usable = whole
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             self.peer.call("authenticate", {"methodId": usable[0]["id"]})
@@ -297,6 +298,13 @@ class Client:
         if self.broken == "V1-ELIC-02":
             return {"action": "cancel"}
         raise RpcError(INVALID_PARAMS, "Only forms are supported.")
+
+
+def whole_logins(methods: Any, key: str) -> list[Json]:
+    """The entries that name a login; malformed ones are left out."""
+    listed = methods if isinstance(methods, list) else []
+    named = [each for each in listed if isinstance(each, dict) and isinstance(each.get(key), str)]
+    return [each for each in named if isinstance(each.get("name"), str)]
 
 
 def _object(value: Any) -> Json:

@@ -6,7 +6,7 @@ import signal
 import threading
 from typing import Any
 
-from tests.conformance_strangers.client_v1 import PIXEL, Client
+from tests.conformance_strangers.client_v1 import PIXEL, Client, whole_logins
 from tests.conformance_strangers.line_peer import (
     AUTH_REQUIRED,
     CANCELLED,
@@ -68,7 +68,8 @@ class ClientV2(Client):
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            usable = [each for each in methods or [] if each.get("type") == "agent"]
+            whole = whole_logins(methods, "methodId")
+            usable = [each for each in whole if each.get("type") == "agent"]
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             login = "authenticate" if self.broken == "V2-GEN-04" else "auth/login"
