@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import signal
+import socket
 import subprocess
 import threading
 import urllib.parse
@@ -160,9 +161,26 @@ class Client:
         if self.broken == "V1-PROMPT-02":
             resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
             blocks.append({"type": "resource", "resource": resource})
-        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
+
+    def listen_for_interrupts(self) -> None:
+        """Let SIGINT cancel the turn.
+
+        Python runs handlers of signals on the main thread, which may begin to wait for its answer
+        just then and not see the signal; the wakeup descriptor is written to in any case.
+        """
+        told, self.interrupts = socket.socketpair()
+        self.interrupts.setblocking(False)
+        signal.signal(signal.SIGINT, lambda *_: None)
+        signal.set_wakeup_fd(self.interrupts.fileno())
+
+        def listen() -> None:
+            told.recv(1)
+            self.cancel_wanted.set()
+
+        threading.Thread(target=listen, daemon=True).start()
 
     def cancel_when_told(self) -> None:
         self.cancel_wanted.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from typing import Any
 
@@ -83,7 +82,7 @@ class ClientV2(Client):
             blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
         params = {"sessionId": self.session_id, "prompt": blocks}
         self.idle.clear()
-        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", params, Work())
         self.idle.wait(END_SECONDS)
