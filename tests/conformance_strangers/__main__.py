@@ -2,8 +2,8 @@
 
     python -m tests.conformance_strangers [--only RULE] [--jobs N] [--table FILE] [--accord COMMAND]
 
-`broken.tsv` has a purpose for each program.  A client that breaks its rule while it cancels or
-lists is run twice: as the others are, and with a scenario that says how it cancels or lists.
+`broken.tsv` has a purpose for each program.  A client that breaks its rule while it cancels, lists
+or logs in, say, is run twice: as the others are, and with a scenario that says how it does that.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import secrets
+import threading
 import time
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.conformance_strangers.agent_v1_turn import Turn
 from tests.conformance_strangers.line_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
+    NOT_FOUND,
     Json,
     Later,
     RpcError,
@@ -79,11 +81,16 @@ class DraftTurn(Turn):
             status = "cancelled"
         if status == call["status"]:
             return
+        if self.broken == "D26-32" and call["kind"] == "read" and status == "in_progress":
+            return
         data: Json = {"id": call["id"], "status": status}
         if content := changes.get("content"):
             data["output"] = _output(content[0])
         call["status"] = status
-        self.say_update("tool_call_update", data)
+        if self.broken == "D26-15" and status == "cancelled":
+            threading.Timer(0.2, self.say_update, ("tool_call_update", data)).start()
+        else:
+            self.say_update("tool_call_update", data)
         if status in FINAL:
             del self.open_calls[call["id"]]
 
@@ -214,7 +221,8 @@ class DraftAgent(Agent):
         session_id = need(params, "sessionId", str)
         record = session_store.load(session_id)
         if record is None:
-            raise RpcError(SESSION_NOT_FOUND, "There is no such session.")
+            code = NOT_FOUND if self.broken == "D26-33" else SESSION_NOT_FOUND
+            raise RpcError(code, "There is no such session.")
         session = self.sessions.get(session_id)
         session = session or Session(session_id, record["cwd"], [], record)
         self.sessions[session_id] = session
@@ -262,9 +270,9 @@ class DraftAgent(Agent):
         def work() -> None:
             result = {"key": key, "previousValue": before, "currentValue": value}
             self.peer.send({"id": request_id, "result": result})
-            self.update(
-                session, {"type": "config_option_update", "data": {**result, "source": "user"}}
-            )
+            if self.broken != "D26-35":
+                told = {"type": "config_option_update", "data": {**result, "source": "user"}}
+                self.update(session, told)
 
         return Later(work)
 

@@ -48,6 +48,7 @@ class Session:
         self.mode: str = record.get("mode", "code")
         self.model: str = record.get("model", "small")
         self.verbose = False
+        self.turns = 0
         self.works: list[Work] = []
         self.servers: list[McpServer] = []
         self.unreachable: list[str] = []
@@ -83,6 +84,8 @@ class Agent:
             self.peer.take_other = self.take_batch  # type: ignore[method-assign]
         if broken == "V1-GEN-02":
             self.peer.before_send = _with_number_ids
+        if broken == "V1-GEN-03":
+            self.peer.before_send = _with_null_result
 
     def take_batch(self, message: Any) -> None:
         """Process an array as JSON-RPC 2.0 has it, which version 1 of ACP does not."""
@@ -134,6 +137,8 @@ class Agent:
             work_of = self.prompts.get(asked) if isinstance(asked, int | str) else None
             if work_of:
                 work_of.cancel()
+                if self.broken == "V1-CREQ-02":
+                    self.prompts.pop(asked, None)
         elif self.broken == "V1-GEN-04":
             self.peer.fail(None, METHOD_NOT_FOUND, f"There is no {method}.")
 
@@ -330,6 +335,8 @@ class Agent:
 
     def on_session_load(self, params: Json, request_id: Any) -> Later:
         session, servers = self.reopen(params, servers_needed=True)
+        if self.broken == "V1-SESS-12":
+            session.roots = []
 
         def work() -> Json:
             self.connect(session, servers)
@@ -362,6 +369,8 @@ class Agent:
         wanted, cursor = params.get("cwd"), params.get("cursor")
         if wanted is not None and not (isinstance(wanted, str) and os.path.isabs(wanted)):
             raise RpcError(INVALID_PARAMS, "`cwd` is no absolute path.")
+        if self.broken == "V1-CLOSE-13":
+            self.read_open_sessions_again()
         start = 0
         if cursor is not None:
             if (
@@ -387,6 +396,13 @@ class Agent:
         if len(found) > start + PAGE:
             result["nextCursor"] = f"at-{start + PAGE}"
         return result
+
+    def read_open_sessions_again(self) -> None:
+        for session_id in list(self.sessions):
+            record = session_store.load(session_id)
+            if record is not None:
+                session = Session(session_id, record["cwd"], record["roots"], record)
+                self.sessions[session_id] = session
 
     def on_session_close(self, params: Json, _: Any) -> Later:
         session = self.active(params)
@@ -432,6 +448,8 @@ class Agent:
 
     def say_options(self, session: Session) -> None:
         options = self.options_of(session)
+        if self.broken == "V1-CFG-06":
+            options = [each for each in options if each["id"] == "mode"]
         self.update(session, {"sessionUpdate": "config_option_update", "configOptions": options})
 
     def say_mode(self, session: Session) -> None:
@@ -488,20 +506,25 @@ class Agent:
         turn = Turn(self, session, work)
         reason = turn.run(blocks)
         session.works.remove(work)
-        self.prompts.pop(request_id, None)
+        known = self.prompts.pop(request_id, None)
+        session.turns += 1
+        if self.broken == "V1-INIT-09" and session.turns > 1:
+            self.update(session, {"sessionUpdate": "state_update", "state": "idle"})
         if session.id in self.sessions:
             session.save()
         if self.broken == "V1-CANCEL-05" and reason == "cancelled":
             reason = "end_turn"
         if self.broken == "V1-CANCEL-09" and reason == "cancelled":
             self.peer.fail(request_id, -32603, "The turn was aborted.")
+        elif self.broken == "V1-CREQ-02" and known is None:
+            log("the prompt was withdrawn")
         elif self.broken != "V1-PROMPT-06" or reason == "cancelled":
             self.peer.send({"id": request_id, "result": {"stopReason": reason}})
         if turn.late:
             threading.Timer(0.2, self.update, (session, turn.late)).start()
         work.done.set()
         if session.works:
-            session.works[0].started.set()
+            session.works[-1 if self.broken == "LIM-04" else 0].started.set()
 
     def check_block(self, block: Any) -> None:
         kinds = {"text": ("text",), "image": ("data", "mimeType"), "resource_link": ("name", "uri")}
@@ -523,4 +546,10 @@ def _with_number_ids(message: Json) -> Json:
     answered = message.get("id")
     if "method" not in message and isinstance(answered, str) and answered.isdigit():
         return {**message, "id": int(answered)}
+    return message
+
+
+def _with_null_result(message: Json) -> Json:
+    if "error" in message and message["error"]["code"] == NOT_FOUND:
+        return {**message, "result": None}
     return message

@@ -169,8 +169,14 @@ class Turn:
     def resolve(self, path: str) -> tuple[str, bool]:
         """The absolute path, and whether it is inside the roots of the session."""
         whole = os.path.normpath(os.path.join(self.session.cwd, path))
+        if self.broken == "V1-SESS-04" and not os.path.exists(whole):
+            elsewhere = [os.path.join(each, path) for each in self.session.roots]
+            whole = next((each for each in elsewhere if os.path.exists(each)), whole)
         real = whole if self.broken == "V1-SESS-13" else os.path.realpath(whole)
-        roots = [os.path.realpath(each) for each in (self.session.cwd, *self.session.roots)]
+        granted = [self.session.cwd, *self.session.roots]
+        if self.broken == "V1-SESS-05" and self.session.roots:
+            granted = self.session.roots
+        roots = [os.path.realpath(each) for each in granted]
         return whole, any(real == each or real.startswith(each + os.sep) for each in roots)
 
     def fetch(self, path: str) -> str:
@@ -186,7 +192,7 @@ class Turn:
             return file.read()
 
     def store(self, path: str, text: str) -> None:
-        if self.offers("fs", "writeTextFile"):
+        if self.offers("fs", "readTextFile" if self.broken == "V1-FS-01" else "writeTextFile"):
             params = {"sessionId": self.session.id, "path": path, "content": text}
             try:
                 self.agent.peer.call("fs/write_text_file", params, self.work)

@@ -61,6 +61,9 @@ class AgentV2(Agent):
         super().__init__(broken)
         self.others_seen = False
         self.peer.null_ids = broken == "V2-GEN-01"
+        self.peer.bad_runs_end = broken != "TR-STDIO-08"
+        if broken == "V2-GEN-03":
+            self.peer.before_send = _with_null_id
 
     def update(self, session: Session, update: Json) -> None:
         assert isinstance(session, SessionV2)
@@ -93,12 +96,12 @@ class AgentV2(Agent):
                         session.held.remove(held)
                         self.peer.fail(held.request_id, CANCELLED, "The prompt was withdrawn.")
 
-    def cancel(self, session: SessionV2) -> None:
+    def cancel(self, session: SessionV2, code: int = CANCELLED) -> None:
         """Stop the work, and refuse what waits for its insertion."""
         waiting = [] if self.broken == "V2-CANCEL-05" else list(session.held)
         for held in waiting:
             session.held.remove(held)
-            self.peer.fail(held.request_id, CANCELLED, "The prompt was cancelled.")
+            self.peer.fail(held.request_id, code, "The prompt was cancelled.")
         for work in list(session.works) if self.broken != "V2-CANCEL-03" else []:
             work.cancel()
 
@@ -116,7 +119,8 @@ class AgentV2(Agent):
             need(info, "name", str)
             need(info, "version", str)
         told = params.get("capabilities")
-        self.client = told if isinstance(told, dict) else {}
+        if self.broken != "V2-INIT-06" or not self.initialized:
+            self.client = told if isinstance(told, dict) else {}
         self.initialized = True
         session: Json = {
             "prompt": {"image": {}, "embeddedContext": {}},
@@ -134,7 +138,8 @@ class AgentV2(Agent):
     def auth_methods(self) -> list[Json]:
         methods: list[Json] = [{"type": "agent", "methodId": "account", "name": "Stored account"}]
         told = self.client.get("auth")
-        if isinstance(told, dict) and isinstance(told.get("terminal"), dict):
+        told = told.get("terminal") if isinstance(told, dict) else None
+        if isinstance(told, dict) or (told is True and self.broken == "V2-INIT-09"):
             login = {"methodId": "login", "name": "Log in in a terminal", "args": ["--login"]}
             methods.append({"type": "terminal", **login})
         return methods
@@ -222,6 +227,8 @@ class AgentV2(Agent):
             for block in update["content"]:
                 kept = {"messageId": update["messageId"], "content": block}
                 self.update(session, {"sessionUpdate": "agent_message_chunk", **kept})
+        elif self.broken == "V2-SESS-28" and update["sessionUpdate"] == "user_message":
+            self.update(session, {**update, "messageId": "msg-" + secrets.token_hex(6)})
         else:
             self.update(session, update)
 
@@ -231,7 +238,7 @@ class AgentV2(Agent):
             session.muted = self.broken == "V2-SESS-16"
             works = list(session.works) if self.broken != "V2-SESS-15" else []
             if self.broken != "V2-SESS-15":
-                self.cancel(session)
+                self.cancel(session, -32603 if self.broken == "V2-SESS-17" else CANCELLED)
 
         def work() -> Json:
             if isinstance(session, SessionV2):
@@ -269,7 +276,12 @@ class AgentV2(Agent):
             session.save()
         elif self.broken != "V2-CFG-02":
             raise RpcError(INVALID_PARAMS, "There is no such option, or not with this value.")
-        return {"configOptions": self.options_of(session)}
+        options = self.options_of(session)
+        if self.broken == "V2-CFG-03":
+            for each in options:
+                others = [one for one in each.get("options", []) if one["value"] != value]
+                each |= {"options": others} if each["configId"] == key and others else {}
+        return {"configOptions": options}
 
     def check_block(self, block: Any) -> None:
         if isinstance(block, dict) and block.get("type") == "resource_link":
@@ -334,3 +346,9 @@ class AgentV2(Agent):
 def _has_unknown_type(block: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     return isinstance(kind, str) and kind not in ("text", "image", "audio", "resource")
+
+
+def _with_null_id(message: Json) -> Json:
+    if "error" in message and message["error"]["code"] == INVALID_REQUEST:
+        return {**message, "id": None}
+    return message

@@ -37,11 +37,12 @@ class TurnV2(Turn):
             self.serve(blocks)
             self.check()
         except Withdrawn:
+            running = any(call["status"] == "in_progress" for call in self.open_calls.values())
             for own_id in self.work.calls:
                 self.agent.peer.notify("$/cancel_request", {"requestId": own_id})
             for call in list(self.open_calls.values()):
                 self.patch(call, status="cancelled")
-            return "cancelled"
+            return "error" if running and self.broken == "V2-CANCEL-04" else "cancelled"
         return "end_turn"
 
     def entitle(self, blocks: list[Json]) -> None:
@@ -100,7 +101,8 @@ class TurnV2(Turn):
         except RpcError:
             result = {}
         self.check()
-        self.agent.say_state(self.session, {"state": "running"})
+        if self.broken != "V2-PROMPT-09":
+            self.agent.say_state(self.session, {"state": "running"})
         outcome = result.get("outcome")
         outcome = outcome if isinstance(outcome, dict) else {}
         chosen = outcome.get("optionId") if outcome.get("outcome") == "selected" else None
@@ -150,6 +152,8 @@ class TurnV2(Turn):
             "sessionUpdate": "terminal_update",
             "terminalId": "term-" + secrets.token_hex(6),
         }
+        if self.broken == "V2-UPS-12":
+            terminal["terminalId"] = "term-1"
         opened = {**terminal, "command": command, "cwd": self.session.cwd}
         self.agent.update(self.session, opened)
         content = [{"type": "terminal", "terminalId": terminal["terminalId"]}]

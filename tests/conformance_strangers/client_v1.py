@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import signal
+import socket
 import subprocess
 import threading
 import urllib.parse
@@ -78,6 +79,12 @@ class Client:
                 self.agent.terminate()
 
     def talk(self) -> int:
+        if self.broken == "V1-SESS-01":
+            asked = {"id": "initialize", "method": "initialize", "params": self.introduction()}
+            self.peer.send(asked)
+            self.open_session(None)
+            self.prompt()
+            return 0
         answer = self.peer.call("initialize", self.introduction())
         if answer.get("protocolVersion") != 1:
             log("the agent speaks another version")
@@ -90,11 +97,14 @@ class Client:
             self.peer.call("session/list", {})
         if self.purpose == "list":
             return self.list_all() if may_list else 1
+        if self.purpose == "resume":
+            return self.resume(offered)
         self.open_session(answer.get("authMethods"))
         self.prompt()
         return 0
 
     def introduction(self) -> Json:
+        login = {"auth": {"terminal": True}} if self.broken == "V1-AUTH-03" else {}
         return {
             "protocolVersion": "1" if self.broken == "V1-INIT-10" else 1,
             "clientInfo": {"name": "stranger-client", "version": "1.0"},
@@ -102,6 +112,7 @@ class Client:
                 "fs": {"readTextFile": True, "writeTextFile": True},
                 "terminal": True,
                 "elicitation": {"form": {}},
+                **login,
             },
         }
 
@@ -110,24 +121,66 @@ class Client:
         params: Json = {"cwd": cwd, "mcpServers": []}
         if self.broken == "V1-SESS-07":
             del params["mcpServers"]
+        if self.purpose == "mcp":
+            params["mcpServers"] = self.remote_servers()
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            usable = [each for each in methods or [] if each.get("type", "agent") == "agent"]
+            whole = whole_logins(methods, "id")
+            usable = [each for each in whole if each.get("type", "agent") == "agent"]
+            if self.broken == "V1-AUTH-03":
+                usable = whole
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             self.peer.call("authenticate", {"methodId": usable[0]["id"]})
             answer = self.peer.call("session/new", params)
         self.session_id = str(answer.get("sessionId"))
 
+    def remote_servers(self) -> list[Json]:
+        takes = _object(self.offers.get("mcpCapabilities"))
+        kind = "http" if takes.get("http") is True else "sse"
+        if takes.get(kind) is not True and self.broken != "V1-MCP-03":
+            return []
+        return [{"type": kind, "name": "news", "url": "http://127.0.0.1:9/mcp", "headers": []}]
+
+    def resume(self, offered: Json) -> int:
+        marker = isinstance(offered.get("resume"), dict)
+        if self.broken == "V1-LOAD-07":
+            marker = marker or self.offers.get("loadSession") is True
+        if not marker:
+            log("the agent does not resume sessions")
+            return 1
+        self.session_id = "kit-1"
+        params: Json = {"sessionId": self.session_id, "cwd": self.cwd, "mcpServers": []}
+        self.peer.call("session/resume", params)
+        self.prompt()
+        return 0
+
     def prompt(self) -> None:
         blocks: list[Json] = [{"type": "text", "text": "hello"}]
         if self.broken == "V1-PROMPT-02":
             resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
             blocks.append({"type": "resource", "resource": resource})
-        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
+
+    def listen_for_interrupts(self) -> None:
+        """Let SIGINT cancel the turn.
+
+        Python runs handlers of signals on the main thread, which may begin to wait for its answer
+        just then and not see the signal; the wakeup descriptor is written to in any case.
+        """
+        told, self.interrupts = socket.socketpair()
+        self.interrupts.setblocking(False)
+        signal.signal(signal.SIGINT, lambda *_: None)
+        signal.set_wakeup_fd(self.interrupts.fileno())
+
+        def listen() -> None:
+            told.recv(1)
+            self.cancel_wanted.set()
+
+        threading.Thread(target=listen, daemon=True).start()
 
     def cancel_when_told(self) -> None:
         self.cancel_wanted.wait()
@@ -141,8 +194,11 @@ class Client:
         for _ in range(100):
             answer = self.peer.call("session/list", params)
             cursor = answer.get("nextCursor")
-            if cursor is None:
+            if cursor is None and (self.broken != "V1-CLOSE-06" or not answer.get("sessions")):
                 return 0
+            if cursor is None:
+                params = {}
+                continue
             sent = urllib.parse.quote(cursor) if self.broken == "V1-CLOSE-07" else cursor
             params = {"cursor": sent}
         return 1
@@ -204,6 +260,9 @@ class Client:
             seconds = PERSON_SECONDS if self.purpose == "cancel" else THINKING_SECONDS
             if late or permission.cancelled.wait(seconds) or chosen is None:
                 del self.open[request_id]
+                rejected = kinds.get("reject_once")
+                if self.broken == "V1-PERM-05" and self.turn_cancelled.is_set() and rejected:
+                    return {"outcome": {"outcome": "selected", "optionId": rejected}}
                 return {"outcome": {"outcome": "cancelled"}}
             del self.open[request_id]
             return {"outcome": {"outcome": "selected", "optionId": chosen}}
@@ -250,15 +309,31 @@ class Client:
     def elicit(self, params: Json) -> Json:
         need(params, "message", str)
         if need(params, "mode", str) == "form":
-            need(params, "requestedSchema", dict)
+            schema = need(params, "requestedSchema", dict)
+            if self.broken == "V1-ELIC-23":
+                _check_formats(schema)
             return {"action": "decline"}
         if self.broken == "V1-ELIC-02":
             return {"action": "cancel"}
         raise RpcError(INVALID_PARAMS, "Only forms are supported.")
 
 
+def whole_logins(methods: Any, key: str) -> list[Json]:
+    """The entries that name a login; malformed ones are left out."""
+    listed = methods if isinstance(methods, list) else []
+    named = [each for each in listed if isinstance(each, dict) and isinstance(each.get(key), str)]
+    return [each for each in named if isinstance(each.get("name"), str)]
+
+
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _check_formats(schema: Json) -> None:
+    for each in _object(schema.get("properties")).values():
+        known = (None, "email", "uri", "date", "date-time")
+        if isinstance(each, dict) and each.get("format") not in known:
+            raise RpcError(INVALID_PARAMS, "There is no such format.")
 
 
 def _without_jsonrpc(message: Json) -> Json:

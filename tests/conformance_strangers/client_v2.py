@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from typing import Any
 
-from tests.conformance_strangers.client_v1 import PIXEL, Client
+from tests.conformance_strangers.client_v1 import PIXEL, Client, whole_logins
 from tests.conformance_strangers.line_peer import (
     AUTH_REQUIRED,
     CANCELLED,
     INVALID_PARAMS,
     Json,
     RpcError,
+    Withdrawn,
     Work,
     log,
     need,
@@ -29,6 +29,7 @@ class ClientV2(Client):
         self.peer.null_ids = False
         self.idle = threading.Event()
         self.answered: set[Any] = set()
+        self.running: set[str] = set()
 
     def introduction(self) -> Json:
         info = {"name": "stranger-client", "version": "2.0"}
@@ -47,11 +48,16 @@ class ClientV2(Client):
             return 1
         if self.purpose == "list":
             return self.list_all()
+        if self.purpose == "delete":
+            return self.delete()
         methods = answer.get("authMethods")
         self.open_session(methods)
         self.prompt()
         if self.broken == "V2-AUTH-02" and not methods:
             self.peer.call("auth/logout", {})
+        if self.broken == "TR-STDIO-04":
+            assert self.agent.stdin is not None
+            self.agent.stdin.write(b"exit\n")
         return 0
 
     def open_session(self, methods: Any) -> None:
@@ -61,10 +67,12 @@ class ClientV2(Client):
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            usable = [each for each in methods or [] if each.get("type") == "agent"]
+            whole = whole_logins(methods, "methodId")
+            usable = [each for each in whole if each.get("type") == "agent"]
             if error.code != AUTH_REQUIRED or not usable:
                 raise
-            self.peer.call("auth/login", {"methodId": usable[0]["methodId"]})
+            login = "authenticate" if self.broken == "V2-GEN-04" else "auth/login"
+            self.peer.call(login, {"methodId": usable[0]["methodId"]})
             answer = self.peer.call("session/new", params)
         self.session_id = str(answer.get("sessionId"))
 
@@ -74,10 +82,20 @@ class ClientV2(Client):
             blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
         params = {"sessionId": self.session_id, "prompt": blocks}
         self.idle.clear()
-        signal.signal(signal.SIGINT, lambda *_: self.cancel_wanted.set())
+        self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", params, Work())
         self.idle.wait(END_SECONDS)
+
+    def cancel_when_told(self) -> None:
+        self.cancel_wanted.wait()
+        for tool_call in sorted(self.running) if self.broken == "V2-CANCEL-16" else []:
+            named = {"sessionId": self.session_id, "toolCallId": tool_call}
+            try:
+                self.peer.call("tool_call/cancel", named, seconds=1)
+            except (RpcError, Withdrawn):
+                log("the tool call could not be cancelled")
+        super().cancel_when_told()
 
     def list_all(self) -> int:
         params: Json = {}
@@ -87,6 +105,14 @@ class ClientV2(Client):
                 return 0
             params = {"cursor": cursor}
         return 1
+
+    def delete(self) -> int:
+        marker = self.offers["session"].get("delete")
+        if not isinstance(marker, dict) and self.broken != "V2-SESS-21":
+            log("the agent does not delete sessions")
+            return 1
+        self.peer.call("session/delete", {"sessionId": "kit-1"})
+        return 0
 
     def notification(self, message: Json) -> None:
         super().notification(message)
@@ -99,6 +125,10 @@ class ClientV2(Client):
                 self.idle.set()
             elif kind == "state_update":
                 self.idle.clear()
+            elif kind == "tool_call_update" and update.get("status") == "in_progress":
+                self.running.add(str(update.get("toolCallId")))
+            elif kind == "tool_call_update" and "status" in update:
+                self.running.discard(str(update.get("toolCallId")))
         elif message["method"] == "$/cancel_request":
             if self.broken == "V2-CANCEL-13" and params.get("requestId") in self.peer.open:
                 self.cancel_wanted.set()
@@ -144,4 +174,4 @@ class ClientV2(Client):
         if schema.get("type") != "object":
             raise RpcError(INVALID_PARAMS, "The form is no object.")
         need(schema, "properties", dict)
-        return result
+        return {"action": "dismissed"} if self.broken == "V2-GEN-08" else result

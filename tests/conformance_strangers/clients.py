@@ -12,7 +12,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="A client that breaks at most one rule.")
     parser.add_argument("--protocol", choices=("1", "2"), default="1")
     parser.add_argument("--break", dest="broken", default="", metavar="RULE")
-    parser.add_argument("--purpose", choices=("prompt", "cancel", "list"), default="prompt")
+    purposes = ("prompt", "cancel", "list", "login", "mcp", "resume", "delete")
+    parser.add_argument("--purpose", choices=purposes, default="prompt")
     parser.add_argument("agent", nargs=argparse.REMAINDER, help="how to start the agent")
     options = parser.parse_args()
     command = options.agent

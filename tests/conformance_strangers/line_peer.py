@@ -77,6 +77,8 @@ class Peer:
         self.open: dict[int, queue.SimpleQueue[Json | None]] = {}
         self.last_id = 0
         self.in_bad_run = False
+        self.bad_runs_end = True
+        """Whether a good message makes the next bad line worth an answer."""
         self.null_ids = True
         """Whether a request may have the id null, as in version 1."""
         self.before_send: Callable[[Json], Json] = lambda message: message
@@ -152,7 +154,7 @@ class Peer:
                 self.in_bad_run = not isinstance(message, list)
                 self.take_other(message)
             return
-        self.in_bad_run = False
+        self.in_bad_run = self.in_bad_run and not self.bad_runs_end
         self.take_object(message)
 
     def take_other(self, message: Any) -> None:
