@@ -106,6 +106,8 @@ def real(url: str, folder: Path) -> Iterator[Program]:
             version = (AGENTS / peer.name / ".installed").read_text()
             command = (str(peer.program), *peer.args)
             env = Bench(peer, place, url).env
+            # The kit gives every agent a home of its own.
+            env["OPENCODE_CONFIG"] = str(place / "home/.config/opencode/opencode.json")
             yield Program(peer.name, version, protocol, command, env=env)
 
 

@@ -9,9 +9,9 @@ import sys
 import threading
 from typing import Any
 
-from tests.conformance_strangers import session_store
-from tests.conformance_strangers.agent_v1_turn import Turn
-from tests.conformance_strangers.line_peer import (
+from tests.kit_accuracy import session_store
+from tests.kit_accuracy.agent_v1_turn import Turn
+from tests.kit_accuracy.line_peer import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -25,7 +25,7 @@ from tests.conformance_strangers.line_peer import (
     log,
     need,
 )
-from tests.conformance_strangers.mcp_servers import McpServer, env_of
+from tests.kit_accuracy.mcp_servers import McpServer, env_of
 
 QUEUE_MAX = 17
 PAGE = 25

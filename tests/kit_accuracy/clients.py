@@ -22,10 +22,10 @@ def main() -> int:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(os.path.dirname(here))
     if options.protocol == "1":
-        from tests.conformance_strangers.client_v1 import Client
+        from tests.kit_accuracy.client_v1 import Client
 
         return Client(command, options.broken, options.purpose).run()
-    from tests.conformance_strangers.client_v2 import ClientV2
+    from tests.kit_accuracy.client_v2 import ClientV2
 
     return ClientV2(command, options.broken, options.purpose).run()
 

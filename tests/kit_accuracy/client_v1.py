@@ -11,8 +11,8 @@ import threading
 import urllib.parse
 from typing import Any
 
-from tests.conformance_strangers.client_terminals import Terminals
-from tests.conformance_strangers.line_peer import (
+from tests.kit_accuracy.client_terminals import Terminals
+from tests.kit_accuracy.line_peer import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

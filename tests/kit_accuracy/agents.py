@@ -18,15 +18,15 @@ def main() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(os.path.dirname(here))
     if options.protocol == "1":
-        from tests.conformance_strangers.agent_v1 import Agent
+        from tests.kit_accuracy.agent_v1 import Agent
 
         Agent(options.broken).peer.serve()
     elif options.protocol == "draft":
-        from tests.conformance_strangers.agent_draft import DraftAgent
+        from tests.kit_accuracy.agent_draft import DraftAgent
 
         DraftAgent(options.broken).peer.serve()
     else:
-        from tests.conformance_strangers.agent_v2 import AgentV2
+        from tests.kit_accuracy.agent_v2 import AgentV2
 
         AgentV2(options.broken).peer.serve()
 

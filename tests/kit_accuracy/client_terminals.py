@@ -8,7 +8,7 @@ import subprocess
 import threading
 from typing import Any
 
-from tests.conformance_strangers.line_peer import INVALID_PARAMS, NOT_FOUND, Json, RpcError, need
+from tests.kit_accuracy.line_peer import INVALID_PARAMS, NOT_FOUND, Json, RpcError, need
 
 
 class Terminal:

@@ -8,10 +8,10 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conformance_strangers import session_store
-from tests.conformance_strangers.agent_v1 import COMMANDS, Agent, Session
-from tests.conformance_strangers.agent_v2_turn import TurnV2
-from tests.conformance_strangers.line_peer import (
+from tests.kit_accuracy import session_store
+from tests.kit_accuracy.agent_v1 import COMMANDS, Agent, Session
+from tests.kit_accuracy.agent_v2_turn import TurnV2
+from tests.kit_accuracy.line_peer import (
     CANCELLED,
     INVALID_PARAMS,
     INVALID_REQUEST,

@@ -7,11 +7,11 @@ import secrets
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance_strangers.line_peer import Json, RpcError, Withdrawn, Work
-from tests.conformance_strangers.prompt_reading import Request, read_request
+from tests.kit_accuracy.line_peer import Json, RpcError, Withdrawn, Work
+from tests.kit_accuracy.prompt_reading import Request, read_request
 
 if TYPE_CHECKING:
-    from tests.conformance_strangers.agent_v1 import Agent, Session
+    from tests.kit_accuracy.agent_v1 import Agent, Session
 
 OPTIONS = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},

@@ -9,11 +9,11 @@ import secrets
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance_strangers.agent_v1_turn import OPTIONS, Turn
-from tests.conformance_strangers.line_peer import Json, RpcError, Withdrawn
+from tests.kit_accuracy.agent_v1_turn import OPTIONS, Turn
+from tests.kit_accuracy.line_peer import Json, RpcError, Withdrawn
 
 if TYPE_CHECKING:
-    from tests.conformance_strangers.agent_v2 import AgentV2, SessionV2
+    from tests.kit_accuracy.agent_v2 import AgentV2, SessionV2
 
 
 class TurnV2(Turn):

@@ -9,10 +9,10 @@ import threading
 import time
 from typing import Any
 
-from tests.conformance_strangers import session_store
-from tests.conformance_strangers.agent_v1 import MODELS, QUEUE_MAX, Agent, Session
-from tests.conformance_strangers.agent_v1_turn import Turn
-from tests.conformance_strangers.line_peer import (
+from tests.kit_accuracy import session_store
+from tests.kit_accuracy.agent_v1 import MODELS, QUEUE_MAX, Agent, Session
+from tests.kit_accuracy.agent_v1_turn import Turn
+from tests.kit_accuracy.line_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     NOT_FOUND,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tests.conformance_strangers.client_v1 import PIXEL, Client, whole_logins
-from tests.conformance_strangers.line_peer import (
+from tests.kit_accuracy.client_v1 import PIXEL, Client, whole_logins
+from tests.kit_accuracy.line_peer import (
     AUTH_REQUIRED,
     CANCELLED,
     INVALID_PARAMS,
