@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ from accord.conformance.wire import (
 from accord.machine.own_program import own_file
 
 NO_METHOD = -32601
+# An answer may take as long as so many starts of the agent.
+STARTS_IN_PATIENCE = 5.0
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -182,8 +185,12 @@ class Talk:
     async def initialize(self, **changes: Any) -> Message:
         """Agree on the version; returns the agent's capabilities."""
         wait = STARTING * self.peer.patience
+        began = time.monotonic()
         with self.reached.step("initialize", usual=not changes):
             self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
+        # A machine on which a start takes long is slow with the rest, too.
+        slow = STARTS_IN_PATIENCE * (time.monotonic() - began)
+        self.peer.patience = max(self.peer.patience, min(slow, self.seconds))
         if self.agent.get("protocolVersion") != (2 if self.version == "2" else 1):
             found = self.agent.get("protocolVersion")
             raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
