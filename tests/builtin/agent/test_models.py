@@ -128,7 +128,7 @@ async def test_commands_know_that_a_model_is_chosen(tmp_path: Path) -> None:
         shown = spoken(client)
         assert shown.count("`openai:gpt-5` answers") == 3
         assert "without a language model" not in shown
-        assert "No language model is set" not in shown
+        assert "No language model answers" not in shown
 
 
 @pytest.mark.parametrize(
