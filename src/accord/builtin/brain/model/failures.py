@@ -17,6 +17,7 @@ from accord.errors import RequestError
 from accord.machine.redaction import Redactor
 
 SAID_CHARACTERS_MAX = 300
+KEY_CHARACTERS_MIN = 4
 MODEL_FAILED = -32603
 
 Kind = Literal[
@@ -131,7 +132,9 @@ def _said(error: Exception, choice: ModelChoice) -> str:
         text = str(error) or type(error).__name__
     if isinstance(error, problems.ModelConnectionError):
         text = _cause(error)
-    keys = () if choice.key is None else (choice.key.reveal(),)
+    key = "" if choice.key is None else choice.key.reveal()
+    # Servers of one's own are given keys such as "x", which any word may have in it.
+    keys = (key,) if len(key) >= KEY_CHARACTERS_MIN else ()
     words = " ".join(Redactor(keys).line(text).split()).rstrip(".")
     if len(words) > SAID_CHARACTERS_MAX:
         words = words[:SAID_CHARACTERS_MAX] + "…"
