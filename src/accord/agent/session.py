@@ -283,7 +283,14 @@ class AgentSession(IntroducedSession):
         if not option.accepts(value):
             raise LocalProtocolError(f"{value!r} is no value of option {option_id!r}")
         self._options[option_id] = value
-        await self._use(options=dict(self._options))
+        # Only what was set is kept: a default may be another one when the session goes on.
+        await self._use(options={**self.record.options, option_id: value})
+        if announce:
+            await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
+
+    async def settle_options(self, *, announce: bool) -> None:
+        """Follow a change of the offer: what was set counts where it is still legal."""
+        self._options = self._offer.settled(self.record.options)
         if announce:
             await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
 

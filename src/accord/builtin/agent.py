@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from anyio import move_on_after
+
 from accord.agent.agent import Agent
 from accord.version import __version__
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 NAME = "accord"
 TITLE = "Accord"
+
+LIST_SECONDS = 1.0
+"""How long a session waits for servers to list their models; its prompts wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,6 @@ class BuiltIn:
         self.settings = settings
         self.conversations: dict[AgentSession, Conversation] = {}
         self._setup: Setup | None = None
-        self._has_asked_servers = False
         is_set_up = _is_set_up(settings)
         self.agent = Agent(
             NAME,
@@ -107,26 +111,25 @@ class BuiltIn:
         if known is not None:
             await known.surroundings_changed()
             return
-        conversation = Conversation(self.agent, session, self.setup)
+        conversation = Conversation(self.agent, session, self.setup, self._ask_servers)
         await conversation.open()
         self.conversations[session] = conversation
-        if not self._has_asked_servers:
-            self._has_asked_servers = True
-            session.start_soon(self._ask_local_servers)
 
         async def forget() -> None:
             self.conversations.pop(session, None)
 
         session.on_close(forget)
+        session.start_soon(self._ask_servers)
+        # The answer says which model there is, unless a server is slow: then an update does.
+        with move_on_after(LIST_SECONDS):
+            await self._ask_servers()
+        conversation.is_open = True
 
-    async def _ask_local_servers(self) -> None:
-        """A model server on this machine need not hold up a session."""
-        try:
-            if await self.setup.ask_local_servers():
-                for conversation in list(self.conversations.values()):
-                    await conversation.offer_models()
-        finally:
-            self.setup.local_servers_asked.set()
+    async def _ask_servers(self) -> None:
+        """Let the servers that may have models be asked, once, and show what they have."""
+        if await self.setup.ask_servers():
+            for conversation in list(self.conversations.values()):
+                await conversation.offer_models()
 
     async def _answer(self, turn: Turn) -> str | None:
         return await self.conversations[turn.session].answer(turn)

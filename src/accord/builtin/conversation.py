@@ -8,10 +8,12 @@ What always holds
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
 from accord.builtin.logins import require_key
+from accord.builtin.models.choice import AUTO_DETECTED
 from accord.builtin.offering import MCP_COMMANDS, model_option
 from accord.builtin.setup import OFFLINE
 from accord.builtin.tools.toolbox import Toolbox
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from accord.agent.options import OptionValue
     from accord.agent.session import AgentSession
     from accord.agent.turn import Turn
+    from accord.builtin.models.choice import ModelChoice
     from accord.builtin.setup import Setup
     from accord.mcp.servers import McpServers
 
@@ -34,11 +37,20 @@ SERVERS_SECONDS_MAX = 60.0
 class Conversation:
     """Guards: its problems are told once."""
 
-    def __init__(self, agent: Agent, session: AgentSession, setup: Setup) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        session: AgentSession,
+        setup: Setup,
+        ask_servers: Callable[[], Awaitable[None]],
+    ) -> None:
         self.session = session
+        # Whether the client has been told of it, or is just about to be.
+        self.is_open = False
         self._agent = agent
         self._setup = setup
-        self._untold = list(setup.problems)
+        self._ask_servers = ask_servers
+        self._problems_told = 0
         self._told_servers: set[str] = set()
         self._misses_model = False
         self._workspace: Workspace | None = None
@@ -77,13 +89,8 @@ class Conversation:
     async def offer_models(self) -> None:
         """Show models that were found since, and take up the one that the session had."""
         option = model_option(self._setup)
-        if option == self._agent.offer.options["model"]:
-            return
         self._agent.offer.options["model"] = option
-        stored = self.session.record.options.get("model")
-        now = self.session.options["model"]
-        value = stored if stored is not None and option.accepts(stored) else now
-        await self.session.set_option("model", value, announce=True)
+        await self.session.settle_options(announce=self.is_open)
 
     # ---- prompts
 
@@ -102,14 +109,15 @@ class Conversation:
         return await self._ask_model(turn, chosen)
 
     async def _chosen_model(self, turn: Turn) -> OptionValue:
-        """What the session is set to; a stored one may be of a server that was not asked yet."""
+        """What the session is set to; it may be of a server that was not asked yet."""
         stored = self.session.record.options.get("model")
-        if stored is not None and stored != turn.options["model"]:
-            await self._setup.local_servers_asked.wait()
-            if stored != (now := turn.options["model"]) and not self._misses_model:
-                self._misses_model = True
-                self._untold.append(f"The model {stored} is not there now; {now} answers instead.")
-        return turn.options["model"]
+        if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
+            await self._ask_servers()
+        now = turn.options["model"]
+        if stored is not None and stored != now and not self._misses_model:
+            self._misses_model = True
+            await self._tell(turn, f"The model {stored} is not there now; {now} answers instead.")
+        return now
 
     async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
         choice = self._setup.choice(chosen)
@@ -120,26 +128,41 @@ class Conversation:
             )
             return None
         require_key(self._agent, choice, terminals=turn.session.wire.features.terminal_login)
+        if self.session.record.options.get("model") is None:
+            await self._say_who_answers(turn, choice)
+            # From now on the conversation is this model's.
+            await self.session.set_option("model", choice.value, announce=False)
         from accord.builtin.brain.model.brain import ModelBrain
 
         tools = Toolbox(turn, self.workspace)
         return await ModelBrain(choice).turn(turn, tools, self.workspace)
 
+    async def _say_who_answers(self, turn: Turn, choice: ModelChoice) -> None:
+        """Where nobody chose it and there are others; clients without notices have a picker."""
+        others = self._setup.others(choice)
+        if self.session.wire.features.notices and (others or choice.found == AUTO_DETECTED):
+            more = f" {' and '.join(others)} can be chosen too." if others else ""
+            where = f" ({choice.found})" if choice.found else ""
+            await turn.notice("info", f"{choice.value} answers{where}.{more}")
+
     async def _tell_problems(self, turn: Turn) -> None:
-        notices = self.session.wire.features.notices
-        problems, self._untold = self._untold, []
+        problems = self._setup.problems[self._problems_told :]
+        self._problems_told = len(self._setup.problems)
         servers: McpServers | None = self.workspace.mcp
-        if servers is not None and not notices:
+        if servers is not None and not self.session.wire.features.notices:
             # Who takes notices was told when it happened.
             for status in servers.status:
                 if status.error is not None and status.name not in self._told_servers:
                     self._told_servers.add(status.name)
                     problems.append(f"MCP server {status.name} cannot be used: {status.error}")
         for problem in problems:
-            if notices:
-                await turn.notice("warning", problem)
-            else:
-                await turn.say(f"Note: {problem}")
+            await self._tell(turn, problem)
+
+    async def _tell(self, turn: Turn, problem: str) -> None:
+        if self.session.wire.features.notices:
+            await turn.notice("warning", problem)
+        else:
+            await turn.say(f"Note: {problem}")
 
 
 def title_of(text: str) -> str:

@@ -18,7 +18,7 @@ from accord.errors import RequestError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
-    from accord.builtin.models.choice import ModelChoice, Provider
+    from accord.builtin.models.choice import ModelChoice
     from accord.builtin.setup import Setup
 
 
@@ -42,7 +42,7 @@ def add_logins(agent: Agent, setup: Setup) -> None:
     agent.add_auth_method(
         f"{provider.id}-key",
         f"Use a key for {provider.name}",
-        how_to_give(provider),
+        provider.ways_to_key(),
         required=False,
     )
 
@@ -54,7 +54,7 @@ def add_logins(agent: Agent, setup: Setup) -> None:
         setup.look_for_models()
         if setup.default is None or not setup.default.is_usable:
             raise RequestError.invalid_params(
-                f"there is no key for {provider.name} yet. {how_to_give(provider)}", "$.methodId"
+                f"there is no key for {provider.name} yet. {provider.ways_to_key()}", "$.methodId"
             )
 
     @agent.on_logout
@@ -83,16 +83,8 @@ def require_key(agent: Agent, choice: ModelChoice, *, terminals: bool) -> None:
         if terminals or not method.is_terminal
     ]
     error = RequestError.authentication_required(auth_methods=offered)
-    text = f"{choice.about.name} wants a key for {choice.model}. {how_to_give(choice.about)}"
+    text = f"{choice.about.name} wants a key for {choice.model}. {choice.about.ways_to_key()}"
     raise RequestError(error.code, text, error.data)
 
 
-def how_to_give(provider: Provider) -> str:
-    """The ways to a key, in a sentence."""
-    return (
-        f"Set {provider.key_variables[0]} where the editor was started,"
-        f" or run `accord agent --login {provider.id}` in a terminal."
-    )
-
-
-__all__ = ["add_logins", "how_to_give", "keep_key", "require_key"]
+__all__ = ["add_logins", "keep_key", "require_key"]

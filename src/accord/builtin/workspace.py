@@ -13,6 +13,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from accord.builtin.file_form import Sending
+
 if TYPE_CHECKING:
     from accord.agent.session import AgentSession
     from accord.builtin.journal import Journal
@@ -40,6 +42,8 @@ class Workspace:
     last_run: Any = None
     # What the offline brain understood last, for "try again".
     last_intent: Any = None
+    # How the client must be sent texts so that it saves them as they are.
+    sending: Sending = field(default_factory=Sending)
     # Once the session's servers are being connected.
     mcp: McpServers | None = None
 

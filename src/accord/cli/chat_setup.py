@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.draft_agents import remembering
+from accord.cli.own_agent import with_model
 from accord.cli.run_job import UsageError
 from accord.cli.run_permissions import Wishes, deciding
 from accord.cli.run_servers import servers_of
@@ -37,7 +38,8 @@ def orders_of(
         ConfigError: a server that is named nowhere.
     """
     plain = _order(arguments, config, settings)
-    choices = {BUILT_IN: replace(plain, command=built_in_agent(), name=BUILT_IN)}
+    built_in = with_model(built_in_agent(), arguments.model)
+    choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN)}
     for name, entry in config.agents.items():
         choices[name] = _with(plain, entry, name)
     if arguments.after is not None:
@@ -45,7 +47,7 @@ def orders_of(
             raise UsageError("NAME and a command after -- are two agents; name one")
         if not arguments.after:
             raise UsageError("a command is missing after --")
-        return replace(plain, command=tuple(arguments.after)), choices
+        return replace(plain, command=with_model(tuple(arguments.after), arguments.model)), choices
     wanted: str | None = arguments.agent or config.agent
     if wanted is None:
         return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from accord.cli.console import complain
+from accord.cli.own_agent import with_model
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (
@@ -134,7 +135,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
     agent = _agent(arguments, config)
     here = Path.cwd()
     return Job(
-        command=agent.command,
+        command=with_model(agent.command, arguments.model),
         env=agent.env,
         agent_cwd=agent.cwd,
         api_key_env=agent.api_key_env,

@@ -8,7 +8,15 @@ import pytest
 
 from accord.builtin.models.choice import PROVIDERS, ModelChoice
 from accord.builtin.models.credentials import Credentials
-from accord.builtin.models.finding import default_choice, find_models, full_address, named_choice
+from accord.builtin.models.finding import (
+    default_choice,
+    find_models,
+    full_address,
+    is_guess,
+    named_choice,
+    servers_to_ask,
+    wrong_addresses,
+)
 from accord.builtin.models.secret import Secret
 from accord.discovery.config import Config, ModelSettings
 
@@ -119,6 +127,91 @@ def test_a_login_wins_over_the_environment(keys: Credentials) -> None:
     assert (found[0].key, found[0].found) == (Secret("pasted-key"), "key from a login")
 
 
+def listed(*models: str, **more: object) -> list[ModelChoice]:
+    """What a server answered."""
+    given = {"provider": "openai", "base_url": "http://gpu:1/v1", **more}
+    return [ModelChoice(model=model, **given) for model in models]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("models", "chosen"),
+    [
+        (("mine", "other"), "mine"),
+        (("nomic-embed-text", "mine"), "mine"),
+        (("whisper-1", "gpt-77", "gpt-6-luna"), "gpt-6-luna"),
+        (("zzz", "gpt-77"), "gpt-77"),
+        (("nomic-embed-text",), None),
+    ],
+)
+def test_sessions_begin_with_a_model_of_a_server_that_lists_some(
+    models: tuple[str, ...], chosen: str | None, keys: Credentials
+) -> None:
+    """Issue 14: a base URL, or a running server, alone is enough."""
+    environ, answers = {"OPENAI_BASE_URL": "http://gpu:1/v1"}, listed(*models)
+    found = find_models(Config(), environ, credentials=keys, listed=answers)
+    choice = default_choice(found, Config(), environ, named=None, listed=answers)
+    assert (None if choice is None else choice.model) == chosen
+
+
+def test_of_several_keys_the_first_provider_wins_wherever_its_server_is(keys: Credentials) -> None:
+    """Issue 14: Anthropic, OpenAI, Google, Ollama, then what was auto-detected."""
+    environ = {
+        "GEMINI_API_KEY": "g",
+        "OPENAI_API_KEY": "o",
+        "OPENAI_BASE_URL": "http://gpu:1/v1",
+    }
+    answers = [*listed("llama", provider="ollama", server="x:1"), *listed("mine")]
+    found = find_models(Config(), environ, credentials=keys, listed=answers)
+    choice = default_choice(found, Config(), environ, named=None, listed=answers)
+    assert choice is not None
+    assert choice.value == "openai:mine"
+    assert [one.provider for one in found][-1] == "ollama"
+
+
+@pytest.mark.parametrize("name", ["mine", "openai@gpu:1:mine"])
+def test_a_name_alone_is_looked_for_among_what_servers_list(name: str, keys: Credentials) -> None:
+    """Issue 14: ACCORD_MODEL=mine, and LM Studio has it."""
+    answers = listed("other", "mine", server="gpu:1")
+    choice = named_choice(Config(), {}, named=name, credentials=keys, listed=answers)
+    assert choice == answers[1]
+
+
+def test_an_unknown_name_is_of_the_server_that_the_user_named(keys: Credentials) -> None:
+    """Issue 14: it was asked of an Ollama that nobody had."""
+    environ = {"OPENAI_BASE_URL": "http://gpu:1/v1"}
+    choice = named_choice(Config(), environ, named="mine", credentials=keys)
+    assert choice is not None
+    assert (choice.value, choice.base_url) == ("openai:mine", "http://gpu:1/v1")
+    assert not is_guess(Config(), environ, "mine")
+    assert is_guess(Config(), {}, "mine")
+    assert not is_guess(Config(), {}, "ollama:mine")
+
+
+def test_an_address_of_the_provider_itself_changes_nothing(keys: Credentials) -> None:
+    """Issue 14: OPENAI_BASE_URL=https://api.openai.com/v1."""
+    environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
+    found = find_models(Config(), environ, credentials=keys)
+    assert [one.model for one in found] == list(PROVIDERS["openai"].models)
+    assert servers_to_ask(Config(), environ, credentials=keys) == {}
+
+
+@pytest.mark.parametrize("text", ["host:x", "ftp://host", "http://[::1"])
+def test_what_is_no_address_is_told_and_left_out(text: str, keys: Credentials) -> None:
+    """Issue 14: it ended every session with an internal error."""
+    environ = {"OLLAMA_HOST": text}
+    assert find_models(Config(), environ, credentials=keys) == []
+    (said,) = wrong_addresses(environ)
+    assert said.startswith("OLLAMA_HOST is ")
+
+
+def test_a_key_for_the_server_in_the_file_is_sent_to_nobody_else(keys: Credentials) -> None:
+    """Ours: api_key_env beside a base_url without a provider went to Anthropic."""
+    file = config(base_url="http://gpu:8000/v1", api_key_env="GPU_KEY")
+    assert find_models(file, {"GPU_KEY": "abc"}, credentials=keys) == []
+    (server,) = servers_to_ask(file, {"GPU_KEY": "abc"}, credentials=keys).values()
+    assert server.key == Secret("abc")
+
+
 @pytest.mark.parametrize(
     ("written", "address"),
     [
@@ -127,6 +220,7 @@ def test_a_login_wins_over_the_environment(keys: Credentials) -> None:
         ("http://[::1]:5", "http://[::1]:5/v1"),
         ("https://ollama.example", "https://ollama.example:443/v1"),
         ("http://box:1/v1/", "http://box:1/v1"),
+        (":9999", "http://127.0.0.1:9999/v1"),
     ],
 )
 def test_the_address_of_ollama_is_taken_as_people_write_it(written: str, address: str) -> None:

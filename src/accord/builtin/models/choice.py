@@ -26,6 +26,19 @@ class Provider:
     key_page: str | None = None
     # What follows the address in a server that is compatible.
     path: str = ""
+    # The provider's own server: an address that names it changes nothing.
+    own_host: str | None = None
+    # Where a server lists its models, below its address, and what it must be sent for that.
+    list_path: str = "/models"
+    key_header: str = "Authorization"
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def ways_to_key(self, *, another: bool = False) -> str:
+        """How a person gives the agent a key, in a sentence."""
+        return (
+            f"Set {'another ' if another else ''}{self.key_variables[0]} before the agent starts,"
+            f" or run `accord agent --login {self.id}` in a terminal."
+        )
 
 
 PROVIDERS: Final[dict[str, Provider]] = {
@@ -39,6 +52,10 @@ PROVIDERS: Final[dict[str, Provider]] = {
             True,
             ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"),
             "https://platform.claude.com/settings/keys",
+            own_host="api.anthropic.com",
+            list_path="/v1/models",
+            key_header="x-api-key",
+            headers=(("anthropic-version", "2023-06-01"),),
         ),
         Provider(
             "openai",
@@ -48,6 +65,7 @@ PROVIDERS: Final[dict[str, Provider]] = {
             True,
             ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna"),
             "https://platform.openai.com/api-keys",
+            own_host="api.openai.com",
         ),
         Provider(
             "google",
@@ -57,6 +75,9 @@ PROVIDERS: Final[dict[str, Provider]] = {
             True,
             ("gemini-4-argon", "gemini-3.8-flash", "gemini-2.5-pro"),
             "https://aistudio.google.com/apikey",
+            own_host="generativelanguage.googleapis.com",
+            list_path="/v1beta/models",
+            key_header="x-goog-api-key",
         ),
         Provider(
             "ollama", "Ollama", ("OLLAMA_API_KEY",), ("OLLAMA_HOST",), needs_key=False, path="/v1"
@@ -64,6 +85,12 @@ PROVIDERS: Final[dict[str, Provider]] = {
     )
 }
 """In the order in which one is preferred when several have a key."""
+
+OLLAMA_ADDRESS: Final = "http://127.0.0.1:11434/v1"
+"""Where Ollama listens unless it is told otherwise."""
+
+AUTO_DETECTED: Final = "auto-detected on this computer"
+"""How a model was found that nobody named, nor its server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +122,7 @@ class ModelChoice:
     @property
     def group(self) -> str:
         """Under which heading it is listed, and what it is called in sentences."""
-        where = self.server or (urlsplit(self.base_url).netloc if self.base_url else "")
+        where = self.server or urlsplit(self.shown_address).netloc
         if not where:
             return self.about.name
         # Whoever speaks as OpenAI does is not OpenAI.
@@ -103,9 +130,15 @@ class ModelChoice:
         return f"{name} ({where})"
 
     @property
+    def shown_address(self) -> str:
+        """Where its server is, without a password that may stand in it."""
+        parts = urlsplit(self.base_url or "")
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    @property
     def is_usable(self) -> bool:
         """Whether nothing is missing; a server of the user's own may want no key."""
         return self.key is not None or not self.about.needs_key or self.base_url is not None
 
 
-__all__ = ["PROVIDERS", "ModelChoice", "Provider"]
+__all__ = ["AUTO_DETECTED", "OLLAMA_ADDRESS", "PROVIDERS", "ModelChoice", "Provider"]

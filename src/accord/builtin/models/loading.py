@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import anyio
 
-from accord.builtin.models.choice import ModelChoice
+from accord.builtin.models.choice import OLLAMA_ADDRESS, ModelChoice
+from accord.builtin.models.packages import missing_words
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -83,11 +84,8 @@ def _load(choice: ModelChoice) -> LoadedModel:
         # Here too, since whoever answers prompts must not wait for it in the loop.
         import_module("pydantic_ai.direct")
         model, settings = _BUILDERS[choice.provider](choice)
-    except ImportError as error:
-        raise ConfigError(
-            f"{choice.about.name} models need packages that are not installed ({error.name});"
-            " install accord[models]"
-        ) from None
+    except ImportError:
+        raise ConfigError(missing_words(choice)) from None
     return LoadedModel(model, choice, _window(choice, model), {**_EVERYWHERE, **settings})
 
 
@@ -162,7 +160,7 @@ def _ollama(choice: ModelChoice) -> tuple[Model, dict[str, Any]]:
     from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.providers.ollama import OllamaProvider
 
-    base_url = choice.base_url or "http://127.0.0.1:11434/v1"
+    base_url = choice.base_url or OLLAMA_ADDRESS
     provider = OllamaProvider(base_url=base_url, api_key=_key(choice))
     return OllamaModel(choice.model, provider=provider), {}
 

@@ -19,6 +19,7 @@ from accord.builtin.tools.places import OwnFiles, missing_words
 from accord.builtin.tools.reading import FileIsMissing, load
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, counted, permit, sentence, shown
+from accord.builtin.tools.whole_files import read_whole, write_whole
 from accord.builtin.tools.window import lines_in
 from accord.builtin.workspace import text_hash
 from accord.errors import RequestFailed
@@ -60,11 +61,14 @@ async def current(box: Toolbox, path: str) -> str | None:
     return text
 
 
-async def store(box: Toolbox, full: str, before: str | None, text: str) -> None:
-    """Write a text, and note what really stands there afterwards."""
-    await box.turn.write_text(full, text)
+async def store(box: Toolbox, full: str, before: str | None, text: str) -> str:
+    """Write a text, and note what really stands there afterwards.
+
+    What is to be told of it: nothing, or a sentence after a space.
+    """
+    instead = await write_whole(box, full, text)
     try:
-        after = await box.turn.read_text(full)
+        after = await read_whole(box, full)
     except (FileNotFoundError, FileFailure):
         after = text
     if after == before:
@@ -72,6 +76,8 @@ async def store(box: Toolbox, full: str, before: str | None, text: str) -> None:
         after = text
     box.workspace.seen[full] = text_hash(after)
     await box.workspace.journal.record(box.turn, box.turn.text[:100], Change(full, before, after))
+    name = relative(box.turn.session, full)
+    return "" if instead is None else f" The client saved {name} {instead}."
 
 
 async def edit_text(
@@ -88,7 +94,7 @@ async def edit_text(
         made = replace(before, old, new, every=every)
         if isinstance(made, Mismatch):
             raise ToolFailed(f"{name}: {box.redactor.text(made.reason)}")
-    except (ToolFailed, FileFailure) as error:
+    except (ToolFailed, FileFailure, RequestFailed) as error:
         return await not_begun(box, f"Edit {name}", full, error)
     raw_input = {"path": full, "old": old, "new": new, "all": every}
     call = box.turn.tool_call(
@@ -106,10 +112,10 @@ async def edit_text(
         await permit(box, call, "edit", f"Editing {name}", why, act)
         await call.start()
         await unchanged(box, full, before)
-        await store(box, full, before, made.text)
+        note = await store(box, full, before, made.text)
         places = len(made.lines)
         where = f"line {made.lines[0]}" if places == 1 else f"{places} places"
-        return done(f"Changed {name} in {where}.")
+        return done(f"Changed {name} in {where}.{note}")
 
     return await shown(call, work)
 
@@ -121,7 +127,7 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
     name = relative(session, full)
     try:
         before = await current(box, full)
-    except (ToolFailed, FileFailure) as error:
+    except (ToolFailed, FileFailure, RequestFailed) as error:
         return await not_begun(box, f"Write {name}", full, error)
     if before is not None:
         text = with_line_ends_of(before, text)
@@ -142,9 +148,9 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
         await permit(box, call, "edit", f"Writing {name}", reason or title, act)
         await call.start()
         await unchanged(box, full, before)
-        await store(box, full, before, text)
+        note = await store(box, full, before, text)
         verb = "Created" if before is None else "Wrote"
-        return done(f"{verb} {name}, {counted(lines_in(text), 'line')}.")
+        return done(f"{verb} {name}, {counted(lines_in(text), 'line')}.{note}")
 
     return await shown(call, work)
 
@@ -166,7 +172,7 @@ async def not_begun(
 async def unchanged(box: Toolbox, full: str, before: str | None) -> None:
     """The user may have thought about it for long: the file must still be what the diff showed."""
     try:
-        now: str | None = await box.turn.read_text(full)
+        now: str | None = await read_whole(box, full)
     except FileNotFoundError:
         now = None
     if now != before:
@@ -189,7 +195,7 @@ async def edit_many(
             )
         for path in wanted:
             before[path] = await current(box, path)
-    except (ToolFailed, FileFailure) as error:
+    except (ToolFailed, FileFailure, RequestFailed) as error:
         return await not_begun(box, title, next(iter(wanted)), error)
     real = {path: text for path, text in wanted.items() if text != before[path]}
     if not real:
@@ -211,17 +217,19 @@ async def edit_many(
         for path in real:
             await unchanged(box, path, before[path])
         names: list[str] = []
+        notes = ""
         for path, text in real.items():
             try:
                 if text is None:
                     await remove(box, path, before[path])
                 else:
-                    await store(box, path, before[path], text)
+                    notes += await store(box, path, before[path], text)
             except (FileFailure, RequestFailed, OSError) as error:
                 changed = f" Changed before that: {', '.join(names)}." if names else ""
                 raise ToolFailed(f"{sentence(error)}{changed}") from error
             names.append(relative(session, path))
-        return done(f"Changed {counted(len(names), 'file')}: {', '.join(names)}.", list(real))
+        said = f"Changed {counted(len(names), 'file')}: {', '.join(names)}.{notes}"
+        return done(said, list(real))
 
     return await shown(call, work)
 

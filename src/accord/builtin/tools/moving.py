@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from accord.agent.paths import absolute, relative
 from accord.agent.remembered_answers import files_act, move_act
+from accord.builtin.file_form import BOM, OTHER_TEXT, difference
 from accord.builtin.journal import Change
 from accord.builtin.tools.editing import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.places import OwnFiles, look_at, missing_words
 from accord.builtin.tools.reading import WHOLE_BYTES_MAX, FileIsMissing, load
 from accord.builtin.tools.result import ToolResult, done, failed
-from accord.builtin.tools.showing import ToolFailed, permit, shown
+from accord.builtin.tools.showing import ToolFailed, permit, sentence, shown
+from accord.builtin.tools.whole_files import read_whole, stored_text
+from accord.errors import RequestFailed
 from accord.machine.failures import FileFailure
 from accord.translate.file_changes import deletion_of, move_of
 
@@ -34,7 +37,7 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
             raise ToolFailed(missing_words(session, full))
         if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
             before = await load(box, full, counts=False)
-    except (ToolFailed, FileFailure) as error:
+    except (ToolFailed, FileFailure, RequestFailed) as error:
         return await not_begun(box, f"Delete {name}", full, error, kind="delete")
     call = box.turn.tool_call(
         f"Delete {name}",
@@ -101,31 +104,63 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
 
 
 async def undo(box: Toolbox) -> ToolResult:
-    """Take back what the newest turn in the journal changed, all of it or nothing."""
+    """Take back what the newest turn in the journal changed, all of it or nothing.
+
+    Files that are as they were already, as after an undo that failed half-way, are left alone.
+    """
     session, journal = box.turn.session, box.workspace.journal
     last = journal.last
     if last is None:
         return failed("There is nothing to undo: no turn of this session has changed a file.")
-    changed: list[str] = []
-    for change in last.changes.values():
-        try:
-            now: str | None = await load(box, change.path)
-        except FileIsMissing:
-            now = None
-        except (ToolFailed, FileFailure):
-            now = ""
-        if now != change.after:
-            changed.append(relative(session, change.path))
-    if changed:
-        return failed(f"Not undone: {', '.join(changed)} changed since. Nothing was touched.")
-    back = {change.path: change.before for change in last.changes.values()}
+    changes = list(last.changes.values())
+    obstacles = [one for change in changes if (one := await _obstacle(box, change)) is not None]
+    if obstacles:
+        return failed(f"Not undone: {', '.join(obstacles)}. Nothing was touched.")
+    back = {change.path: change.before for change in changes}
     with journal.paused():
         result = await edit_many(box, back, _why(last.title), "Undo the last turn's changes")
     if not result.ok:
         return result
+    wrong = [one for change in changes if (one := await _left_over(box, change)) is not None]
+    if wrong:
+        return failed(f"Not all is undone: {', '.join(wrong)}.")
     await journal.forget_last()
     names = ", ".join(relative(session, path) for path in back)
     return done(f"Undone: {names}.", list(back))
+
+
+async def _obstacle(box: Toolbox, change: Change) -> str | None:
+    """Why a change cannot be taken back: somebody else was at the file."""
+    name = relative(box.turn.session, change.path)
+    try:
+        now: str | None = await load(box, change.path)
+    except FileIsMissing:
+        now = None
+    except (ToolFailed, FileFailure, RequestFailed) as error:
+        return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
+    if now in (change.before, change.after):
+        return None
+    return f"{name} was deleted since" if now is None else f"{name} changed since"
+
+
+async def _left_over(box: Toolbox, change: Change) -> str | None:
+    """How a file that was taken back is not as it was before."""
+    name = relative(box.turn.session, change.path)
+    stored = await stored_text(box, change.path)
+    if change.before is None:
+        return None if stored is None else f"{name} is still there"
+    try:
+        now = await read_whole(box, change.path)
+    except FileNotFoundError:
+        return f"{name} is not there"
+    except (FileFailure, RequestFailed) as error:
+        return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
+    wrong = difference(change.before, now)
+    if wrong is None and stored is not None:
+        wrong = difference(change.before.removeprefix(BOM), stored.removeprefix(BOM))
+        if wrong == OTHER_TEXT:
+            return f"{name} is as before in the client, which has not saved it"
+    return None if wrong is None else f"the client saved {name} {wrong}"
 
 
 def _why(title: str) -> str:

@@ -14,6 +14,7 @@ from accord.agent.paths import absolute, relative
 from accord.builtin.tools.places import look_at, missing_words, require_text
 from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.showing import ToolFailed, counted, shown, size_words
+from accord.builtin.tools.whole_files import read_whole
 from accord.builtin.tools.window import LINES_DEFAULT, Window, window
 from accord.builtin.workspace import text_hash
 from accord.machine.failures import TooLarge
@@ -50,7 +51,7 @@ async def load(box: Toolbox, path: str, *, counts: bool = True) -> str:
             " whole. Read a part of it with line and limit."
         )
     try:
-        text = await box.turn.read_text(found.path)
+        text = await read_whole(box, found.path)
     except FileNotFoundError:
         raise FileIsMissing(missing_words(session, path)) from None
     if "\0" in text:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import anyio
+
 from accord.client.client import Client
 from accord.client.session import Session
 from accord.client.wire import SessionInfo
 from accord.errors import LocalProtocolError
 from accord.transcript import ConfigOption
 
+MODEL_LIST_SECONDS_MAX = 6.0
+"""How long a model that is not listed yet is waited for; servers have five to list theirs."""
 SESSIONS_SEEN_MAX = 10_000
 """Sessions that are looked through."""
 ID_CHARACTERS_MIN = 4
@@ -56,13 +60,33 @@ async def whole_id(client: Client, beginning: str) -> str | None:
 async def choose_model(session: Session, wanted: str) -> None:
     """Set the model that is meant by its own word or by its name.
 
+    An agent may have to ask servers for their models: one that is not listed is waited for.
+
     Raises:
         LocalProtocolError: the agent has no such model.
     """
     option = option_of(session.transcript.config_options, "model")
     if option is None:
         raise LocalProtocolError("the agent offers no choice of models")
-    await session.set_option(option.option_id, _value(option, wanted))
+    value = _meant(option, wanted) or await _listed_later(session, wanted)
+    await session.set_option(option.option_id, value)
+
+
+async def _listed_later(session: Session, wanted: str) -> str:
+    updates = session.updates()
+    values: list[str] = []
+    try:
+        with anyio.move_on_after(MODEL_LIST_SECONDS_MAX):
+            while option := option_of(session.transcript.config_options, "model"):
+                if (value := _meant(option, wanted)) is not None:
+                    return value
+                values = [choice.value for choice in option.choices]
+                await anext(updates)
+    except StopAsyncIteration:
+        pass
+    finally:
+        updates.close()
+    raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
 
 
 def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | None:
@@ -70,15 +94,12 @@ def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | 
     return next((one for one in options if one.category == category), None)
 
 
-def _value(option: ConfigOption, wanted: str) -> str:
-    values = [choice.value for choice in option.choices]
-    if wanted in values or option.type == "unknown":
+def _meant(option: ConfigOption, wanted: str) -> str | None:
+    if option.type == "unknown" or any(choice.value == wanted for choice in option.choices):
         # An agent of the 2026-02 draft does not say which values there are.
         return wanted
     named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
-    if len(named) != 1:
-        raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
-    return named[0]
+    return named[0] if len(named) == 1 else None
 
 
 __all__ = ["choose_model", "last_session", "option_of", "sessions_of", "whole_id"]

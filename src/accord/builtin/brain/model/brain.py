@@ -56,15 +56,14 @@ class ModelBrain:
             # A login in a terminal is another process; it may have happened since.
             choice = replace(choice, key=Credentials().key(choice.provider), found="login")
         if not choice.is_usable:
-            name, variable = choice.group, choice.about.key_variables[0]
             raise RequestError.authentication_required(
-                f"{name} needs a key: log in, or set {variable}."
+                f"{choice.group} needs a key. {choice.about.ways_to_key()}"
             )
         try:
             loaded = await self._load(choice)
         except ConfigError as error:
             data = {"reason": "model_missing"}
-            raise RequestError(LOAD_FAILED, f"{error}.", data) from None
+            raise RequestError(LOAD_FAILED, str(error), data) from None
         from accord.builtin.brain.model.running import Run
 
         async with _connected(loaded):

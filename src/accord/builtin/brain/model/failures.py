@@ -17,6 +17,7 @@ from accord.errors import RequestError
 from accord.machine.redaction import Redactor
 
 SAID_CHARACTERS_MAX = 300
+KEY_CHARACTERS_MIN = 4
 MODEL_FAILED = -32603
 
 Kind = Literal[
@@ -109,12 +110,13 @@ _OTHER = "Choose another model, or “offline”."
 
 def _login(choice: ModelChoice, said: str) -> str:
     if choice.key is None:
-        return f"{choice.group} needs a key: log in, or set {choice.about.key_variables[0]}."
-    return f"{choice.group} does not accept the key ({choice.found or 'given'}){said}. Log in anew."
+        return f"{choice.group} needs a key. {choice.about.ways_to_key()}"
+    refused = f"{choice.group} does not accept the key ({choice.found or 'given'}){said}"
+    return f"{refused}. {choice.about.ways_to_key(another=True)}"
 
 
 def _unreachable(choice: ModelChoice, said: str) -> str:
-    where = choice.base_url or choice.group
+    where = choice.shown_address or choice.group
     return f"The connection to {where} failed{said}"
 
 
@@ -128,11 +130,22 @@ def _said(error: Exception, choice: ModelChoice) -> str:
     text = _message(getattr(error, "body", None)) or ""
     if not text and not isinstance(error, problems.ModelHTTPError):
         text = str(error) or type(error).__name__
-    keys = () if choice.key is None else (choice.key.reveal(),)
+    if isinstance(error, problems.ModelConnectionError):
+        text = _cause(error)
+    key = "" if choice.key is None else choice.key.reveal()
+    # Servers of one's own are given keys such as "x", which any word may have in it.
+    keys = (key,) if len(key) >= KEY_CHARACTERS_MIN else ()
     words = " ".join(Redactor(keys).line(text).split()).rstrip(".")
     if len(words) > SAID_CHARACTERS_MAX:
         words = words[:SAID_CHARACTERS_MAX] + "…"
     return f": {words}" if words else ""
+
+
+def _cause(error: BaseException) -> str:
+    """The words of the first thing that went wrong: what wraps it says less."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _message(body: object) -> str | None:

@@ -16,6 +16,7 @@ from accord.builtin.brain.offline.runs import run_of
 from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
+from accord.builtin.models.packages import are_installed, install_command
 from accord.builtin.policy import PLAN
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ the mode says otherwise."""
 MODEL = """\
 This session works without a language model. To use one:
 
-1. Install the support for it: `pip install 'accord[models]'`.
+1. %s
 2. Let it be found: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` before the agent \
 starts, or run a server such as Ollama on this machine, or name one in Accord's `config.toml`:
 
@@ -60,7 +61,8 @@ name = "NAME OF THE MODEL"
 base_url = "http://127.0.0.1:8080/v1"
 ```
 
-3. Choose it in your editor's picker of models for this session.
+3. Start the agent again. New sessions begin with it; where there are several, or for this \
+session, choose it in your editor's picker of models.
 
 Until then, `/help` shows what I do by myself."""
 
@@ -96,7 +98,8 @@ async def show_help(work: Work, intent: Intent) -> None:
 async def show_model(work: Work, intent: Intent) -> None:
     """Which model answers, or how to set one."""
     if work.model is None:
-        await work.say(MODEL)
+        install = f"Install the support for it: `{install_command()}`."
+        await work.say(MODEL % ("The support for it is installed." if are_installed() else install))
         return
     await work.say(
         f"`{work.model}` answers in this session; slash commands are done by rules, without it. "

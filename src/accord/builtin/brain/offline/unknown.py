@@ -32,8 +32,8 @@ _DEFINITION = re.compile(
 )
 
 NO_MODEL = (
-    "No language model is set, so I only do what I can look up or work out exactly. "
-    "`/model` tells how to set one; `/help` shows what I understand."
+    "No language model answers here, so I only do what I can look up or work out exactly. "
+    "`/model` tells how to use one; `/help` shows what I understand."
 )
 
 

@@ -1,0 +1,91 @@
+"""The form of a file beside its words: its last newline, its line ends, its byte order mark.  Pure.
+
+Clients show and save files in forms of their own: some leave out the last newline of what they
+read, and of these some add one to all that they save.  What counts is the file.
+
+It must not know files or clients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BOM = "\ufeff"
+OTHER_TEXT = "with another text"
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts differ in form at most."""
+    return _words(one) == _words(other)
+
+
+def _words(text: str) -> str:
+    return text.lstrip(BOM).replace("\r", "").rstrip("\n")
+
+
+def in_form_of(stored: str, shown: str) -> str:
+    """What a client shows of a file, in the form that the file has.
+
+    A byte order mark is there where the client shows one.
+    """
+    mark = BOM if shown.startswith(BOM) else ""
+    bare = stored.removeprefix(BOM)
+    if same_words(shown, stored):
+        return mark + bare
+    if _is_crlf(bare) and "\r" not in shown:
+        shown = shown.replace("\n", "\r\n")
+    if bare.endswith("\n") and shown and not shown.endswith("\n"):
+        shown += "\r\n" if _is_crlf(bare) else "\n"
+    return shown
+
+
+def _is_crlf(text: str) -> bool:
+    newlines = text.count("\n")
+    return newlines > 0 and text.count("\r\n") == newlines
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What a client must be sent so that it saves a text as it is."""
+
+    # It adds the last newline.
+    bare_end: bool = False
+    # It writes CRLF where the file has it.
+    line_feeds: bool = False
+    # It leaves out the byte order mark unless it is sent.
+    mark: bool = False
+
+    def adapted(self, goal: str) -> str:
+        """The text to send, for the text that is to be saved."""
+        text = goal if self.mark else goal.removeprefix(BOM)
+        if self.line_feeds:
+            text = text.replace("\r\n", "\n")
+        if self.bare_end:
+            text = text.removesuffix("\n")
+        return text
+
+    def corrected(self, goal: str, saved: str) -> Sending:
+        """How to send it after the client has saved it in another form."""
+        ends = len(saved) - len(saved.rstrip("\r\n")), len(goal) - len(goal.rstrip("\r\n"))
+        marks = len(saved) - len(saved.lstrip(BOM)), len(goal) - len(goal.lstrip(BOM))
+        return Sending(
+            bare_end=self.bare_end if ends[0] == ends[1] else ends[0] > ends[1],
+            line_feeds="\r\r\n" in saved if _is_crlf(goal.removeprefix(BOM)) else self.line_feeds,
+            mark=self.mark if marks[0] == marks[1] else marks[0] < marks[1],
+        )
+
+
+def difference(wanted: str, found: str) -> str | None:
+    """What another form does to a file, in words; None where it is the same."""
+    if wanted == found:
+        return None
+    if not same_words(wanted, found):
+        return OTHER_TEXT
+    if wanted.startswith(BOM) != found.startswith(BOM):
+        return "without its byte order mark" if wanted.startswith(BOM) else "with a byte order mark"
+    if wanted.replace("\r", "") == found.replace("\r", ""):
+        return "with other line ends"
+    return "with other newlines at its end" if found.endswith("\n") else "without its last newline"
+
+
+__all__ = ["BOM", "OTHER_TEXT", "Sending", "difference", "in_form_of", "same_words"]

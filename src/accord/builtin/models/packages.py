@@ -1,0 +1,67 @@
+"""The packages that models need, which are an extra: whether they are there, and how to get them.
+
+Cheap: nothing of them is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from accord.builtin.models.choice import ModelChoice
+
+PACKAGE = "pydantic_ai"
+EXTRA = "models"
+
+
+def are_installed() -> bool:
+    """Whether models can be asked at all."""
+    try:
+        return find_spec(PACKAGE) is not None
+    except ValueError:
+        return False
+
+
+def missing_words(choice: ModelChoice) -> str:
+    """What to do where a model was chosen and the packages for it are missing."""
+    return (
+        f"{choice.group} needs packages that are not installed. Run `{install_command()}`,"
+        " then start the agent again."
+    )
+
+
+def install_command() -> str:
+    """The one command that installs them where this program is installed."""
+    requirement = shlex.quote(_requirement())
+    set_up = Path(__file__).parents[4] / "scripts" / "setup.sh"
+    if set_up.exists():
+        return f"sh {shlex.quote(str(set_up))} {EXTRA}"
+    if os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml")):
+        return f"uv tool install {requirement}"
+    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+        return f"pipx install --force {requirement}"
+    python = shlex.quote(sys.executable or "python3")
+    if find_spec("pip") is None:
+        return f"uv pip install --python {python} {requirement}"
+    return f"{python} -m pip install {requirement}"
+
+
+def _requirement() -> str:
+    """This program with the extra, from the folder that it was installed from if there is one."""
+    try:
+        written = metadata.distribution("accord").read_text("direct_url.json")
+        url = json.loads(written or "{}")["url"]
+    except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
+        return f"accord[{EXTRA}]"
+    parts = urlsplit(str(url))
+    folder = unquote(parts.path) if parts.scheme == "file" else ""
+    return f"{folder if os.path.isdir(folder) else 'accord'}[{EXTRA}]"
+
+
+__all__ = ["are_installed", "install_command", "missing_words"]
