@@ -27,6 +27,16 @@ def allow(client: RawClient) -> None:
     }
 
 
+async def connected(client: RawClient) -> None:
+    """Wait until the commands of servers are shown, however long a start takes here."""
+
+    def shown(message: Message) -> bool:
+        update = message.get("params", {}).get("update", {})
+        return "call" in [one["name"] for one in update.get("availableCommands", ())]
+
+    await client.take(shown)
+
+
 def shown_commands(client: RawClient) -> list[set[str]]:
     """The lists of slash commands that the client was told of."""
     updates = client.updates("available_commands_update")
@@ -40,6 +50,7 @@ async def test_the_tools_of_a_server_can_be_listed_and_called(version: int, tmp_
     async with raw_client(made(), version=version) as client:
         allow(client)
         session = (await begin(client, tmp_path, mcpServers=given))["sessionId"]
+        await connected(client)
         await say(client, session, "/mcp")
         assert "shop" in spoken(client)
         assert "add" in spoken(client)

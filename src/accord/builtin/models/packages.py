@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from accord.builtin.models.choice import ModelChoice
+from accord.machine.own_program import interpreter
 
 PACKAGE = "pydantic_ai"
 EXTRA = "models"
@@ -46,7 +47,7 @@ def install_command() -> str:
         return f"uv tool install {requirement}"
     if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
         return f"pipx install --force {requirement}"
-    python = shlex.quote(sys.executable or "python3")
+    python = shlex.quote(interpreter())
     if find_spec("pip") is None:
         return f"uv pip install --python {python} {requirement}"
     return f"{python} -m pip install {requirement}"
