@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
+from accord.builtin.brain.offline.prompt.message import read_message
 from accord.builtin.logins import require_key
 from accord.builtin.offering import MCP_COMMANDS, model_option
 from accord.builtin.setup import OFFLINE
@@ -90,7 +91,7 @@ class Conversation:
     async def answer(self, turn: Turn, *, offline: bool = False) -> str | None:
         """Answer a prompt; the result is the stop reason."""
         if self.session.title is None:
-            await turn.set_title(title_of(turn.text))
+            await turn.set_title(title_of(read_message(turn.prompt).text))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
             await servers.settled()

@@ -107,7 +107,7 @@ async def test_odd_files_are_said_to_be_odd(tmp_path: Path) -> None:
 async def test_commands_say_how_they_ended(tmp_path: Path) -> None:
     """Issue: a command that does not exist, one that prints nothing."""
     async with talking(tmp_path) as talk:
-        assert "printed nothing" in await talk.say("$ true")
+        assert "`true` succeeded with no output." in await talk.say("$ true")
         assert "ended with code 3" in await talk.say("$ exit 3")
         assert "no_such_command_at_all" in await talk.say("run no_such_command_at_all")
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 
 from accord.builtin.brain.offline.arguments import looks_like_path
-from accord.builtin.brain.offline.describing import describe_file, describe_symbol
+from accord.builtin.brain.offline.describing import (
+    describe_file,
+    describe_part,
+    describe_symbol,
+)
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.overview import overview
 from accord.builtin.brain.offline.project import Project
+from accord.builtin.brain.offline.prompt.message import Attached
 from accord.builtin.brain.offline.references import (
     Definition,
     Use,
@@ -25,6 +30,9 @@ from accord.builtin.tools.window import lines_in
 
 SHOWN_LINES_MAX = 200
 """Lines of a file that an answer shows."""
+
+PART_LINES = 40
+"""Lines that are read where a prompt names the first one only."""
 
 SHOWN_CHARACTERS_MAX = 500
 """Characters that it shows of one line."""
@@ -100,14 +108,28 @@ async def show_file(work: Work, intent: Intent) -> None:
 
 ITEMS = 20
 
+THIS = frozenset(
+    """this it that these code file function method class module snippet selection part lines line
+    block text symbol""".split()  # noqa: SIM905
+)
+"""Words for what came with the prompt."""
+
 
 async def explain(work: Work, intent: Intent) -> None:
     """Explain a file, a folder or a symbol."""
     target = intent["target"]
-    mentioned = work.mentioned()
     project = await work.project(target)
-    if target in ("file", "this", "it") and mentioned:
-        target = mentioned[0]
+    if target.lower() in THIS and work.message.attached:
+        attached = work.message.attached[0]
+        target = work.path_of(attached)
+        if attached.is_part:
+            await _explain_part(work, project, attached)
+            return
+    elif target.lower() in ("this", "it", "that", "these"):
+        await work.say(
+            "Explain what? Name a file or a symbol (`explain calc.py`), or attach one with `@`."
+        )
+        return
     paths = project.find(target)
     if len(paths) == 1:
         await _explain_file(work, project, paths[0])
@@ -139,6 +161,18 @@ async def explain(work: Work, intent: Intent) -> None:
     definition = await one_definition(work, project, target)
     if definition is not None:
         await _explain_symbol(work, project, definition)
+
+
+async def _explain_part(work: Work, project: Project, attached: Attached) -> None:
+    """Some lines of a file, or a text of no file."""
+    path, text, first = work.path_of(attached), attached.text, attached.first_line
+    if text is None:
+        result = await work.tools.read(path, first, PART_LINES)
+        if not result.ok or not isinstance(result.data, str):
+            await work.say(result.text)
+            return
+        text = result.data
+    await work.say(await work.compute(describe_part, path, text, first, dict(project.files)))
 
 
 async def _near(work: Work, project: Project, target: str, said: str) -> str:

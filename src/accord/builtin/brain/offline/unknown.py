@@ -43,6 +43,15 @@ async def unknown(work: Work, intent: Intent) -> None:
     await search_words(work, words, "I did not understand that as something I can do by myself.")
 
 
+async def half_understood(work: Work, intent: Intent) -> None:
+    """A sentence with two things to do, of which one is not understood."""
+    await work.say(
+        f"I understood “{intent['understood']}”, but not “{intent['missed']}”, so I did nothing "
+        f"yet. Type `{intent['understood']}` for that part alone.",
+        *_what_else(work),
+    )
+
+
 async def search_words(work: Work, words: str, head: str) -> None:
     """Search for words and tell what was found, and what to do about it."""
     every = [word for word in re.split(r"[\s]+", words) if word]
@@ -83,7 +92,7 @@ def _what_else(work: Work) -> tuple[str, ...]:
     """What to do where this did not help."""
     if work.model is not None:
         return (f"Write it without the slash, and `{work.model}` answers.",)
-    return (_hints(work.turn.text), NO_MODEL)
+    return (_hints(work.message.text), NO_MODEL)
 
 
 async def near_to(work: Work, project: Project, name: str) -> str:

@@ -1,0 +1,130 @@
+"""Definitions that words are about: by the stems in their names, their docstrings and their code.
+
+Pure.  `where is the signature checked?` finds `verify_signature`, because “verify” is another word
+for “check”; which word stood for which is told with each find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accord.builtin.brain.offline.references import Definition, is_test
+from accord.builtin.brain.offline.symbols import Symbol, language_of, module_of
+
+FOUND_MAX = 6
+STEM_CHARACTERS_MIN = 4
+_KINDS = frozenset({"function", "method", "class", "property"})
+
+# Words that programmers use for each other.
+_SAME = (
+    "check verify validate assert ensure",
+    "create make build construct generate",
+    "delete remove drop erase unlink",
+    "read load parse decode",
+    "write save store dump persist encode",
+    "send post emit publish",
+    "fetch get download retrieve request",
+    "start run launch begin open",
+    "stop close shutdown finish end",
+    "config configuration settings options preferences",
+    "login authenticate auth signin",
+    "show render display draw print",
+    "convert transform translate",
+    "error failure exception",
+    "retry backoff",
+    "hash digest checksum",
+)
+_SUFFIXES = ("ations", "ation", "ators", "ator", "ising", "izing", "ised", "ized", "ures", "ure",
+             "ings", "ing", "ions", "ion", "ers", "ied", "ies", "es", "er", "ed", "at", "s", "e",
+             "y", "i")  # fmt: skip
+
+
+def stem(word: str) -> str:
+    """What the forms of a word have in common: `checked` and `check`, `signature` and `sign`."""
+    bare = word.lower()
+    for suffix in _SUFFIXES:
+        if bare.endswith(suffix) and len(bare) - len(suffix) >= STEM_CHARACTERS_MIN:
+            bare = bare[: -len(suffix)]
+            break
+    # `signat` of `signature`, `stopp` of `stopped`.
+    if bare.endswith("at") and len(bare) - 2 >= STEM_CHARACTERS_MIN:
+        bare = bare[:-2]
+    if len(bare) > STEM_CHARACTERS_MIN and bare[-1] == bare[-2] and bare[-1] not in "sl":
+        bare = bare[:-1]
+    return bare
+
+
+_FAMILIES: Mapping[str, tuple[str, ...]] = {
+    stem(word): tuple(stem(other) for other in row.split()) for row in _SAME for word in row.split()
+}
+
+
+def words_in(name: str) -> list[str]:
+    """The words of a name: `verify_signature`, `VerifySignature`, `verifySignature`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return [part.lower() for part in re.split(r"[\W_\s]+", spaced) if part]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A definition, and the words of it that stand for those of the question."""
+
+    definition: Definition
+    words: tuple[str, ...]
+    is_named_so: bool
+
+
+def about(files: Mapping[str, str], words: Sequence[str]) -> list[Finding]:
+    """The definitions that all of the words are about, the best first."""
+    wanted = [_FAMILIES.get(stem(word), (stem(word),)) for word in words]
+    exact = [stem(word) for word in words]
+    found: list[tuple[tuple[object, ...], Finding]] = []
+    for path, text in files.items():
+        if language_of(path) is None:
+            continue
+        lowered = text.lower()
+        if not all(any(one in lowered for one in family) for family in wanted):
+            continue
+        lines = text.split("\n")
+        for symbol in module_of(path, text).symbols:
+            if symbol.kind not in _KINDS:
+                continue
+            finding = _finding(path, symbol, lines, wanted)
+            if finding is not None:
+                literal = sum(any(word.startswith(one) for word in finding.words) for one in exact)
+                length = symbol.end_line - symbol.line
+                key = (is_test(path), not finding.is_named_so, -literal, length, path, symbol.line)
+                found.append((key, finding))
+    return [finding for _, finding in sorted(found, key=lambda one: one[0])[:FOUND_MAX]]
+
+
+def _finding(
+    path: str, symbol: Symbol, lines: Sequence[str], wanted: Sequence[tuple[str, ...]]
+) -> Finding | None:
+    """Whether a definition is about all of the words: by its name and docstring, or its code."""
+    file = path.rpartition("/")[2].partition(".")[0]
+    names = [*words_in(symbol.qualified), *words_in(file), *words_in(symbol.doc)]
+    own = words_in(symbol.name)
+    matched = _matched(names, wanted)
+    if matched is not None and any(_matched(own, [family]) for family in wanted):
+        return Finding(Definition(path, symbol), matched, is_named_so=True)
+    if symbol.kind == "class":
+        return None
+    code = "\n".join(lines[symbol.line - 1 : symbol.end_line])
+    matched = _matched(words_in(code), wanted)
+    return (
+        None if matched is None else Finding(Definition(path, symbol), matched, is_named_so=False)
+    )
+
+
+def _matched(names: Sequence[str], wanted: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """For each family of words one of the names; None when one has none."""
+    found: list[str] = []
+    for family in wanted:
+        match = next((name for one in family for name in names if name.startswith(one)), None)
+        if match is None:
+            return None
+        found.append(match)
+    return tuple(found)
