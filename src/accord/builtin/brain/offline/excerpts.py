@@ -46,5 +46,14 @@ def excerpt(output: str, lines_max: int) -> Excerpt:
     errors = [number for number, line in enumerate(kept) if _ERROR.match(line)]
     if errors and errors[-1] < first:
         first = max(errors[0] - 1, 0)
+    while first < len(kept) - 1 and not kept[first].strip():
+        first += 1
     shown = kept[first : first + lines_max]
-    return Excerpt("\n".join(shown), first, len(kept) - first - len(shown), warnings)
+    before = sum(bool(line.strip()) for line in kept[:first])
+    return Excerpt("\n".join(shown), before, len(kept) - first - len(shown), warnings)
+
+
+def telling_part(output: str, lines_max: int, characters_max: int) -> str:
+    """The same as a text within a bound: from the first error on where that is not at the end."""
+    part = excerpt(output, lines_max)
+    return part.text[:characters_max] if part.lines_after else part.text[-characters_max:]

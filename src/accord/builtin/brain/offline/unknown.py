@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.project import Project
+from accord.builtin.brain.offline.prompt.programs import PROGRAMS
 from accord.builtin.brain.offline.references import definitions_of
 from accord.builtin.brain.offline.symbols import language_of
 from accord.builtin.brain.offline.wording import bullets, counted, listed
@@ -147,6 +148,10 @@ def _by_file(project: Project, matches: list[Match], words: list[str]) -> list[s
 def _hints(text: str) -> str:
     """What to type instead, by what the sentence seems to be about."""
     lowered = text.lower()
+    line = re.sub(r"^(?:please |can you |could you )*(?:run|execute) ", "", lowered)
+    if line.partition(" ")[0] in PROGRAMS and "\n" not in text.strip():
+        start = len(lowered) - len(line)
+        return f"If it is a command, type it behind a sign: `$ {text[start:].strip()[:200]}`."
     if re.search(r"\b(add|write|create|implement|build|make|support|refactor|improve)\b", lowered):
         first = " ".join(text.split())[:120]
         return f"For a change that needs thought I can draw up a plan to tick off: `/plan {first}`."
