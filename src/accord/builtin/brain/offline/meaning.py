@@ -36,6 +36,11 @@ _SAME = (
     "retry backoff",
     "hash digest checksum",
 )
+# Verbs that fit every definition: they count where they stand, and are not asked for.
+_GENERAL = frozenset(
+    """calculate compute define determine execute handle happen implement live manage occur perform
+    process sit stand""".split()  # noqa: SIM905
+)
 _SUFFIXES = ("ations", "ation", "ators", "ator", "ising", "izing", "ised", "ized", "ures", "ure",
              "ings", "ing", "ions", "ion", "ers", "ied", "ies", "es", "er", "ed", "at", "s", "e",
              "y", "i")  # fmt: skip
@@ -59,6 +64,12 @@ def stem(word: str) -> str:
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     stem(word): tuple(stem(other) for other in row.split()) for row in _SAME for word in row.split()
 }
+
+
+def telling(words: Sequence[str]) -> list[str]:
+    """The words without the verbs that fit everything; all of them where nothing else is left."""
+    general = {stem(word) for word in _GENERAL}
+    return [word for word in words if stem(word) not in general] or list(words)
 
 
 def words_in(name: str) -> list[str]:

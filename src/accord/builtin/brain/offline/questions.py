@@ -5,7 +5,7 @@ from __future__ import annotations
 from accord.builtin.brain.offline import looking
 from accord.builtin.brain.offline.arguments import looks_like_path
 from accord.builtin.brain.offline.intent import Intent
-from accord.builtin.brain.offline.meaning import Finding, about, words_in
+from accord.builtin.brain.offline.meaning import Finding, about, telling, words_in
 from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, first_sentence
 from accord.builtin.brain.offline.work import Place, Work
@@ -31,14 +31,15 @@ async def contents(work: Work, intent: Intent) -> None:
 
 async def about_words(work: Work, intent: Intent) -> None:
     """Which definitions are about the words of a question?"""
-    words = intent["words"].split()
+    words = telling(intent["words"].split())
     project = await work.project()
     found = await work.compute(about, project.files, words)
     quoted = " and ".join(f"“{word}”" for word in words)
     if not found:
+        which = f"all of {quoted}, or words like them," if len(words) > 1 else f"{quoted}"
         head = (
-            f"No function or class that I read here has all of {quoted}, or words like them, in "
-            "its name, its docstring or its code."
+            f"No function or class that I read here has {which} in its name, its docstring or its "
+            "code."
         )
         await search_words(work, intent["words"], head)
         return

@@ -30,12 +30,14 @@ HELP = """\
 | `what is this project?` | see languages, entry points, tests and the largest modules |
 | `explain calc.py`, `explain Session.load` | read what a file or a symbol is |
 | `where is NAME`, `who calls NAME`, `find TEXT` | find definitions, uses, texts |
-| `show FILE` | see a file |
+| `where is the signature checked?` | find definitions by the words in them |
+| `show FILE`, `what's in FILE?` | see a file |
 | `run the tests` | have them found and run |
+| `run the linter`, `format the code` | do what the project is set up for |
 | `fix it` | have small mistakes repaired after a failing run |
 | `rename OLD to NEW` | rename a symbol in all Python files |
 | `change 'OLD' to 'NEW' in FILE` | replace a text exactly |
-| `$ COMMAND` | run a command |
+| `$ COMMAND` | run a command of one line; several lines go into a fence |
 | `undo` | take back what I changed last |
 | `/mcp`, `/call SERVER.TOOL {"a": 1}` | use the tools of MCP servers |
 

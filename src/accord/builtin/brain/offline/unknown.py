@@ -82,7 +82,8 @@ async def search_words(work: Work, words: str, head: str) -> None:
         # With notes the search was not the whole of it.
         least = "at least " if result.notes else ""
         number = f"{least}{counted(len(files), 'file')} {'has' if len(files) == 1 else 'have'}"
-        listing = f"I searched for {quoted}; {number} that:\n\n{bullets(files, FILES_SHOWN_MAX)}"
+        what = "it" if len(every) == 1 else "at least one of them"
+        listing = f"I searched for {quoted}; {number} {what}:\n\n{bullets(files, FILES_SHOWN_MAX)}"
     elif not defined:
         near = await near_to(work, project, every[0]) if len(every) == 1 else ""
         listing = f"I searched for {quoted} and found nothing. {near}".strip()
