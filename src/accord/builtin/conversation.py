@@ -88,14 +88,16 @@ class Conversation:
 
     # ---- prompts
 
-    async def answer(self, turn: Turn, *, offline: bool = False) -> str | None:
+    async def answer(self, turn: Turn) -> str | None:
         """Answer a prompt; the result is the stop reason."""
+        asked = read_message(turn.prompt).text
         if self.session.title is None:
-            await turn.set_title(title_of(read_message(turn.prompt).text))
+            await turn.set_title(title_of(asked))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
             await servers.settled()
-        chosen = OFFLINE if offline else await self._chosen_model(turn)
+        is_command = self._agent.offer.command_in(asked) is not None
+        chosen = OFFLINE if is_command else await self._chosen_model(turn)
         await self._tell_problems(turn)
         if chosen == OFFLINE:
             tools = Toolbox(turn, self.workspace)

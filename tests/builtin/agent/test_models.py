@@ -102,3 +102,13 @@ async def test_commands_know_that_a_model_is_chosen(tmp_path: Path) -> None:
         assert shown.count("`openai:gpt-5` answers") == 3
         assert "without a language model" not in shown
         assert "No language model is set" not in shown
+
+
+async def test_the_newest_block_decides_who_answers(tmp_path: Path) -> None:
+    """Issue 14: an editor may send an older prompt along; a slash command is the offline brain's."""
+    environ = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
+    async with raw_client(made({**environ, "ACCORD_MODEL": "openai:gpt-5"}), version=1) as client:
+        session = (await begin(client, tmp_path))["sessionId"]
+        prompt = [{"type": "text", "text": text} for text in ("$ sleep 60", "/help")]
+        await client.result("session/prompt", {"sessionId": session, "prompt": prompt})
+        assert "done by rules" in spoken(client)

@@ -133,9 +133,9 @@ def test_what_came_along_is_known_by_its_name_and_place() -> None:
     assert part.text == "def mean(v):\n    pass"
     blocks, _ = ASKED["a buffer of CodeCompanion"]
     [whole] = read_message(blocks).attached
-    assert (whole.uri, whole.text, whole.is_part) == ("calc.py", "x = 1\n", False)
+    assert (whole.uri, whole.text, whole.is_part) == ("calc.py", "x = 1\n", True)
     [zed] = read_message([embedded("file:///p/a.py?symbol=f#L4:8", "def f(): ...")]).attached
-    assert (zed.first_line, zed.is_part) == (4, True)
+    assert (zed.first_line, zed.last_line, zed.is_part) == (4, 8, True)
 
 
 words = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -105,7 +105,14 @@ async def test_this_is_what_came_with_the_prompt(tmp_path: Path) -> None:
         assert "**`calc.py`**, line 6 to 7." in answer
         assert "It is in the function `mean`" in answer
         assert "2 lines" not in answer
-        assert "line 8 to" in await talk.say("explain this", place)
+        assert "line 8 to 11" in await talk.say("explain this", place)
+        answer = await talk.say("explain these", link, part)
+        assert "> One line about a list" in answer
+        assert "line 6 to 7" in answer
+        page = ResourceLink(name="page", uri="https://example.com/a")
+        assert "came as a link without its text" in await talk.say("explain this", page)
+        quoted = '<attachment filepath="calc.py">\n1: nothing of it\n</attachment>'
+        assert "def mean(values)" in await talk.say(quoted, "explain this")
         assert "def median" not in await talk.say("explain calc.py", part), "a part is not the file"
         assert "Explain what?" in await talk.say("explain this")
         assert "**The pasted text**, 2 lines." in await talk.say(

@@ -17,6 +17,7 @@ from accord.builtin.brain.offline.wording import (
     first_sentence,
     listed,
 )
+from accord.builtin.tools.window import lines_in
 
 CODE_LINES_MAX = 40
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
@@ -53,7 +54,7 @@ def describe_file(path: str, files: dict[str, str]) -> str:
 
 def describe_part(path: str, text: str, first_line: int | None, files: dict[str, str]) -> str:
     """Some lines of a file: where they are, what they are in, what they define and use."""
-    lines = text.rstrip("\n").count("\n") + 1
+    lines = max(lines_in(text), 1)
     place = (
         f"**`{path}`**"
         if path in files or "/" in path or "." in path

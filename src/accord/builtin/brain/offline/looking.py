@@ -32,7 +32,10 @@ SHOWN_LINES_MAX = 200
 """Lines of a file that an answer shows."""
 
 PART_LINES = 40
-"""Lines that are read where a prompt names the first one only."""
+"""Lines that are read of a part whose end nobody told."""
+
+ATTACHED_MAX = 5
+"""Things that came with a prompt that one answer explains."""
 
 SHOWN_CHARACTERS_MAX = 500
 """Characters that it shows of one line."""
@@ -120,16 +123,32 @@ async def explain(work: Work, intent: Intent) -> None:
     target = intent["target"]
     project = await work.project(target)
     if target.lower() in THIS and work.message.attached:
-        attached = work.message.attached[0]
-        target = work.path_of(attached)
-        if attached.is_part:
-            await _explain_part(work, project, attached)
-            return
+        await _explain_attached(work, project)
     elif target.lower() in ("this", "it", "that", "these"):
         await work.say(
             "Explain what? Name a file or a symbol (`explain calc.py`), or attach one with `@`."
         )
-        return
+    else:
+        await _explain_named(work, project, target)
+
+
+async def _explain_attached(work: Work, project: Project) -> None:
+    """Everything that came with the prompt, within a bound."""
+    every = work.message.attached
+    for attached in every[:ATTACHED_MAX]:
+        path = work.path_of(attached)
+        if attached.is_part and (attached.first_line is not None or not project.find(path)):
+            await _explain_part(work, project, attached)
+        elif attached.text is None and "://" in path:
+            await work.say(f"`{path}` came as a link without its text, and it is no file here.")
+        else:
+            await _explain_named(work, project, path)
+    if len(every) > ATTACHED_MAX:
+        await work.say(f"These are the first {ATTACHED_MAX} of {len(every)} that you attached.")
+
+
+async def _explain_named(work: Work, project: Project, target: str) -> None:
+    """A file, a folder or a symbol, whichever has the name."""
     paths = project.find(target)
     if len(paths) == 1:
         await _explain_file(work, project, paths[0])
@@ -167,7 +186,9 @@ async def _explain_part(work: Work, project: Project, attached: Attached) -> Non
     """Some lines of a file, or a text of no file."""
     path, text, first = work.path_of(attached), attached.text, attached.first_line
     if text is None:
-        result = await work.tools.read(path, first, PART_LINES)
+        last = attached.last_line
+        number = PART_LINES if first is None or last is None else max(last - first + 1, 1)
+        result = await work.tools.read(path, first, number)
         if not result.ok or not isinstance(result.data, str):
             await work.say(result.text)
             return

@@ -34,8 +34,10 @@ class Attached:
 
     uri: str
     text: str | None = None
-    # The first line, where only a part of the file came.
+    # The lines, where only a part of the file came.
     first_line: int | None = None
+    last_line: int | None = None
+    # Whether the text is not, or not surely, that of the whole file.
     is_part: bool = False
 
 
@@ -107,9 +109,8 @@ def _earlier(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _attached(piece: Piece) -> Attached:
-    is_part = piece.first_line is not None
-    whole = Attached(piece.name, piece.text, piece.first_line, is_part)
-    return whole if piece.name else replace(whole, uri="the selection", is_part=True)
+    # Editors number the lines of what they put into a text, or leave some out.
+    return Attached(piece.name or "the selection", piece.text, piece.first_line, is_part=True)
 
 
 def _resource(block: v2.ContentBlock) -> Attached | None:
@@ -127,7 +128,8 @@ def _placed(one: Attached) -> Attached:
     match = _LINES.fullmatch(one.uri.partition("#")[2])
     if match is None:
         return one
-    return replace(one, first_line=int(match[1]), is_part=True)
+    first = int(match[1])
+    return replace(one, first_line=first, last_line=int(match[2] or first), is_part=True)
 
 
 def _spelled(uri: str, before: str) -> str:
