@@ -105,7 +105,7 @@ async def test_commands_know_that_a_model_is_chosen(tmp_path: Path) -> None:
 
 
 async def test_the_newest_block_decides_who_answers(tmp_path: Path) -> None:
-    """Issue 14: an editor may send an older prompt along; a slash command is the offline brain's."""
+    """Issue 14: an editor may send an older prompt along; slash commands need no model."""
     environ = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
     async with raw_client(made({**environ, "ACCORD_MODEL": "openai:gpt-5"}), version=1) as client:
         session = (await begin(client, tmp_path))["sessionId"]

@@ -171,6 +171,13 @@ def test_words_have_stems_and_names_have_words() -> None:
     assert found == ["read_config", "test_config_load"], "code before its tests"
 
 
+def test_the_code_of_other_languages_is_looked_at_too() -> None:
+    """Brief: “in its code” is true; by a pattern only the first line of a definition is known."""
+    script = "function go(x) {\n  verify(x.signature)\n}\nclass A {\n  sign() { check() }\n}\n"
+    found = about({"a.js": script}, ["signature", "checked"])
+    assert {one.definition.symbol.name for one in found} == {"go", "A"}
+
+
 @given(st.text(max_size=200), st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=4))
 def test_any_words_can_be_looked_for(text: str, words: list[str]) -> None:
     """Ours: bad input is data."""
@@ -219,6 +226,6 @@ async def test_they_are_explained_at_once(tmp_path: Path) -> None:
         assert "is a function in `auth.py:32`, with 2 overloads." in await talk.say("explain load")
         answer = await talk.say("explain Token.value")
         assert "is a property in `auth.py:8`." in answer
-        assert "Nothing in this project uses it by name." in answer
+        assert "I found nothing in this project that uses it by name." in answer
         assert "`def value(self)` (line 8): What it is worth." in await talk.say("explain auth.py")
         assert "is defined in `auth.py:8`" in await talk.say("where is value")

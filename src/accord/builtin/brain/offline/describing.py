@@ -194,5 +194,5 @@ def describe_symbol(definition: Definition, text: str, uses: Sequence[tuple[str,
         )
         parts.append(f"{head}\n\n{shown}")
     else:
-        parts.append("Nothing in this project uses it by name.")
+        parts.append("I found nothing in this project that uses it by name.")
     return "\n\n".join(parts)

@@ -11,7 +11,7 @@ from accord.builtin.brain.offline.describing import (
     describe_symbol,
 )
 from accord.builtin.brain.offline.intent import Intent
-from accord.builtin.brain.offline.overview import overview
+from accord.builtin.brain.offline.overview import NO_FILES, overview
 from accord.builtin.brain.offline.project import Project
 from accord.builtin.brain.offline.prompt.message import Attached
 from accord.builtin.brain.offline.references import (
@@ -69,7 +69,7 @@ async def show_files(work: Work, intent: Intent) -> None:
     await work.tools.glob("**")
     project = await work.project()
     if not project.paths:
-        await work.say("There are no files here.")
+        await work.say(NO_FILES)
         return
     await work.say(
         f"{counted(len(project.paths), 'file')}:", bullets(f"`{p}`" for p in project.paths)
@@ -249,7 +249,7 @@ async def one_definition(work: Work, project: Project, name: str) -> Definition 
     if len(found) == 1:
         return found[0]
     if not found:
-        await search_words(work, name, f"`{name}` is not defined in this project.")
+        await search_words(work, name, f"I found no definition of `{name}` in this project.")
         return None
     plain = [one for one in found if not is_test(one.path)]
     if len(plain) == 1:
@@ -285,7 +285,7 @@ async def where(work: Work, intent: Intent) -> None:
         )
         return
     if not found:
-        await search_words(work, name, f"`{name}` is not defined in this project.")
+        await search_words(work, name, f"I found no definition of `{name}` in this project.")
         return
     places: list[Place] = [(one.path, one.symbol.line) for one in found]
     lines = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found[:ITEMS])
@@ -335,9 +335,11 @@ async def callers(work: Work, intent: Intent) -> None:
     await work.looked(title, "references", {"name": name}, places, lines or "nobody")
     if not uses:
         if definitions_of(dict(project.files), name):
-            await work.say(f"`{name}` is defined, but nothing in this project uses it.")
+            await work.say(
+                f"`{name}` is defined, but I found nothing in this project that uses it."
+            )
         else:
-            await search_words(work, name, f"`{name}` is not used in this project.")
+            await search_words(work, name, f"I found no use of `{name}` in this project.")
         return
     files = {path for path, _ in shown}
     word = "called" if calls else "used"
@@ -367,7 +369,7 @@ async def find(work: Work, intent: Intent) -> None:
     matches = [one for one in found if isinstance(one, Match)]
     notes = "\n".join(as_sentence(note) for note in result.notes)
     if not matches:
-        await work.say(f"Nothing here has “{text}” in it.", notes)
+        await work.say(f"No file that I searched has “{text}” in it.", notes)
         return
     project = await work.project()
     files = {one.path for one in matches}

@@ -7,8 +7,8 @@ for “check”; which word stood for which is told with each find.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from accord.builtin.brain.offline.references import Definition, is_test
 from accord.builtin.brain.offline.symbols import Symbol, language_of, module_of
@@ -99,7 +99,7 @@ def about(files: Mapping[str, str], words: Sequence[str]) -> list[Finding]:
         if not all(any(one in lowered for one in family) for family in wanted):
             continue
         lines = text.split("\n")
-        for symbol in module_of(path, text).symbols:
+        for symbol in _whole(path, text):
             if symbol.kind not in _KINDS:
                 continue
             finding = _finding(path, symbol, lines, wanted)
@@ -109,6 +109,17 @@ def about(files: Mapping[str, str], words: Sequence[str]) -> list[Finding]:
                 key = (is_test(path), not finding.is_named_so, -literal, length, path, symbol.line)
                 found.append((key, finding))
     return [finding for _, finding in sorted(found, key=lambda one: one[0])[:FOUND_MAX]]
+
+
+def _whole(path: str, text: str) -> Iterator[Symbol]:
+    """The definitions of a file; one that was read by a pattern ends where the next begins."""
+    symbols = module_of(path, text).symbols
+    if language_of(path) == "Python" or not symbols:
+        yield from symbols
+        return
+    ends = [*(one.line - 1 for one in symbols[1:]), text.count("\n") + 1]
+    for symbol, end in zip(symbols, ends, strict=True):
+        yield replace(symbol, end_line=max(end, symbol.line))
 
 
 def _finding(
@@ -121,7 +132,8 @@ def _finding(
     matched = _matched(names, wanted)
     if matched is not None and any(_matched(own, [family]) for family in wanted):
         return Finding(Definition(path, symbol), matched, is_named_so=True)
-    if symbol.kind == "class":
+    if symbol.kind == "class" and language_of(path) == "Python":
+        # Its methods are looked at one by one.
         return None
     code = "\n".join(lines[symbol.line - 1 : symbol.end_line])
     matched = _matched(words_in(code), wanted)
