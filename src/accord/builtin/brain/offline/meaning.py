@@ -14,8 +14,14 @@ from accord.builtin.brain.offline.references import Definition, is_test
 from accord.builtin.brain.offline.symbols import Symbol, language_of, module_of
 
 FOUND_MAX = 6
+FILES_MAX = 300
+"""Files whose code is looked through, where no name answers."""
+
 STEM_CHARACTERS_MIN = 4
 _KINDS = frozenset({"function", "method", "class", "property"})
+
+# Names that are defined, found quickly; the files with the right ones are then read.
+_NAMES = re.compile(r"\b(?:def|class|function|fn|func|interface|struct|const|let|var)\s+(\w+)")
 
 # Words that programmers use for each other.
 _SAME = (
@@ -87,28 +93,60 @@ class Finding:
     is_named_so: bool
 
 
-def about(files: Mapping[str, str], words: Sequence[str]) -> list[Finding]:
-    """The definitions that all of the words are about, the best first."""
+def about(files: Mapping[str, str], words: Sequence[str]) -> tuple[list[Finding], bool]:
+    """The definitions that all of the words are about, the best first; whether all were looked at.
+
+    Where names and docstrings answer, the code is not looked at.
+    """
     wanted = [_FAMILIES.get(stem(word), (stem(word),)) for word in words]
+    candidates = {
+        path: text
+        for path, text in files.items()
+        if language_of(path) is not None and _may_have(f"{path}\n{text}".lower(), wanted)
+    }
+    every = [one for family in wanted for one in family]
+    named = {
+        path: text
+        for path, text in candidates.items()
+        if any(one in name.lower() for name in _NAMES.findall(text) for one in every)
+    }
+    found = _found(named, words, wanted, in_code=False)
+    if found:
+        return found[:FOUND_MAX], True
+    first = dict(list(candidates.items())[:FILES_MAX])
+    return _found(first, words, wanted, in_code=True)[:FOUND_MAX], len(first) == len(candidates)
+
+
+def _found(
+    files: Mapping[str, str],
+    words: Sequence[str],
+    wanted: Sequence[tuple[str, ...]],
+    *,
+    in_code: bool,
+) -> list[Finding]:
     exact = [stem(word) for word in words]
     found: list[tuple[tuple[object, ...], Finding]] = []
     for path, text in files.items():
-        if language_of(path) is None:
-            continue
-        lowered = text.lower()
-        if not all(any(one in lowered for one in family) for family in wanted):
-            continue
         lines = text.split("\n")
         for symbol in _whole(path, text):
             if symbol.kind not in _KINDS:
                 continue
-            finding = _finding(path, symbol, lines, wanted)
-            if finding is not None:
-                literal = sum(any(word.startswith(one) for word in finding.words) for one in exact)
+            read = _by_code if in_code else _by_name
+            matched = read(path, symbol, lines, wanted)
+            if matched is not None:
+                literal = sum(any(word.startswith(one) for word in matched) for one in exact)
                 length = symbol.end_line - symbol.line
-                key = (is_test(path), not finding.is_named_so, -literal, length, path, symbol.line)
+                own = words_in(symbol.name)
+                named = sum(_matched(own, [family]) is not None for family in wanted)
+                key = (is_test(path), -named, -literal, length, path, symbol.line)
+                finding = Finding(Definition(path, symbol), matched, not in_code)
                 found.append((key, finding))
-    return [finding for _, finding in sorted(found, key=lambda one: one[0])[:FOUND_MAX]]
+    return [finding for _, finding in sorted(found, key=lambda one: one[0])]
+
+
+def _may_have(lowered: str, wanted: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a text has all the stems at all; quick, to choose what is read."""
+    return all(any(one in lowered for one in family) for family in wanted)
 
 
 def _whole(path: str, text: str) -> Iterator[Symbol]:
@@ -122,24 +160,29 @@ def _whole(path: str, text: str) -> Iterator[Symbol]:
         yield replace(symbol, end_line=max(end, symbol.line))
 
 
-def _finding(
+def _by_name(
     path: str, symbol: Symbol, lines: Sequence[str], wanted: Sequence[tuple[str, ...]]
-) -> Finding | None:
-    """Whether a definition is about all of the words: by its name and docstring, or its code."""
+) -> tuple[str, ...] | None:
+    """The words by which a definition is about all that is wanted, its own name about one."""
     file = path.rpartition("/")[2].partition(".")[0]
-    names = [*words_in(symbol.qualified), *words_in(file), *words_in(symbol.doc)]
+    whole = f"{symbol.qualified} {file} {symbol.doc}"
+    if not _may_have(whole.lower(), wanted):
+        return None
     own = words_in(symbol.name)
-    matched = _matched(names, wanted)
-    if matched is not None and any(_matched(own, [family]) for family in wanted):
-        return Finding(Definition(path, symbol), matched, is_named_so=True)
+    if not any(_matched(own, [family]) for family in wanted):
+        return None
+    return _matched(words_in(whole), wanted)
+
+
+def _by_code(
+    path: str, symbol: Symbol, lines: Sequence[str], wanted: Sequence[tuple[str, ...]]
+) -> tuple[str, ...] | None:
+    """The same for the code of a definition."""
     if symbol.kind == "class" and language_of(path) == "Python":
         # Its methods are looked at one by one.
         return None
     code = "\n".join(lines[symbol.line - 1 : symbol.end_line])
-    matched = _matched(words_in(code), wanted)
-    return (
-        None if matched is None else Finding(Definition(path, symbol), matched, is_named_so=False)
-    )
+    return _matched(words_in(code), wanted) if _may_have(code.lower(), wanted) else None
 
 
 def _matched(names: Sequence[str], wanted: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:

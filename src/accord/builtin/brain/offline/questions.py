@@ -31,16 +31,14 @@ async def contents(work: Work, intent: Intent) -> None:
 
 async def about_words(work: Work, intent: Intent) -> None:
     """Which definitions are about the words of a question?"""
-    words = telling(intent["words"].split())
+    words = telling(list(dict.fromkeys(words_in(intent["words"]))))
     project = await work.project()
-    found = await work.compute(about, project.files, words)
+    found, is_all = await work.compute(about, project.files, words)
     quoted = " and ".join(f"“{word}”" for word in words)
     if not found:
+        read = "that I read here" if is_all and not project.is_cut else "in the files that I read"
         which = f"all of {quoted}, or words like them," if len(words) > 1 else f"{quoted}"
-        head = (
-            f"No function or class that I read here has {which} in its name, its docstring or its "
-            "code."
-        )
+        head = f"No function or class {read} has {which} in its name, its docstring or its code."
         await search_words(work, intent["words"], head)
         return
     places: list[Place] = [(one.definition.path, one.definition.symbol.line) for one in found]
@@ -48,7 +46,7 @@ async def about_words(work: Work, intent: Intent) -> None:
     await work.looked(f"Look for {' and '.join(words)}", "symbols", {"words": words}, places, lines)
     named = [one for one in found if one.is_named_so]
     others = [one for one in found if not one.is_named_so]
-    cut = "There is more here than I read." if project.is_cut else ""
+    cut = "There is more here than I read." if project.is_cut or not is_all else ""
     await work.say(
         f"By their names and docstrings, these are about {quoted}:\n\n{_listed(named, words)}"
         if named
