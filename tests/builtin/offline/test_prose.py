@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from accord.builtin.brain.offline.intents import parse
 from accord.builtin.brain.offline.prompt.command_lines import command_line
 from accord.builtin.brain.offline.prompt.programs import PROGRAMS
 from tests.builtin.offline.everyday import ROWS
+from tests.docs.blocks import ROOT
 
 RUNS = frozenset({"run"})
 
@@ -104,3 +107,17 @@ def test_any_text_can_be_judged(text: str) -> None:
     command = command_line(text)
     assert command is None or command_line(command) == command
     assert command is None or "\n" not in command
+
+
+def test_no_sentence_of_our_own_pages_is_a_command() -> None:
+    """Ours: thousands of sentences about commands, written for other reasons."""
+    found = 0
+    for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"]:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for part in re.split(r"(?<=[.!?:])\s+|\n\n|\n[-|#]", text):
+            sentence = " ".join(part.split()).strip("|# ")
+            # Headings name commands of ours.
+            if sentence and not sentence.startswith("accord "):
+                found += 1
+                assert commands_in(sentence) == [], sentence
+    assert found > 2_000

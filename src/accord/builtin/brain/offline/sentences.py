@@ -353,7 +353,7 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
         with_arguments("find", text=_searched),
     ),
     # ---- commands and tools
-    (command_pattern(rf"{ASK}(?:run|execute) {THE}(?:command )?(?P<command>\S.*)"), _run),
+    (command_pattern(rf"{ASK}(?:run|execute):? {THE}(?:command )?(?P<command>\S.*)"), _run),
     (
         pattern(
             rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.prompt.programs import PROGRAMS, Program
@@ -131,8 +132,11 @@ def _is_command(words: Sequence[str], is_marked: bool) -> bool:
     if not words:
         return False
     program = PROGRAMS.get(words[0].lower())
+    if is_marked and words[0] == "echo":
+        # It prints whatever words it is given.
+        return True
     if program is not None:
-        return _takes(program, words[1:])
+        return _takes(replace(program, is_english=False) if is_marked else program, words[1:])
     is_path = _PATH_PROGRAM.fullmatch(words[0]) or (is_marked and _SCRIPT.fullmatch(words[0]))
     return bool(is_path) and not _DATA.fullmatch(words[0]) and _takes(_OF_A_PATH, words[1:])
 
@@ -152,14 +156,19 @@ def _takes(program: Program, words: Sequence[str]) -> bool:
         elif _PLAIN.fullmatch(word):
             if before not in program.options:
                 plain += 1
-        elif _OPTION.fullmatch(word) or _is_argument(word):
+        elif _OPTION.fullmatch(word):
+            has_argument = True
+        elif program.subcommands and not has_subcommand and "*" not in program.subcommands:
+            return False
+        elif _is_argument(word):
             has_argument = True
         elif not _NUMBER.fullmatch(word):
             return False
-        elif not program.is_english:
-            has_argument = True
+        elif not program.subcommands:
+            has_argument = not program.is_english
         before = word
-    return plain <= room and (has_argument or (plain > 0 and not program.is_english))
+    is_enough = has_argument or not program.needs_arguments
+    return plain <= room and (is_enough or (plain > 0 and not program.is_english))
 
 
 def _is_argument(word: str) -> bool:

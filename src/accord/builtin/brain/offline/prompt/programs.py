@@ -1,11 +1,11 @@
 """The programs that are known by name, and the plain words that each takes.
 
 A row is `names; sub-commands; options; words`.  `log:1` is a sub-command that one plain word may
-follow, and `*:1` allows one where there is no sub-command.  The options are those that a plain word
-may follow; the words are taken although sentences have them, too.  `!` marks programs that are not
-run without arguments, `?` names that are English words as well: those need an option, a path or a
-sub-command.  Everything else that follows a program must look like an argument: see
-`command_lines.py`.
+follow, and `*:1` allows one where there is no sub-command; without a `*` there must be one.  The
+options are those that a plain word may follow; the words are taken although sentences have them,
+too.  `!` marks programs that are not run without arguments, `?` names that are English words as
+well: those need an option, a path or a sub-command.  Everything else that follows a program must
+look like an argument: see `command_lines.py`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ uv poetry hatch pdm pipenv rye ! ?; add:2 build check format init install lock p
 cargo ! ?; add:2 bench build check clean clippy doc fmt install:1 new:1 publish remove:1 run test
     tree update:1; -p
 go ! ?; build env fmt generate mod:1 test tool:1 version vet run
-make gmake ! ?; all bench build check clean coverage debug dev dist distclean doc docs fmt format
-    install lint quick release run serve setup start test tests typecheck uninstall; -C -j -f
-cmake ninja bazel gradle gradlew mvn dotnet mix composer bundle rake ! ?; build clean compile
+make gmake ! ?; *:0 all bench build check clean coverage debug dev dist distclean doc docs fmt
+    format install lint quick release run serve setup start test tests typecheck uninstall; -C -j -f
+cmake ninja bazel gradle gradlew mvn dotnet mix composer bundle rake ! ?; *:0 build clean compile
     exec:1 format install lint package publish restore run:1 test update verify; -j -t
 docker podman !; build compose:2 exec:2 images info inspect:1 kill:1 logs:1 network:2 ps pull:1
     push:1 restart:1 rm:1 rmi:1 run:1 start:1 stop:1 system:1 tag version volume:2; -t -f -p -v;
