@@ -136,7 +136,7 @@ class BuiltIn:
 
     async def _command(self, turn: Turn, argument: str) -> str | None:
         """A slash command means the same with every model: the offline brain runs it."""
-        return await self.conversations[turn.session].answer(turn, offline=True)
+        return await self.conversations[turn.session].answer(turn)
 
 
 def _is_set_up(settings: AgentSettings) -> bool:

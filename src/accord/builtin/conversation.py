@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
+from accord.builtin.brain.offline.prompt.message import read_message
 from accord.builtin.logins import require_key
 from accord.builtin.models.choice import AUTO_DETECTED
 from accord.builtin.offering import MCP_COMMANDS, model_option
@@ -94,14 +95,16 @@ class Conversation:
 
     # ---- prompts
 
-    async def answer(self, turn: Turn, *, offline: bool = False) -> str | None:
+    async def answer(self, turn: Turn) -> str | None:
         """Answer a prompt; the result is the stop reason."""
+        asked = read_message(turn.prompt).text
         if self.session.title is None:
-            await turn.set_title(title_of(turn.text))
+            await turn.set_title(title_of(asked))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
             await servers.settled()
-        chosen = OFFLINE if offline else await self._chosen_model(turn)
+        is_command = self._agent.offer.command_in(asked) is not None
+        chosen = OFFLINE if is_command else await self._chosen_model(turn)
         await self._tell_problems(turn)
         if chosen == OFFLINE:
             tools = Toolbox(turn, self.workspace)

@@ -238,3 +238,15 @@ async def test_a_name_that_nobody_has_is_told(
         assert option(result, "model")["currentValue"] == "offline"
         await say(client, result["sessionId"], "thanks")
         assert "There is no model 'no-such-model'" in spoken(client)
+
+        assert "No language model is set" not in shown
+
+
+async def test_the_newest_block_decides_who_answers(tmp_path: Path) -> None:
+    """Issue 14: an editor may send an older prompt along; slash commands need no model."""
+    environ = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
+    async with raw_client(made({**environ, "ACCORD_MODEL": "openai:gpt-5"}), version=1) as client:
+        session = (await begin(client, tmp_path))["sessionId"]
+        prompt = [{"type": "text", "text": text} for text in ("$ sleep 60", "/help")]
+        await client.result("session/prompt", {"sessionId": session, "prompt": prompt})
+        assert "done by rules" in spoken(client)

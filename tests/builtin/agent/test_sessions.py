@@ -62,6 +62,17 @@ async def test_a_session_is_named_after_its_first_prompt(version: int, tmp_path:
         assert [one["title"] for one in listed["sessions"]] == titles
 
 
+async def test_a_session_is_named_after_what_was_asked(tmp_path: Path) -> None:
+    """Issue 14: avante begins a prompt with its instructions; they are no title."""
+    async with raw_client(made(), version=1) as client:
+        session = (await begin(client, tmp_path))["sessionId"]
+        texts = ("<system_context>Only plan.</system_context>", "run the tests")
+        prompt = [{"type": "text", "text": text} for text in texts]
+        await client.result("session/prompt", {"sessionId": session, "prompt": prompt})
+        titles = [one["title"] for one in client.updates("session_info_update") if "title" in one]
+        assert titles == ["run the tests"]
+
+
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_session_goes_on_in_another_process(version: int, tmp_path: Path) -> None:
     """Issue 3: sessions outlive processes, with their settings."""

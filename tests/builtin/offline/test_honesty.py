@@ -65,6 +65,18 @@ async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
         assert "There is more than I read" in answer
 
 
+async def test_what_was_not_found_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    """Issue 14: a method of JavaScript is no definition that patterns know, and is there."""
+    write(tmp_path, {"a.js": "class A {\n  load() { return 1 }\n}\n"})
+    async with talking(tmp_path) as talk:
+        for typed in ("where is load", "explain load"):
+            answer = await talk.say(typed)
+            assert "I found no definition of `load` in this project." in answer
+            assert "`a.js:2`" in answer
+        answer = await talk.say("please sing about load and nothing else")
+        assert "1 file has at least one of them" in answer
+
+
 async def test_a_name_in_too_many_files_is_not_renamed_in_some_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,7 +77,7 @@ async def test_folders_modules_and_prose_are_explained(tmp_path: Path) -> None:
         answer = await talk.say("explain Box")
         assert "> Holds." in answer
         assert "`def open(self)`" in answer
-        assert "Nothing in this project uses it by name." in answer
+        assert "I found nothing in this project that uses it by name." in answer
         answer = await talk.say("explain notes.md")
         assert "> What we know." in answer
         assert "- More" in answer
@@ -99,7 +99,7 @@ async def test_odd_files_are_said_to_be_odd(tmp_path: Path) -> None:
         assert "binary" in await talk.say("show data.bin")
         assert "no file missing.txt" in (await talk.say("read missing.txt")).lower()
         assert "secret" not in await talk.say("show link.txt")
-        assert "Nothing here" in await talk.say("find secret")
+        assert "No file that I searched has" in await talk.say("find secret")
         assert "folder" in await talk.say("explain folder/")
         assert "none in a language that I read" in await talk.say("what is this project?")
 
@@ -107,7 +107,7 @@ async def test_odd_files_are_said_to_be_odd(tmp_path: Path) -> None:
 async def test_commands_say_how_they_ended(tmp_path: Path) -> None:
     """Issue: a command that does not exist, one that prints nothing."""
     async with talking(tmp_path) as talk:
-        assert "printed nothing" in await talk.say("$ true")
+        assert "`true` succeeded with no output." in await talk.say("$ true")
         assert "ended with code 3" in await talk.say("$ exit 3")
         assert "no_such_command_at_all" in await talk.say("run no_such_command_at_all")
 

@@ -69,8 +69,10 @@ async def test_where_who_and_find_name_places(demo: Path) -> None:
         assert ("report.py", 10) in places(talk)
         assert "stands in 1 line in 1 file" in await talk.say("find 'no values'")
         assert places(talk) == [("calc.py", 7)]
-        assert "Nothing here has" in await talk.say("find TODO")
-        assert "nothing in this project uses it" in await talk.say("who calls CalcTest")
+        assert "No file that I searched has" in await talk.say("find TODO")
+        assert "I found nothing in this project that uses it" in await talk.say(
+            "who calls CalcTest"
+        )
         assert "```python\ndef" not in await talk.say("list files")
 
 
@@ -78,7 +80,7 @@ async def test_what_is_not_there_is_said_and_searched(demo: Path) -> None:
     """Issue: a search over the words, what it found, and how to set a model; no dead end."""
     async with talking(demo) as talk:
         answer = await talk.say("where is nothing_here")
-        assert "`nothing_here` is not defined in this project." in answer
+        assert "I found no definition of `nothing_here` in this project." in answer
         answer = await talk.say("please add a json flag to the report")
         assert "`report.py:" in answer
         assert "/model" in answer
@@ -259,7 +261,7 @@ async def test_without_tests_it_says_so(tmp_path: Path) -> None:
         for typed in ("run the tests", "fix it"):
             assert "I found no tests" in await talk.say(typed)
         assert "have not run anything" in await talk.say("why")
-        assert "The folder is empty." in await talk.say("what is this project?")
+        assert "I found no files here" in await talk.say("what is this project?")
 
 
 async def test_a_command_stops_when_the_turn_is_cancelled(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from accord.agent.remembered_answers import command_act
 from accord.agent.terminals import carry_out
 from accord.builtin.tools.places import look_at
 from accord.builtin.tools.result import ToolResult, capped, done, failed
-from accord.builtin.tools.showing import ToolFailed, permit, shown
+from accord.builtin.tools.showing import ToolFailed, counted, permit, shown
 from accord.errors import SpawnFailed
 from accord.machine.secrets import KNOWN_NAMES, SECRET_PATTERNS
 from accord.schema import v2
@@ -98,9 +98,11 @@ async def run_line(
 
 
 def _title(line: str) -> str:
-    first = " ".join(line.split())
+    """The first line of the command, and how many more it has."""
+    lines = [" ".join(one.split()) for one in line.splitlines() if one.strip()]
+    first, more = (lines[0] if lines else ""), len(lines) - 1
     short = first if len(first) <= TITLE_CHARACTERS_MAX else f"{first[:TITLE_CHARACTERS_MAX]}…"
-    return f"Run {short}"
+    return f"Run {short}" + (f" (+{counted(more, 'line')})" if more > 0 else "")
 
 
 async def _carried_out(box: Toolbox, call: ToolCallHandle, job: Job) -> Done:

@@ -85,20 +85,6 @@ def looks_like_path(text: str) -> bool:
     return path_of(text.replace(" ", SPACE)) is not None
 
 
-def command_of(text: str) -> str:
-    """A command line: backquotes around the whole of it are not part of it."""
-    bare = text.strip()
-    return bare[1:-1].strip() if len(bare) > 2 and bare[0] == bare[-1] == "`" else bare
-
-
-def spoken_command(text: str) -> str:
-    """A command in a sentence: the mark that ends the sentence is not part of it, a path is."""
-    bare = text.strip()
-    last = bare.split()[-1] if bare else ""
-    is_path = not last.strip("./~") or last.endswith(("/.", ".."))
-    return command_of(bare if is_path else bare.rstrip("!?.").rstrip())
-
-
 def words_of(text: str) -> str:
     """What is worth searching for: the first telling words, in order, each once.
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.builtin.brain.offline import changing, looking, talking, testing, unknown
+from accord.builtin.brain.offline import (
+    changing,
+    looking,
+    questions,
+    running,
+    talking,
+    testing,
+    unknown,
+)
 from accord.builtin.brain.offline.arguments import SPACE, marked
 from accord.builtin.brain.offline.commands import COMMANDS, CommandSpec
 from accord.builtin.brain.offline.intent import Intent
@@ -22,6 +30,22 @@ if TYPE_CHECKING:
     from accord.builtin.workspace import Workspace
 
 Action = Callable[[Work, Intent], Awaitable[None]]
+
+
+async def several(work: Work, intent: Intent) -> None:
+    """Do several things in their order, as long as no command among them fails."""
+    texts = list(intent.arguments.values())
+    parts = [_spaced(parse(text)) for text in texts]
+    for number, part in enumerate(parts):
+        if part.name == "test" and [one.name for one in parts[number + 1 :]][:1] == ["fix"]:
+            # The repair begins with the run that was asked for.
+            work.put_last_run_aside()
+            continue
+        await ACTIONS[part.name](work, part)
+        if work.went_well is False and number + 1 < len(parts):
+            await work.say(f"So I did not go on with “{texts[number + 1]}”.")
+            return
+
 
 ACTIONS: Mapping[str, Action] = {
     "map": looking.show_map,
@@ -39,7 +63,13 @@ ACTIONS: Mapping[str, Action] = {
     "test": testing.test,
     "why": testing.why,
     "fix": testing.fix,
-    "run": talking.run,
+    "run": running.run,
+    "task": running.task,
+    "several_lines": running.several_lines,
+    "not_a_command": running.not_a_command,
+    "half_understood": unknown.half_understood,
+    "contents": questions.contents,
+    "about": questions.about_words,
     "mcp": talking.show_mcp,
     "call": talking.call,
     "plan": talking.show_plan,
@@ -49,14 +79,21 @@ ACTIONS: Mapping[str, Action] = {
     "model": talking.show_model,
     "usage": talking.usage,
     "no_such_command": talking.no_such_command,
+    "several": several,
     "unknown": unknown.unknown,
 }
 
 
 ANYWHERE = frozenset(
-    {"hello", "thanks", "help", "model", "usage", "no_such_command", "mcp", "call"}
-)
+    {"hello", "thanks", "help", "model", "usage", "no_such_command", "mcp", "call", "several_lines",
+     "not_a_command", "half_understood"}
+)  # fmt: skip
 """What can be done where the session's folder is not there."""
+
+# What is asked about where it is not the whole project.
+_THIS = re.compile(
+    r"\b(?:this|it|that)\b(?! (?:whole |entire )?(?:project|repo|package|library))", re.I
+)
 
 # What a client may send for a person who wants what was refused after all.
 _AGAIN = re.compile(
@@ -70,17 +107,15 @@ class OfflineBrain:
     async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
         """Answer one prompt; None is a turn that came to its end."""
         work = Work(turn, tools, workspace)
-        intent = parse(await self._one_word_each(work))
-        if workspace.last_intent is not None and _AGAIN.fullmatch(turn.text.strip()):
+        said = work.message.text
+        intent = await self._meant(work)
+        if workspace.last_intent is not None and _AGAIN.fullmatch(said):
             intent = workspace.last_intent
         elif intent.name != "unknown":
             workspace.last_intent = intent
-        if any(SPACE in value for value in intent.arguments.values()):
-            values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}
-            intent = Intent(intent.name, values, intent.slash)
-        if not turn.text.strip() and work.mentioned():
+        if not said and work.message.attached:
             # A file without a word: what else could be wanted?
-            intent = Intent("explain", {"target": work.mentioned()[0]})
+            intent = Intent("explain", {"target": "this"})
         needs_folder = intent.name not in ANYWHERE and not work.embedded()
         if needs_folder and not await anyio.Path(turn.cwd).is_dir():
             await work.say(
@@ -91,13 +126,36 @@ class OfflineBrain:
         await ACTIONS[intent.name](work, intent)
         return None
 
-    async def _one_word_each(self, work: Work) -> str:
+    async def _meant(self, work: Work) -> Intent:
+        """What the newest message of the prompt means."""
+        message = work.message
+        intent = parse(await self._one_word_each(work, message.text))
+        if intent.name == "unknown" and message.unlinked != message.text:
+            intent = parse(message.unlinked)
+        if intent.name == "unknown":
+            texts = "\n".join((*message.others, message.text))
+            head, _, pasted = texts.strip().partition("\n")
+            if pasted.strip() and questions.is_about_this(parse(head)):
+                work.paste(pasted.strip("\n"))
+                return parse(head)
+        if intent.name == "map" and message.attached and _THIS.search(message.text):
+            return Intent("explain", {"target": "this"})
+        return _spaced(intent)
+
+    async def _one_word_each(self, work: Work, text: str) -> str:
         """The prompt with names of files that have spaces in them marked as such."""
-        text = work.turn.text
         if " " not in text or not ("." in text or "/" in text) or text.lstrip()[:1] in ("$", "!"):
             return text
         listing = await project_files(str(work.turn.cwd))
         return marked(text, listing.paths)
+
+
+def _spaced(intent: Intent) -> Intent:
+    """With spaces where the names of files have them."""
+    if not any(SPACE in value for value in intent.arguments.values()):
+        return intent
+    values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}
+    return Intent(intent.name, values, intent.slash)
 
 
 __all__ = ["ACTIONS", "COMMANDS", "CommandSpec", "OfflineBrain"]

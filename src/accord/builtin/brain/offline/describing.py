@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from accord.builtin.brain.offline.modules import file_of
@@ -16,6 +17,7 @@ from accord.builtin.brain.offline.wording import (
     first_sentence,
     listed,
 )
+from accord.builtin.tools.window import lines_in
 
 CODE_LINES_MAX = 40
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
@@ -50,6 +52,62 @@ def describe_file(path: str, files: dict[str, str]) -> str:
     return "\n\n".join(parts)
 
 
+def describe_part(path: str, text: str, first_line: int | None, files: dict[str, str]) -> str:
+    """Some lines of a file: where they are, what they are in, what they define and use."""
+    lines = max(lines_in(text), 1)
+    place = (
+        f"**`{path}`**"
+        if path in files or "/" in path or "." in path
+        else f"**{path.capitalize()}**"
+    )
+    if first_line is None:
+        parts = [f"{place}, {counted(lines, 'line')}."]
+    else:
+        parts = [f"{place}, line {first_line} to {first_line + lines - 1}."]
+    around = _around(path, files, first_line)
+    if around is not None:
+        said = f": {first_sentence(around.doc)}" if around.doc else "."
+        parts.append(f"It is in the {around.kind} `{around.qualified}`{said}")
+    name = path if language_of(path) else "pasted.py"
+    module = module_of(name, textwrap.dedent(text))
+    if module.symbols and not module.problem:
+        defined = [one for one in _outer(module) if one.kind != "variable"]
+        if defined:
+            parts.append(f"It defines {listed([one.signature for one in defined])}.")
+    parts.append(
+        fenced("\n".join(text.split("\n")[:CODE_LINES_MAX]), (language_of(path) or "").lower())
+    )
+    known = _known_names(text, files)
+    if known:
+        parts.append(f"It names these definitions of the project:\n\n{bullets(known, 8)}")
+    return "\n\n".join(parts)
+
+
+def _around(path: str, files: dict[str, str], line: int | None) -> Symbol | None:
+    """The innermost definition around a line of a file."""
+    if line is None or path not in files:
+        return None
+    around = [
+        one
+        for one in module_of(path, files[path]).symbols
+        if one.line <= line <= one.end_line and one.kind not in ("variable", "attribute")
+    ]
+    return max(around, key=lambda one: one.line) if around else None
+
+
+def _known_names(text: str, files: dict[str, str]) -> list[str]:
+    """The definitions at the top of files that a text names."""
+    words = set(re.findall(r"[A-Za-z_]\w{2,}", text))
+    return [
+        f"`{symbol.signature}` in `{path}:{symbol.line}`"
+        for path, other in files.items()
+        if language_of(path) not in (None, "Markdown", "JSON", "TOML", "YAML")
+        for symbol in module_of(path, other).symbols
+        if symbol.depth == 0 and symbol.name in words and symbol.kind in ("function", "class")
+        if f"def {symbol.name}" not in text and f"class {symbol.name}" not in text
+    ]
+
+
 def _prose(text: str) -> list[str]:
     headings = re.findall(r"^#{1,3} +(.+)$", text, re.MULTILINE)
     blocks = [block.strip() for block in re.split(r"\n\s*\n", text)]
@@ -62,7 +120,9 @@ def _prose(text: str) -> list[str]:
 
 def _outer(module: Module) -> list[Symbol]:
     return [
-        one for one in module.symbols if one.depth == 0 or (one.depth == 1 and one.kind == "method")
+        one
+        for one in module.symbols
+        if one.depth == 0 or (one.depth == 1 and one.kind in ("method", "property"))
     ]
 
 
@@ -104,7 +164,8 @@ def describe_symbol(definition: Definition, text: str, uses: Sequence[tuple[str,
     """A symbol: its signature, what it says, its code, who uses it."""
     symbol = definition.symbol
     kind = symbol.kind
-    parts = [f"**`{symbol.qualified}`** is a {kind} in `{definition.place}`."]
+    overloads = f", with {counted(symbol.overloads, 'overload')}" if symbol.overloads else ""
+    parts = [f"**`{symbol.qualified}`** is a {kind} in `{definition.place}`{overloads}."]
     if symbol.doc:
         parts.append("\n".join(f"> {line}".rstrip() for line in symbol.doc.split("\n")[:15]))
     lines = text.split("\n")[symbol.line - 1 : symbol.end_line]
@@ -133,5 +194,5 @@ def describe_symbol(definition: Definition, text: str, uses: Sequence[tuple[str,
         )
         parts.append(f"{head}\n\n{shown}")
     else:
-        parts.append("Nothing in this project uses it by name.")
+        parts.append("I found nothing in this project that uses it by name.")
     return "\n\n".join(parts)

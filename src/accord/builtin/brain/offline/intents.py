@@ -1,6 +1,9 @@
-"""What a person means by a line of text: a slash command, or a sentence.
+"""What a person means by a text: a slash command, a command line, a sentence, or several.
 
 Slash commands are the intents of sentences, spelled exactly.
+
+What always holds
+    * Several sentences are done in their order when each of them is understood, else not at all.
 """
 
 from __future__ import annotations
@@ -8,10 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from accord.builtin.brain.offline.arguments import command_of, target_of, unquoted
+from accord.builtin.brain.offline.arguments import target_of, unquoted
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.more_sentences import more_of
-from accord.builtin.brain.offline.sentences import parse_sentence, rename_intent
+from accord.builtin.brain.offline.prompt.command_lines import (
+    command_line,
+    fenced_command,
+    given_command,
+)
+from accord.builtin.brain.offline.sentences import (
+    LINE_CHARACTERS_MAX,
+    parse_sentence,
+    rename_intent,
+)
 
 
 def _slash_rename(text: str) -> Intent | None:
@@ -61,7 +73,7 @@ SLASH: Mapping[str, Callable[[str], Intent | None]] = {
     "change": _slash_change,
     "test": _optional("test", "target"),
     "fix": lambda text: Intent("fix"),
-    "run": _argument("run", "command", command_of),
+    "run": given_command,
     "undo": lambda text: Intent("undo"),
     "mcp": lambda text: Intent("mcp"),
     "call": _slash_call,
@@ -71,13 +83,77 @@ SLASH: Mapping[str, Callable[[str], Intent | None]] = {
 }
 
 
+_POLITE = re.compile(r",\s*(?:please|pls|thanks|thank you|ok|okay)[\s.!?]*$", re.IGNORECASE)
+# Two things to do in one line.
+_JOINTS = re.compile(
+    r"\s*,?\s+(?:and\s+then|and|then|afterwards)\s+|\s*;\s+|\s*,\s+|[.!?]\s+", re.IGNORECASE
+)
+PARTS_MAX = 4
+
+
 def parse(text: str) -> Intent:
     """What the text means."""
     line = text.strip()
     if line.startswith("/"):
         return _parse_slash(line)
-    intent = parse_sentence(line)
-    return (more_of(line) or intent) if intent.name == "unknown" else intent
+    # Telephones and some editors write another apostrophe.
+    line = re.sub(r"(?<=\w)’(?=\w)", "'", line)
+    if not line.startswith(("$", "!")):
+        line = _POLITE.sub("", line)
+    intent = _parse_one(line)
+    return intent if intent.name != "unknown" else (_several(line) or intent)
+
+
+def _parse_one(line: str) -> Intent:
+    """What one sentence or command line means."""
+    marked = _marked(line)
+    if marked is not None:
+        return marked
+    command = command_line(line, needs_evidence=True)
+    if command is not None:
+        return Intent("run", {"command": command})
+    spelled = re.sub(r"^(what|where|who)s\b", r"\1's", line, flags=re.IGNORECASE)
+    intent = parse_sentence(spelled)
+    if intent.name != "unknown":
+        return intent
+    command = command_line(line)
+    if command is not None:
+        return Intent("run", {"command": command})
+    return more_of(spelled) or intent
+
+
+def _marked(line: str) -> Intent | None:
+    """What is marked as a command: by `$` and a space, by `!` before a program, by a fence."""
+    if re.match(r"\$\s", line):
+        return given_command(line[1:])
+    if line[:1] in ("$", "!"):
+        command = command_line(line[1:], is_marked=True)
+        return None if command is None else Intent("run", {"command": command})
+    return fenced_command(line)
+
+
+def _several(line: str) -> Intent | None:
+    """Two things to do and more; what is only polite does not count."""
+    if "\n" in line or len(line) > LINE_CHARACTERS_MAX:
+        return None
+    parts = [part.strip() for part in _JOINTS.split(line) if part.strip(" .!?")]
+    if not 1 < len(parts) <= PARTS_MAX:
+        return None
+    every = [(part, _parse_one(part)) for part in parts]
+    every = [(part, intent) for part, intent in every if intent.name not in ("hello", "thanks")]
+    understood = [part for part, intent in every if intent.name not in NOT_DONE]
+    missed = [part for part, intent in every if intent.name in NOT_DONE]
+    if not understood:
+        return None
+    if missed:
+        return Intent("half_understood", {"understood": understood[0], "missed": missed[0]})
+    if len(every) == 1:
+        return every[0][1]
+    return Intent("several", {str(number): part for number, part in enumerate(understood, 1)})
+
+
+NOT_DONE = frozenset({"unknown", "not_a_command", "several_lines", "about"})
+"""What a part of a sentence is not taken for."""
 
 
 def _parse_slash(line: str) -> Intent:

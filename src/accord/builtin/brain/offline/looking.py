@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 
 from accord.builtin.brain.offline.arguments import looks_like_path
-from accord.builtin.brain.offline.describing import describe_file, describe_symbol
+from accord.builtin.brain.offline.describing import (
+    describe_file,
+    describe_part,
+    describe_symbol,
+)
 from accord.builtin.brain.offline.intent import Intent
-from accord.builtin.brain.offline.overview import overview
+from accord.builtin.brain.offline.overview import NO_FILES, overview
 from accord.builtin.brain.offline.project import Project
+from accord.builtin.brain.offline.prompt.message import Attached
 from accord.builtin.brain.offline.references import (
     Definition,
     Use,
@@ -25,6 +30,12 @@ from accord.builtin.tools.window import lines_in
 
 SHOWN_LINES_MAX = 200
 """Lines of a file that an answer shows."""
+
+PART_LINES = 40
+"""Lines that are read of a part whose end nobody told."""
+
+ATTACHED_MAX = 5
+"""Things that came with a prompt that one answer explains."""
 
 SHOWN_CHARACTERS_MAX = 500
 """Characters that it shows of one line."""
@@ -58,7 +69,7 @@ async def show_files(work: Work, intent: Intent) -> None:
     await work.tools.glob("**")
     project = await work.project()
     if not project.paths:
-        await work.say("There are no files here.")
+        await work.say(NO_FILES)
         return
     await work.say(
         f"{counted(len(project.paths), 'file')}:", bullets(f"`{p}`" for p in project.paths)
@@ -100,14 +111,44 @@ async def show_file(work: Work, intent: Intent) -> None:
 
 ITEMS = 20
 
+THIS = frozenset(
+    """this it that these code file function method class module snippet selection part lines line
+    block text symbol""".split()  # noqa: SIM905
+)
+"""Words for what came with the prompt."""
+
 
 async def explain(work: Work, intent: Intent) -> None:
     """Explain a file, a folder or a symbol."""
     target = intent["target"]
-    mentioned = work.mentioned()
     project = await work.project(target)
-    if target in ("file", "this", "it") and mentioned:
-        target = mentioned[0]
+    if target.lower() in THIS and work.message.attached:
+        await _explain_attached(work, project)
+    elif target.lower() in ("this", "it", "that", "these"):
+        await work.say(
+            "Explain what? Name a file or a symbol (`explain calc.py`), or attach one with `@`."
+        )
+    else:
+        await _explain_named(work, project, target)
+
+
+async def _explain_attached(work: Work, project: Project) -> None:
+    """Everything that came with the prompt, within a bound."""
+    every = work.message.attached
+    for attached in every[:ATTACHED_MAX]:
+        path = work.path_of(attached)
+        if attached.is_part and (attached.first_line is not None or not project.find(path)):
+            await _explain_part(work, project, attached)
+        elif attached.text is None and "://" in path:
+            await work.say(f"`{path}` came as a link without its text, and it is no file here.")
+        else:
+            await _explain_named(work, project, path)
+    if len(every) > ATTACHED_MAX:
+        await work.say(f"These are the first {ATTACHED_MAX} of {len(every)} that you attached.")
+
+
+async def _explain_named(work: Work, project: Project, target: str) -> None:
+    """A file, a folder or a symbol, whichever has the name."""
     paths = project.find(target)
     if len(paths) == 1:
         await _explain_file(work, project, paths[0])
@@ -139,6 +180,20 @@ async def explain(work: Work, intent: Intent) -> None:
     definition = await one_definition(work, project, target)
     if definition is not None:
         await _explain_symbol(work, project, definition)
+
+
+async def _explain_part(work: Work, project: Project, attached: Attached) -> None:
+    """Some lines of a file, or a text of no file."""
+    path, text, first = work.path_of(attached), attached.text, attached.first_line
+    if text is None:
+        last = attached.last_line
+        number = PART_LINES if first is None or last is None else max(last - first + 1, 1)
+        result = await work.tools.read(path, first, number)
+        if not result.ok or not isinstance(result.data, str):
+            await work.say(result.text)
+            return
+        text = result.data
+    await work.say(await work.compute(describe_part, path, text, first, dict(project.files)))
 
 
 async def _near(work: Work, project: Project, target: str, said: str) -> str:
@@ -194,7 +249,7 @@ async def one_definition(work: Work, project: Project, name: str) -> Definition 
     if len(found) == 1:
         return found[0]
     if not found:
-        await search_words(work, name, f"`{name}` is not defined in this project.")
+        await search_words(work, name, f"I found no definition of `{name}` in this project.")
         return None
     plain = [one for one in found if not is_test(one.path)]
     if len(plain) == 1:
@@ -230,7 +285,7 @@ async def where(work: Work, intent: Intent) -> None:
         )
         return
     if not found:
-        await search_words(work, name, f"`{name}` is not defined in this project.")
+        await search_words(work, name, f"I found no definition of `{name}` in this project.")
         return
     places: list[Place] = [(one.path, one.symbol.line) for one in found]
     lines = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found[:ITEMS])
@@ -280,9 +335,11 @@ async def callers(work: Work, intent: Intent) -> None:
     await work.looked(title, "references", {"name": name}, places, lines or "nobody")
     if not uses:
         if definitions_of(dict(project.files), name):
-            await work.say(f"`{name}` is defined, but nothing in this project uses it.")
+            await work.say(
+                f"`{name}` is defined, but I found nothing in this project that uses it."
+            )
         else:
-            await search_words(work, name, f"`{name}` is not used in this project.")
+            await search_words(work, name, f"I found no use of `{name}` in this project.")
         return
     files = {path for path, _ in shown}
     word = "called" if calls else "used"
@@ -312,7 +369,7 @@ async def find(work: Work, intent: Intent) -> None:
     matches = [one for one in found if isinstance(one, Match)]
     notes = "\n".join(as_sentence(note) for note in result.notes)
     if not matches:
-        await work.say(f"Nothing here has “{text}” in it.", notes)
+        await work.say(f"No file that I searched has “{text}” in it.", notes)
         return
     project = await work.project()
     files = {one.path for one in matches}

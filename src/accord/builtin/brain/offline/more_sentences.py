@@ -1,7 +1,7 @@
 """What else people write: rows that are tried after those of `sentences.py`.
 
-These are wider: a program's name and what only programs take, questions that an overview answers.
-What is English as well as a command (`make it faster`, `go there`) is not taken for a command.
+These are wider: tasks of a project (`run the linter`), questions that an overview answers, and
+questions in words that no name of the project need have (`where is the signature checked?`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from re import Match, Pattern
 
 from accord.builtin.brain.offline.arguments import (
-    command_of,
     name_of,
     path_of,
-    spoken_command,
     target_of,
+    words_of,
 )
 from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.prompt.command_lines import PROSE
 from accord.builtin.brain.offline.sentences import (
     ASK,
     KIND,
@@ -25,7 +25,6 @@ from accord.builtin.brain.offline.sentences import (
     SOURCE,
     THE,
     Make,
-    command_pattern,
     pattern,
     plain_intent,
     rename_intent,
@@ -34,42 +33,55 @@ from accord.builtin.brain.offline.sentences import (
 
 _DEFINED = r"(?:functions?|methods?|classes|symbols?|names?|definitions?)"
 _FILE_WORD = r"\S+\.\w{1,5}"
-_SUBCOMMANDS = (
-    "add|audit|build|check|ci|clean|clippy|compose|doc|exec|fmt|format|freeze|images|info|init|"
-    "install|list|lock|ls|outdated|pip|ps|run|show|start|sync|t|test|tree|uninstall|update|"
-    "upgrade|version|vet|why"
-)
-_PROGRAMS = (
-    "bun|cargo|deno|docker|go|hatch|node|npm|npx|pip3?|pnpm|poetry|python3?|rustc|tsc|uv|uvx|yarn"
-)
-_TOOLS = "black|eslint|flake8|isort|jest|mypy|nox|prettier|pylint|pyright|pytest|ruff|tox|vitest"
-_TARGETS = (
-    "all|build|check|clean|dev|dist|docs?|fmt|format|install|lint|release|run|serve|setup|start|"
-    "test|tests"
-)
+_END = r"(?: (?:again|now|please|for me|first|once more|here|too|on it|on this))*"
+_IT = rf"(?: (?:it|this|everything|all|the files|{THE}{PROJECT}|{THE}source|{THE}app))?"
+_DO = r"(?:re-?run|run|execute|start|launch|do|use|try)"
+
+# The noun behind “run the”, and the sentence that means the same.
+_TASKS = {
+    "lint": (
+        r"(?:linters?|linting|lints?|lint checks?|style checks?|style checker)",
+        rf"lint{_IT}|check (?:the )?(?:code )?(?:style|linting)|(?:are there )?any lint errors",
+    ),
+    "format": (
+        r"(?:(?:code )?formatters?|(?:code )?formatting)",
+        rf"(?:re)?format{_IT}",
+    ),
+    "types": (
+        r"(?:type ?-?checkers?|type ?-?checking|type ?-?checks?|typing checks?)",
+        rf"(?:type ?-?check|check (?:the )?types(?: (?:in|of))?){_IT}",
+    ),
+    "build": (r"(?:builds?|build script|compiler|compilation)", rf"(?:build|compile){_IT}"),
+    "start": (
+        r"(?:(?:dev |development |web )?server|app|application|program|website|site)",
+        r"serve(?: it| this)?",
+    ),
+}
 
 
-def _rename(match: Match[str]) -> Intent | None:
-    return rename_intent(match)
+def _task(name: str) -> tuple[Pattern[str], Make]:
+    noun, sentence = _TASKS[name]
+    found = pattern(rf"{ASK}(?:{_DO} {THE}(?:{PROJECT}'?s? )?{noun}|{sentence}){_END}")
+    return found, lambda match: Intent("task", {"task": name})
+
+
+def _about(match: Match[str]) -> Intent | None:
+    """A question in words: at least two that tell something, or one that is no name."""
+    words = words_of(match["words"])
+    return Intent("about", {"words": words}) if len(words.split()) > 1 else None
+
+
+def _not_a_command(match: Match[str]) -> Intent | None:
+    """A short text that somebody wants to run and that is no command by itself."""
+    text = match["text"].strip().rstrip("!?.").rstrip()
+    words = text.lower().split()
+    if not words or "\n" in text or len(words) > 3 or PROSE.intersection(words):
+        return None
+    return Intent("not_a_command", {"text": text})
 
 
 MORE: tuple[tuple[Pattern[str], Make], ...] = (
-    # ---- commands without the sign for one
-    (
-        command_pattern(
-            rf"(?P<command>(?:{_PROGRAMS}) (?:-\S+|{_FILE_WORD}|(?:{_SUBCOMMANDS})\b).*)"
-        ),
-        with_arguments("run", command=spoken_command),
-    ),
-    (
-        command_pattern(rf"(?P<command>(?:{_TOOLS}) .+)"),
-        with_arguments("run", command=spoken_command),
-    ),
-    (pattern(rf"(?P<command>make (?:{_TARGETS}))"), with_arguments("run", command=command_of)),
-    (
-        command_pattern(r"(?P<command>ls \S.*|\./\S.*)"),
-        with_arguments("run", command=spoken_command),
-    ),
+    # ---- commands that a sentence stands for
     (
         pattern(
             rf"{ASK}(?:(?:show|list)(?: me)? )?{THE}(?:diff|(?:uncommitted |my |your )*changes)|"
@@ -83,7 +95,7 @@ MORE: tuple[tuple[Pattern[str], Make], ...] = (
             rf"{ASK}rename {THE}{KIND}(?P<old>{SOURCE})\s+(?:to|into|as)\s+(?P<new>{SOURCE})"
             r",?\s+(?:and|then)\s+(?:re-?run|run|execute) .*tests?"
         ),
-        _rename,
+        rename_intent,
     ),
     (
         pattern(
@@ -92,7 +104,37 @@ MORE: tuple[tuple[Pattern[str], Make], ...] = (
         ),
         plain_intent("fix"),
     ),
+    (
+        pattern(
+            rf"{ASK}(?:fix|repair|mend|solve|debug) (?:(?:what|whatever|everything|anything|all)"
+            r"(?: (?:that|which))?(?:'s| is| are| was| has)?(?: still)? "
+            r"(?:fail(?:s|ed|ing)?|broken|br(?:eaks|oke)|red|wrong|not working)|"
+            rf"everything|all|{THE}(?:failing |broken |failed )?tests?"
+            r"(?: (?:that|which) fail(?:s|ed)?)?|"
+            rf"{THE}(?:failures?|errors?|bugs?|problems?|issues?))(?: (?:you|that you) find)?{_END}"
+        ),
+        plain_intent("fix"),
+    ),
+    # ---- tests and other tasks of the project
+    (
+        pattern(
+            rf"{ASK}{_DO} {THE}(?:(?:my|our|the|unit|whole|full|complete|entire) )*tests?"
+            rf"(?: ?suite)?{_END}|"
+            r"(?:do|did|will) (?:the |all |my |our |all the )?tests? (?:still )?(?:pass|work|run)|"
+            r"are (?:the |all |my |our |all the )?tests? (?:still )?"
+            r"(?:green|red|ok|okay|passing|failing|broken)"
+        ),
+        plain_intent("test"),
+    ),
+    *(_task(name) for name in _TASKS),
     # ---- looking
+    (
+        pattern(
+            rf"{ASK}(?:what(?:'s| is| does| stands)|show me what(?:'s| is)|tell me what(?:'s| is)) "
+            rf"(?:in|inside|written in|contained in) {THE}{KIND}(?P<path>\S+?)(?: (?:file|folder))?"
+        ),
+        with_arguments("contents", path=target_of),
+    ),
     (
         pattern(
             rf"{ASK}(?:list|show|what|which)(?: me| are)? {THE}{_DEFINED}"
@@ -140,6 +182,34 @@ MORE: tuple[tuple[Pattern[str], Make], ...] = (
             r"(?P<path>(?:~|\.\.?)?/\S+?)"
         ),
         with_arguments("show", path=path_of),
+    ),
+    # ---- questions in words
+    (
+        pattern(
+            rf"{ASK}(?:(?:find|show|tell)(?: me)? |do you know )?where(?:'s| is| are| was| were| do"
+            r"| does| did| can| could| should| in the code)* (?:we |you |i |they |it |one )?"
+            r"(?P<words>.+?)(?: (?:happening|located|done|going on))?"
+        ),
+        _about,
+    ),
+    (
+        pattern(
+            rf"{ASK}(?:(?:find|show)(?: me)? )?(?:which|what|the) (?:functions?|methods?|code|"
+            r"files?|modules?|class(?:es)?|parts?(?: of the code)?|places?|lines?) "
+            r"(?:that |which |does |do |is |are )*(?P<words>.+?)"
+        ),
+        _about,
+    ),
+    (
+        pattern(
+            rf"{ASK}how (?:is|are|do we|does it|do you|does {THE}{PROJECT}) (?P<words>.+?)"
+            r"(?: (?:done|handled|implemented))?"
+        ),
+        _about,
+    ),
+    (
+        pattern(rf"{ASK}(?:run|execute|launch) {THE}(?:command |program )?(?P<text>\S.*)"),
+        _not_a_command,
     ),
     (pattern(r"(?:good ?)?bye|exit|quit|q|:q|see you(?: later)?|stop"), plain_intent("thanks")),
 )

@@ -16,6 +16,7 @@ from accord.builtin.tools.window import lines_in
 # These tell about a project, but it is not written in them.
 _NOT_CODE = frozenset({"Markdown", "reStructuredText", "TOML", "YAML", "JSON"})
 _MAIN = re.compile(r"^if __name__ == ['\"]__main__['\"]", re.MULTILINE)
+NO_FILES = "I found no files here; what git ignores is left out."
 MODULES_SHOWN_MAX = 8
 MODULES_READ_MAX = 1_500
 """Modules that are parsed for their symbols; in a larger project the first are."""
@@ -53,7 +54,7 @@ def _is_code(path: str) -> bool:
 
 def _without_code(paths: Sequence[str]) -> str:
     if not paths:
-        return "The folder is empty."
+        return NO_FILES
     return f"{counted(len(paths), 'file')}, none in a language that I read: {listed(paths)}."
 
 

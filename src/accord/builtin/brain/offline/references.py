@@ -52,9 +52,21 @@ def uses_of(path: str, text: str, name: str) -> tuple[Use, ...]:
 def _in_tree(tree: ast.Module, name: str) -> Iterator[tuple[int, UseKind]]:
     """The lines of a name, and how it stands there; names inside f-strings too."""
     called: set[ast.AST] = set()
+    own: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called.add(node.func)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            # The parts of a property are marked by its own name: `@value.setter`.
+            own.update(
+                one.value
+                for one in node.decorator_list
+                if isinstance(one, ast.Attribute)
+                and isinstance(one.value, ast.Name)
+                and one.value.id == node.name
+            )
+        if node in own:
+            continue
         if isinstance(node, ast.Name) and node.id == name:
             yield node.lineno, "call" if node in called else "use"
         elif isinstance(node, ast.Attribute) and node.attr == name:
@@ -86,7 +98,8 @@ def _inside(module: Module, line: int, kind: UseKind) -> str:
     around = [
         symbol
         for symbol in module.symbols
-        if symbol.kind in ("function", "method", "class") and symbol.line <= line <= symbol.end_line
+        if symbol.kind in ("function", "method", "property", "class")
+        and symbol.line <= line <= symbol.end_line
     ]
     if kind == "definition":
         around = [symbol for symbol in around if symbol.line != line]

@@ -258,7 +258,7 @@ def _attribute(
     files: Mapping[str, str], trees: Mapping[str, ast.Module], target: Definition, new: str
 ) -> tuple[dict[str, list[Span]], str | None]:
     old = target.symbol.name
-    if target.symbol.kind not in ("method", "attribute"):
+    if target.symbol.kind not in ("method", "property", "attribute"):
         return {}, f"`{target.symbol.qualified}` is inside a function; change it there."
     if any(hasattr(kind, old) for kind in _OWN_TYPES):
         return {}, f"`{old}` is also a name that Python's own types have."

@@ -15,14 +15,16 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from accord.builtin.brain.offline.excerpts import telling_part
 from accord.builtin.brain.offline.tap import tap_failures
 from accord.builtin.brain.offline.tracebacks import Failure, Frame, failures_in
 
 FAILURES_MAX = 50
 """Failures that are kept of one run."""
 
+TAIL_LINES_MAX = 100
 TAIL_CHARACTERS_MAX = 4_000
-"""How much of the end of the output is kept, for what nobody could parse."""
+"""How much of the output is kept, for what nobody could parse: its errors, or else its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def run_of(command: str, exit_code: int | None, output: str) -> TestRun:
                 break
     failures = () if passed else (tap_failures(clean) or failures_in(clean))[:FAILURES_MAX]
     good, bad = found if found is not None else (None, None)
-    tail = "" if passed else clean[-TAIL_CHARACTERS_MAX:]
+    tail = "" if passed else telling_part(clean, TAIL_LINES_MAX, TAIL_CHARACTERS_MAX)
     return TestRun(command, passed, good, bad, tuple(failures), tail, problem)
 
 

@@ -14,18 +14,23 @@ from collections.abc import Callable
 from re import Match, Pattern
 
 from accord.builtin.brain.offline.arguments import (
-    command_of,
     name_of,
     path_of,
-    spoken_command,
     target_of,
     unquoted,
     words_of,
 )
 from accord.builtin.brain.offline.intent import Intent
+from accord.builtin.brain.offline.prompt.command_lines import command_line, quoted_command
 
 # Nobody types more than this as a command; a longer text is a task for a model.
 LINE_CHARACTERS_MAX = 2_000
+
+# More words without quotes are a sentence, not a text that stands somewhere.
+SEARCHED_WORDS_MAX = 4
+_ASKING = frozenset(
+    {"all", "at", "how", "if", "into", "out", "what", "where", "which", "who", "why"}
+)
 
 # Makes an intent of a match; None when the row does not fit after all.
 Make = Callable[[Match[str]], Intent | None]
@@ -81,6 +86,29 @@ def _change(match: Match[str]) -> Intent | None:
     return Intent("change", arguments)
 
 
+def _run(match: Match[str]) -> Intent | None:
+    """What is quoted, or a command by itself; “run” alone makes no command of a sentence."""
+    said = match["command"]
+    quoted = quoted_command(said.rstrip(".!? "))
+    if quoted is not None:
+        spoken = parse_sentence(f"run {quoted}")
+        return spoken if spoken.name == "test" else Intent("run", {"command": quoted})
+    command = command_line(said, is_marked=True)
+    return None if command is None else Intent("run", {"command": command})
+
+
+def _searched(text: str) -> str | None:
+    """A text to search for; a question about the code is not one."""
+    bare = unquoted(text)
+    if bare != text.strip():
+        return bare
+    words = bare.split()
+    asks = words[0].lower() in _ASKING or {"that", "which", "where"}.intersection(words)
+    if len(words) > SEARCHED_WORDS_MAX or asks:
+        return None
+    return bare
+
+
 def _tool_call(match: Match[str]) -> Intent | None:
     """`add a=1 b=2`: the tool of an MCP server, if there is one of that name."""
     return Intent("call", {"tool": match["tool"], "values": match["values"].strip()})
@@ -104,11 +132,6 @@ QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’"""
 SOURCE = rf"{QUOTED}|\S+"
 
 TABLE: tuple[tuple[Pattern[str], Make], ...] = (
-    # Word for word: `git add .` ends in no full stop.
-    (
-        re.compile(r"\s*(?:\$|!)\s*(?P<command>\S.*)", re.DOTALL),
-        with_arguments("run", command=command_of),
-    ),
     (
         pattern(
             r"(?:hi|hello|hey|hallo|good (?:morning|evening|day|afternoon))(?: there| accord)?"
@@ -327,19 +350,10 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
             rf"{THE}{KIND}(?P<text>{QUOTED}|.+?)(?: (?:everywhere|in all files|in "
             rf"{THE}{PROJECT}))?"
         ),
-        with_arguments("find", text=unquoted),
+        with_arguments("find", text=_searched),
     ),
     # ---- commands and tools
-    (
-        command_pattern(rf"{ASK}(?:run|execute) {THE}(?:command )?(?P<command>\S.*)"),
-        with_arguments("run", command=spoken_command),
-    ),
-    (
-        command_pattern(
-            r"(?P<command>git (?:status|diff|log|show|branch|blame|stash|add|commit)\b.*|pwd[.!?]*)"
-        ),
-        with_arguments("run", command=spoken_command),
-    ),
+    (command_pattern(rf"{ASK}(?:run|execute):? {THE}(?:command )?(?P<command>\S.*)"), _run),
     (
         pattern(
             rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"

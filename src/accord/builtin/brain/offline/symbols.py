@@ -13,7 +13,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 SOURCE_CHARACTERS_MAX = 1_000_000
@@ -37,6 +37,8 @@ class Symbol:
     end_line: int
     signature: str
     doc: str = ""
+    # Signatures that only tell a type checker how it may be called.
+    overloads: int = 0
 
     @property
     def depth(self) -> int:
@@ -117,10 +119,19 @@ def parsed(text: str) -> ast.Module | str:
 
 def _walk(node: ast.AST, prefix: str) -> Iterator[Symbol]:
     """The definitions in a tree, outer before inner, in order."""
+    parts = _parts_of_one(node)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if child in parts.merged:
+                continue
             qualified = f"{prefix}{child.name}"
-            yield _definition(child, qualified, isinstance(node, ast.ClassDef))
+            symbol = _definition(child, qualified, isinstance(node, ast.ClassDef))
+            overloads = parts.overloads.get(child.name, 0)
+            if child in parts.properties:
+                symbol = replace(symbol, kind="property", end_line=parts.properties[child])
+            elif overloads and isinstance(child, FUNCTIONS):
+                symbol = replace(symbol, overloads=overloads)
+            yield symbol
             yield from _walk(child, f"{qualified}.")
         elif isinstance(child, ast.Assign | ast.AnnAssign) and isinstance(
             node, ast.Module | ast.ClassDef
@@ -128,6 +139,49 @@ def _walk(node: ast.AST, prefix: str) -> Iterator[Symbol]:
             yield from _assigned(child, prefix)
         elif isinstance(child, ast.If | ast.Try | ast.With):
             yield from _walk(child, prefix)
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """Functions of one block that are one definition: overloads, the parts of a property."""
+
+    # Those that are told with another one.
+    merged: set[ast.AST]
+    # The getters, and the last line of what belongs to each.
+    properties: dict[ast.AST, int]
+    # How many overloads a name has.
+    overloads: dict[str, int]
+
+
+def _parts_of_one(node: ast.AST) -> _Parts:
+    parts = _Parts(set(), {}, {})
+    functions = [child for child in ast.iter_child_nodes(node) if isinstance(child, FUNCTIONS)]
+    getters: dict[str, ast.AST] = {}
+    signatures: dict[str, list[ast.AST]] = {}
+    for child in functions:
+        marks = [ast.unparse(one) for one in child.decorator_list]
+        if any(mark.rpartition(".")[2] == "overload" for mark in marks):
+            signatures.setdefault(child.name, []).append(child)
+        elif any(mark.rpartition(".")[2].endswith("property") for mark in marks):
+            getters[child.name] = child
+            parts.properties[child] = child.end_lineno or child.lineno
+        elif child.name in getters and any(
+            mark in (f"{child.name}.{part}" for part in ("getter", "setter", "deleter"))
+            for mark in marks
+        ):
+            parts.merged.add(child)
+            parts.properties[getters[child.name]] = child.end_lineno or child.lineno
+        elif child.name in signatures:
+            parts.merged.update(signatures[child.name])
+            parts.overloads[child.name] = len(signatures.pop(child.name))
+    for name, nodes in signatures.items():
+        # As in a stub: there is no other definition, so the first stands for all.
+        parts.merged.update(nodes[1:])
+        parts.overloads[name] = len(nodes)
+    return parts
 
 
 def _definition(
@@ -245,13 +299,24 @@ _COMPILED = {
     language: tuple((kind, re.compile(pattern)) for kind, pattern in rows)
     for language, rows in _PATTERNS.items()
 }
+# Before a line that defines a part of something that is defined already.
+_PART = re.compile(r"@(?:\w+\.)*overload|@\w+\.(?:getter|setter|deleter)")
 # A longer line is data or was packed by a program.
 _LINE_CHARACTERS_MAX = 400
+
+
+def _with_code(text: str) -> frozenset[str]:
+    """The functions that have a body in this file; a signature with a semicolon has none."""
+    function = _COMPILED["TypeScript"][0][1]
+    found = [function.match(line) for line in text.split("\n") if not line.rstrip().endswith(";")]
+    return frozenset(match["name"] for match in found if match is not None)
 
 
 def _by_pattern(language: str, text: str) -> Iterator[Symbol]:
     rows = _COMPILED.get(language, ())
     found = 0
+    before = ""
+    with_code = _with_code(text) if language == "TypeScript" else frozenset[str]()
     for number, line in enumerate(text.split("\n") if rows else (), start=1):
         if len(line) > _LINE_CHARACTERS_MAX:
             continue
@@ -259,8 +324,13 @@ def _by_pattern(language: str, text: str) -> Iterator[Symbol]:
             match = pattern.match(line)
             if match is not None:
                 name = match["name"]
+                if _PART.fullmatch(before.strip()) or (
+                    name in with_code and line.rstrip().endswith(";")
+                ):
+                    break
                 found += 1
                 yield Symbol(name, name, kind, number, number, line.strip().rstrip("{").rstrip())
                 break
+        before = line
         if found == SYMBOLS_MAX:
             return

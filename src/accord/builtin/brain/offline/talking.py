@@ -1,4 +1,4 @@
-"""Commands, MCP tools, plans, help: what the offline brain says and hands on."""
+"""MCP tools, plans, help: what the offline brain says and hands on."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from accord.agent.own_terminals import Done
 from accord.builtin.brain.offline.arguments import values_of
 from accord.builtin.brain.offline.commands import COMMANDS
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.intents import SLASH
 from accord.builtin.brain.offline.planning import plan_for
-from accord.builtin.brain.offline.runs import run_of
 from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
@@ -22,8 +20,6 @@ from accord.builtin.policy import PLAN
 if TYPE_CHECKING:
     from accord.mcp.results import McpTool
     from accord.mcp.servers import McpServers
-
-OUTPUT_LINES_SHOWN = 30
 
 WITHOUT_MODEL = (
     "I work without a language model: what you type is matched, looked up in the code, and done."
@@ -35,12 +31,14 @@ HELP = """\
 | `what is this project?` | see languages, entry points, tests and the largest modules |
 | `explain calc.py`, `explain Session.load` | read what a file or a symbol is |
 | `where is NAME`, `who calls NAME`, `find TEXT` | find definitions, uses, texts |
-| `show FILE` | see a file |
+| `where is the signature checked?` | find definitions by the words in them |
+| `show FILE`, `what's in FILE?` | see a file |
 | `run the tests` | have them found and run |
+| `run the linter`, `format the code` | do what the project is set up for |
 | `fix it` | have small mistakes repaired after a failing run |
 | `rename OLD to NEW` | rename a symbol in all Python files |
 | `change 'OLD' to 'NEW' in FILE` | replace a text exactly |
-| `$ COMMAND` | run a command |
+| `$ COMMAND` | run a command of one line; several lines go into a fence |
 | `undo` | take back what I changed last |
 | `/mcp`, `/call SERVER.TOOL {"a": 1}` | use the tools of MCP servers |
 
@@ -122,36 +120,6 @@ async def no_such_command(work: Work, intent: Intent) -> None:
     meant = f" Did you mean `/{near[0]}`?" if near else ""
     names = listed([f"/{one.name}" for one in COMMANDS], len(COMMANDS))
     await work.say(f"There is no command `/{name}`.{meant}", f"There are {names}.")
-
-
-async def run(work: Work, intent: Intent) -> None:
-    """Run a command."""
-    line = await work.runnable(intent["command"])
-    result = await work.tools.run(line)
-    if result.denied is not None or not isinstance(result.data, Done):
-        await work.refused(result.text, f"`{line}` did not run", result.denied)
-        return
-    ended = result.data
-    printed = ended.output.rstrip().split("\n")
-    output = fenced("\n".join(printed[-OUTPUT_LINES_SHOWN:])) if ended.output.strip() else ""
-    if len(printed) > OUTPUT_LINES_SHOWN or ended.truncated:
-        output = f"{output}\n\nThese are the last {OUTPUT_LINES_SHOWN} lines of its output."
-    if ended.exit_code == 0:
-        await work.say(output or f"`{line}` ended well and printed nothing.")
-        return
-    seen = run_of(line, ended.exit_code, ended.output)
-    hint = ""
-    if seen.failures:
-        await work.remember_run(seen)
-        hint = "Type `fix it` and I look for a repair."
-    how = (
-        "did not end in time and was stopped"
-        if ended.timed_out
-        else (
-            f"was ended by {ended.signal}" if ended.signal else f"ended with code {ended.exit_code}"
-        )
-    )
-    await work.say(f"`{line}` {how}.", output, hint)
 
 
 # ---- MCP

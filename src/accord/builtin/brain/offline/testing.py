@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from accord.agent.own_terminals import Done
 from accord.agent.plan import PlanHandle
+from accord.builtin.brain.offline.excerpts import telling_part
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.repairs.finding import find_repair, within
 from accord.builtin.brain.offline.repairs.repair import Repair
@@ -102,7 +103,7 @@ async def failures_listed(work: Work, run: TestRun) -> str:
         lines.append(f"{name}{failure.error or 'failed'}: {message}{place}".replace(": :", ":"))
     if lines:
         return bullets(lines, 10)
-    return fenced("\n".join(run.tail.rstrip().split("\n")[-20:])) if run.tail.strip() else ""
+    return fenced(telling_part(run.tail, 20, len(run.tail))) if run.tail.strip() else ""
 
 
 def short(test_name: str) -> str:

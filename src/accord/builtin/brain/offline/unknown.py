@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.project import Project
+from accord.builtin.brain.offline.prompt.programs import PROGRAMS
 from accord.builtin.brain.offline.references import definitions_of
 from accord.builtin.brain.offline.symbols import language_of
 from accord.builtin.brain.offline.wording import bullets, counted, listed
@@ -43,6 +44,15 @@ async def unknown(work: Work, intent: Intent) -> None:
     await search_words(work, words, "I did not understand that as something I can do by myself.")
 
 
+async def half_understood(work: Work, intent: Intent) -> None:
+    """A sentence with two things to do, of which one is not understood."""
+    await work.say(
+        f"I understood “{intent['understood']}”, but not “{intent['missed']}”, so I did nothing "
+        f"yet. Type `{intent['understood']}` for that part alone.",
+        *_what_else(work),
+    )
+
+
 async def search_words(work: Work, words: str, head: str) -> None:
     """Search for words and tell what was found, and what to do about it."""
     every = [word for word in re.split(r"[\s]+", words) if word]
@@ -72,7 +82,8 @@ async def search_words(work: Work, words: str, head: str) -> None:
         # With notes the search was not the whole of it.
         least = "at least " if result.notes else ""
         number = f"{least}{counted(len(files), 'file')} {'has' if len(files) == 1 else 'have'}"
-        listing = f"I searched for {quoted}; {number} that:\n\n{bullets(files, FILES_SHOWN_MAX)}"
+        what = "it" if len(every) == 1 else "at least one of them"
+        listing = f"I searched for {quoted}; {number} {what}:\n\n{bullets(files, FILES_SHOWN_MAX)}"
     elif not defined:
         near = await near_to(work, project, every[0]) if len(every) == 1 else ""
         listing = f"I searched for {quoted} and found nothing. {near}".strip()
@@ -83,7 +94,7 @@ def _what_else(work: Work) -> tuple[str, ...]:
     """What to do where this did not help."""
     if work.model is not None:
         return (f"Write it without the slash, and `{work.model}` answers.",)
-    return (_hints(work.turn.text), NO_MODEL)
+    return (_hints(work.message.text), NO_MODEL)
 
 
 async def near_to(work: Work, project: Project, name: str) -> str:
@@ -138,6 +149,10 @@ def _by_file(project: Project, matches: list[Match], words: list[str]) -> list[s
 def _hints(text: str) -> str:
     """What to type instead, by what the sentence seems to be about."""
     lowered = text.lower()
+    line = re.sub(r"^(?:please |can you |could you )*(?:run|execute) ", "", lowered)
+    if line.partition(" ")[0] in PROGRAMS and "\n" not in text.strip():
+        start = len(lowered) - len(line)
+        return f"If it is a command, type it behind a sign: `$ {text[start:].strip()[:200]}`."
     if re.search(r"\b(add|write|create|implement|build|make|support|refactor|improve)\b", lowered):
         first = " ".join(text.split())[:120]
         return f"For a change that needs thought I can draw up a plan to tick off: `/plan {first}`."

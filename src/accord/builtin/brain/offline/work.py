@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -14,6 +15,7 @@ from anyio import to_thread
 from accord.agent.elicitation import FormField
 from accord.agent.paths import relative
 from accord.builtin.brain.offline.project import Project, read_project
+from accord.builtin.brain.offline.prompt.message import Attached, Message, read_message
 from accord.builtin.brain.offline.runners import (
     TestCommand,
     find_command,
@@ -24,8 +26,6 @@ from accord.builtin.tools.showing import REFUSED_BEFORE
 from accord.errors import RequestFailed
 from accord.machine.own_program import interpreter
 from accord.machine.programs import find_program
-from accord.schema import v2
-from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -51,6 +51,10 @@ class Work:
         self.turn = turn
         self.tools = tools
         self.workspace = workspace
+        self.message: Message = read_message(turn.prompt)
+        # Whether the last command or test run of this turn ended well; None before there was one.
+        self.went_well: bool | None = None
+        self._is_run_put_aside = False
         self._project: Project | None = None
 
     @property
@@ -81,30 +85,32 @@ class Work:
 
     def embedded(self) -> dict[str, str]:
         """The texts that came with the prompt, by path in the project, or else by their URI."""
-        found: dict[str, str] = {}
-        for block in self.turn.prompt:
-            if isinstance(block, v2.EmbeddedResource) and block.resource.text is not UNSET:
-                found[self._path(block.resource.uri)] = block.resource.text
-        return found
+        return {
+            self.path_of(one): one.text
+            for one in self.message.attached
+            if one.text is not None and not one.is_part
+        }
 
     def mentioned(self) -> list[str]:
         """The files that the prompt points at, with their text or without."""
-        links = [
-            self._path(block.uri)
-            for block in self.turn.prompt
-            if isinstance(block, v2.ResourceLink)
-        ]
-        return [*self.embedded(), *links]
+        return list(dict.fromkeys(self.path_of(one) for one in self.message.attached))
 
-    def _path(self, uri: str) -> str:
+    def paste(self, text: str) -> None:
+        """Take a text that stands in the prompt for one that came with it."""
+        pasted = Attached("the pasted text", text, is_part=True)
+        self.message = replace(self.message, attached=(*self.message.attached, pasted))
+
+    def path_of(self, attached: Attached) -> str:
+        """Where an attached text is in the project; its address for what is no file."""
+        uri = attached.uri
         try:
             parts = urlsplit(uri)
         except ValueError:
             # As of an address with half a bracket.
             return uri
-        if parts.scheme != "file":
-            return uri
-        return relative(self.turn.session, unquote(parts.path))
+        if parts.scheme == "file":
+            return relative(self.turn.session, unquote(parts.path))
+        return relative(self.turn.session, uri) if uri.startswith("/") else uri
 
     async def project(self, about: str | None = None, *, fresh: bool = False) -> Project:
         """The project, read once a turn; with what the prompt brought instead of the disk's.
@@ -173,7 +179,9 @@ class Work:
         return python_of(project.pythons, otherwise)
 
     async def last_run(self) -> TestRun | None:
-        """The last run of this session, also after a restart."""
+        """The last run of this session, also after a restart; None once it was put aside."""
+        if self._is_run_put_aside:
+            return None
         known = self.workspace.last_run
         if known is None:
             kept = await self.turn.session.kept(LAST_RUN)
@@ -181,7 +189,12 @@ class Work:
             self.workspace.last_run = known
         return known if isinstance(known, TestRun) else None
 
+    def put_last_run_aside(self) -> None:
+        """Have the tests run anew before anything is repaired."""
+        self._is_run_put_aside = True
+
     async def remember_run(self, run: TestRun) -> None:
         """Keep a run for `fix it`."""
+        self._is_run_put_aside = False
         self.workspace.last_run = run
         await self.turn.session.keep(LAST_RUN, run.to_bytes())
