@@ -21,6 +21,19 @@ def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home)
     assert "\x1b" not in done.error
 
 
+def test_files_are_named_in_the_folder_of_the_session(home: Home) -> None:
+    """Issue 14: `@file` was looked for where the shell was, and one that was not there was hushed."""
+    inner = home.project / "inner"
+    inner.mkdir()
+    (inner / "a.txt").write_text("there\n")
+    (home.project / "b.txt").write_text("here\n")
+    done = home.run("blocks of @a.txt, @b.txt.", "--cwd", str(inner))
+    assert done.out == "TextContent EmbeddedResource\n"
+    assert done.error == f"accord: @b.txt names no file in {inner}; it is sent as a word\n"
+    (inner / "prompt.md").write_text("from a file\n")
+    assert home.run("@prompt.md", "--cwd", str(inner)).out == "echo: from a file\n"
+
+
 def test_json_is_utf_8_whatever_the_locale_is(home: Home) -> None:
     """docs/reference/run.md; found in review: letters became question marks."""
     home.env["PYTHONIOENCODING"] = "ascii"

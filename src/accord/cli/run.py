@@ -23,7 +23,7 @@ from accord.cli.run_permissions import (
     has_keyboard,
     read_kinds,
 )
-from accord.cli.run_project import project_servers
+from accord.cli.run_project import project_servers, tell
 from accord.cli.run_prompt import PromptError, read_prompt
 from accord.cli.run_report import FORMATS, Report
 from accord.cli.run_servers import servers_of
@@ -39,8 +39,8 @@ DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.
 
 Without --agent it is the agent of the configuration, else the built-in one; `-- COMMAND` starts any
-other.  PROMPT may name files (`@src/main.py`); `-` is standard input, which is also read where
-there is no PROMPT; `@FILE` alone is a prompt in a file.
+other.  PROMPT may name files of the session's folder (`@src/main.py`); `-` is standard input, which
+is also read where there is no PROMPT; `@FILE` alone is a prompt in a file.
 
 To a terminal it shows everything; to a pipe it writes the agent's messages, with what is done on
 standard error.  --format json is one event per line, --format quiet the last message only.
@@ -127,23 +127,27 @@ def _log_to_stderr() -> None:
 
 
 def _job(arguments: Namespace, config: Config) -> Job:
-    cwd = os.path.expanduser(arguments.cwd)
-    for folder in (cwd, *arguments.add_dir):
-        if not os.path.isdir(folder):
-            raise UsageError(f"there is no folder {folder}")
+    folder = os.path.expanduser(arguments.cwd)
+    for one in (folder, *arguments.add_dir):
+        if not os.path.isdir(one):
+            raise UsageError(f"there is no folder {one}")
     agent = _agent(arguments, config)
     here = Path.cwd()
+    # As the system calls it when we are in it: one folder has one list of sessions.
+    cwd = os.path.realpath(folder)
+    prompt = read_prompt(arguments.prompt, Path(cwd))
+    for name in prompt.unmatched:
+        tell(f"@{name} names no file in {cwd}; it is sent as a word")
     return Job(
         command=agent.command,
         env=agent.env,
         agent_cwd=agent.cwd,
         api_key_env=agent.api_key_env,
-        prompt=read_prompt(arguments.prompt, here),
-        # As the system calls it when we are in it: one folder has one list of sessions.
-        cwd=os.path.realpath(cwd),
+        prompt=prompt,
+        cwd=cwd,
         add_dirs=tuple(map(os.path.abspath, arguments.add_dir)),
         mcp_servers=servers_of(arguments.mcp, config, here),
-        project_servers=project_servers(Path(os.path.abspath(cwd))),
+        project_servers=project_servers(Path(os.path.abspath(folder))),
         mode=arguments.mode,
         model=arguments.model,
         session=arguments.session,
