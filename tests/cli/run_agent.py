@@ -58,6 +58,12 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
     elif word == "ask":
         async with turn.tool_call(**json.loads(rest)) as call:
             await turn.say(f"may={await call.ask('because of the test')}")
+    elif word == "call":
+        async with turn.tool_call(**json.loads(rest)):
+            pass
+    elif word == "plan":
+        await turn.plan("look", "leap")
+        await turn.usage(1, 2)
     elif word == "stop":
         return rest
     elif word == "fail":

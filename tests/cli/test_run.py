@@ -387,3 +387,14 @@ def test_one_log_of_both_streams_is_in_order(home: Home) -> None:
     lines = [line.strip() for line in home.accord(*words, together=True).out.splitlines()]
     told = [line for line in lines if line in ("● completed", "exit=0 denied=False")]
     assert told == ["● completed", "exit=0 denied=False"] * 2
+
+
+def test_fields_without_a_value_are_left_out_however_deep_they_are(home: Home) -> None:
+    """Issue 14: docs/reference/run.md says so, and `"line":null` and others were there."""
+    call = {"title": "Look", "raw_input": {"mine": None}, "locations": ["a.txt"]}
+    words = f"write a.txt; plan; call {json.dumps(call)}"
+    done = home.run(words, "--allow", "edit", "--format", "json")
+    assert done.code == 0
+    raw = '"rawInput":{"mine":null}'
+    assert raw in done.out, done.out
+    assert ":null" not in done.out.replace(raw, "")

@@ -6,6 +6,7 @@ is taken away or changes its meaning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from accord import Update
@@ -13,6 +14,21 @@ from accord.client.audited import Decided, shown_rule
 from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
 
 _DUMPED = ("mode", "session_info", "usage")
+_RAW = frozenset({"rawInput", "rawOutput"})
+"""What is the agent's own value goes out as it came."""
+
+
+def without_nulls(value: Any) -> Any:
+    """An event without the fields that have no value, however deep they are."""
+    if isinstance(value, Mapping):
+        return {
+            name: one if name in _RAW else without_nulls(one)
+            for name, one in value.items()
+            if one is not None
+        }
+    if isinstance(value, list | tuple):
+        return [without_nulls(one) for one in value]
+    return value
 
 
 def event_of(update: Update) -> dict[str, Any] | None:
@@ -98,4 +114,4 @@ def _setting_event(update: Update) -> dict[str, Any] | None:
     return None
 
 
-__all__ = ["event_of", "permission_event", "tool_call_event"]
+__all__ = ["event_of", "permission_event", "tool_call_event", "without_nulls"]

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 from accord import Update
-from accord.cli.run_events import event_of, permission_event
+from accord.cli.run_events import event_of, permission_event, without_nulls
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
 from accord.machine.logs import log_redactor
 from accord.machine.visible_text import visible, visible_json
-from accord.schema.codec import encode
+from accord.schema.codec import encode, to_python
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript import Message
@@ -210,13 +210,14 @@ class JsonReport:
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """How it ended; the error may quote what the agent wrote to its stderr."""
         is_done = outcome.code is ExitCode.DONE
+        usage = None if reply is None else reply.usage
         self._put(
             {
                 "type": "end",
                 "exitCode": int(outcome.code),
                 "stopReason": outcome.stop_reason,
                 "text": "" if reply is None else reply.text,
-                "usage": None if reply is None else reply.usage,
+                "usage": None if usage is None else to_python(encode(usage)),
                 "error": None if is_done else log_redactor().line(outcome.sentence() or ""),
             }
         )
@@ -231,8 +232,7 @@ class JsonReport:
         await self._out.drain()
 
     def _put(self, event: dict[str, Any]) -> None:
-        given = {name: value for name, value in event.items() if value is not None}
-        line = encode(given).decode()
+        line = encode(without_nulls(event)).decode()
         if self._out.isatty():
             line = visible_json(line)
         self._out.write(line + "\n")
