@@ -10,7 +10,9 @@ from pathlib import Path
 
 import anyio
 
+from accord.cli.agent_login import login_command
 from accord.cli.console import complain
+from accord.cli.named_agent import named_agent
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (
@@ -29,11 +31,13 @@ from accord.cli.run_report import FORMATS, Report
 from accord.cli.run_servers import servers_of
 from accord.cli.run_turn import Run
 from accord.client.audit import AuditLog
-from accord.discovery.config import AgentEntry, Config, load_config
+from accord.discovery.config import Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
-from accord.machine.own_program import own_command
 from accord.machine.visible_text import visible
+
+RETRY_SECONDS = 120.0
+"""How long rate limits are waited for where the command line does not say."""
 
 DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.
@@ -48,14 +52,16 @@ standard error.  --format json is one event per line, --format quiet the last me
 Without --allow, --deny, --policy and --ask a person at the terminal is asked; where there is none,
 reading the session's folders is allowed and everything else is denied.
 
+An agent that wants a login asks for it at the terminal; elsewhere `accord login` does it before.
+
 exit codes: 0 done, 1 the agent failed, 2 wrong usage, 3 the agent refused, 4 a permission was
-denied, 5 a limit of the agent, 124 timeout, 130 cancelled
+denied, 5 a limit of the agent, 6 the check failed, 124 timeout, 130 cancelled
 """
 EPILOG = """\
 examples:
   accord run "what is this project?"
   accord run "run the tests and fix what fails" --allow edit,execute
-  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *'
+  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
 """
@@ -86,6 +92,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--continue", dest="go_on", action="store_true", help="go on with the last session here"
     )
     add("--timeout", metavar="SECONDS", type=_seconds, help="cancel the turn after so long")
+    waits = f"wait so long, together, for rate limits (default: {RETRY_SECONDS:g}; 0: do not)"
+    add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
+    after = "run by the shell in the folder after the turn; if it fails, the exit code is 6"
+    add("--check", metavar="COMMAND", help=after)
 
 
 def run(arguments: Namespace) -> int:
@@ -131,7 +141,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
     for one in (folder, *arguments.add_dir):
         if not os.path.isdir(one):
             raise UsageError(f"there is no folder {one}")
-    agent = _agent(arguments, config)
+    agent = named_agent(arguments.agent, arguments.after, config)
     here = Path.cwd()
     # As the system calls it when we are in it: one folder has one list of sessions.
     cwd = os.path.realpath(folder)
@@ -153,23 +163,10 @@ def _job(arguments: Namespace, config: Config) -> Job:
         session=arguments.session,
         go_on=arguments.go_on,
         timeout=arguments.timeout,
+        retry=arguments.retry,
+        check=arguments.check,
+        login_command=login_command(arguments.agent or config.agent, arguments.after),
     )
-
-
-def _agent(arguments: Namespace, config: Config) -> AgentEntry:
-    if arguments.after is not None:
-        if arguments.agent is not None:
-            raise UsageError("--agent and a command after -- are two agents; name one")
-        if not arguments.after:
-            raise UsageError("a command is missing after --")
-        return AgentEntry(command=tuple(arguments.after))
-    name = arguments.agent or config.agent
-    if name is None:
-        return AgentEntry(command=own_command("agent"))
-    if name not in config.agents:
-        known = ", ".join(sorted(config.agents)) or "none"
-        raise UsageError(f"the configuration has no agent {name!r} ({known})")
-    return config.agents[name]
 
 
 def _deciding(
@@ -204,3 +201,7 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ArgumentTypeError(f"a number of seconds, not {text!r}")
     return seconds
+
+
+def _wait(text: str) -> float:
+    return 0.0 if text.strip() == "0" else _seconds(text)

@@ -15,17 +15,28 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
-from accord import Update
-from accord.cli.run_events import event_of, permission_event, without_nulls
+from accord import RateLimited, Update
+from accord.cli.console import complain
+from accord.cli.run_check import Checked
+from accord.cli.run_events import (
+    check_event,
+    event_of,
+    permission_event,
+    retry_event,
+    without_nulls,
+)
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
 from accord.client.audited import Decided
 from accord.machine.logs import log_redactor
-from accord.machine.visible_text import visible, visible_json
+from accord.machine.visible_text import visible, visible_json, visible_line
 from accord.schema.codec import encode, to_python
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript import Message
+
+LINE_CHARACTERS_MAX = 4096
+"""A line of a check's output that is longer is shown before its end has come."""
 
 
 class Report(Protocol):
@@ -44,6 +55,22 @@ class Report(Protocol):
 
     def decided(self, decided: Decided) -> None:
         """A permission was given or denied."""
+        ...
+
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """The agent says: too many; it is asked again after so long."""
+        ...
+
+    def checking(self, command: str) -> None:
+        """The user's own check begins."""
+        ...
+
+    def check_printed(self, text: str) -> None:
+        """It printed this."""
+        ...
+
+    def checked(self, checked: Checked) -> None:
+        """It is over."""
         ...
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
@@ -72,6 +99,27 @@ class _Log(Output):
         super().write(self._redactor.line(text))
 
 
+class _Lines:
+    """Text that comes in pieces, written line by line and made visible."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._begun = ""
+
+    def feed(self, text: str) -> None:
+        whole, newline, self._begun = (self._begun + text).rpartition("\n")
+        if len(self._begun) > LINE_CHARACTERS_MAX:
+            self.end()
+        for line in whole.split("\n") if newline else ():
+            self._out.write(visible(line.removesuffix("\r")) + "\n")
+
+    def end(self) -> None:
+        """End the last line."""
+        if self._begun:
+            self._out.write(visible(self._begun) + "\n")
+        self._begun = ""
+
+
 class TextReport:
     """For people; on a pipe the messages alone, with what is done on standard error."""
 
@@ -79,7 +127,8 @@ class TextReport:
         self._out = Output(sys.stdout)
         self._error = Output(sys.stderr) if sys.stderr.isatty() else _Log(sys.stderr)
         self._together = self._out.isatty()
-        activity = self._out if self._together else self._error
+        self._activity = activity = self._out if self._together else self._error
+        self._check = _Lines(activity)
         self._printer = Printer(
             activity, messages=self._together, thoughts=activity.isatty() or self._together
         )
@@ -118,12 +167,35 @@ class TextReport:
         if not decided.allowed:
             self._printer.declined(decided.request)
 
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Say so."""
+        _complain_of_limit(error, seconds)
+
+    def checking(self, command: str) -> None:
+        """As a shell shows what was typed."""
+        self._end_line()
+        self._activity.write(f"\n$ {visible_line(command)}\n")
+
+    def check_printed(self, text: str) -> None:
+        """As it is."""
+        self._check.feed(text)
+
+    def checked(self, checked: Checked) -> None:
+        """End its last line; how it ended is told at the end where it is news."""
+        self._check.end()
+        if checked.passed:
+            self._activity.write(f"(the check passed: {checked.exit})\n")
+
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """End the last line."""
+        self._end_line()
+
+    def _end_line(self) -> None:
         self._messages_first = True
         self._printer.pause()
         if self._open:
             self._out.write("\n")
+            self._open = False
 
     @property
     def is_full(self) -> bool:
@@ -155,6 +227,21 @@ class QuietReport:
 
     def decided(self, decided: Decided) -> None:
         """Nothing."""
+
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Say so: nothing else explains the wait."""
+        _complain_of_limit(error, seconds)
+
+    def checking(self, command: str) -> None:
+        """Nothing."""
+
+    def check_printed(self, text: str) -> None:
+        """Nothing, unless it fails."""
+
+    def checked(self, checked: Checked) -> None:
+        """What it printed, where it failed."""
+        if not checked.passed and checked.text.strip():
+            complain(checked.text.rstrip("\n"))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """Its last words."""
@@ -207,6 +294,20 @@ class JsonReport:
         """Tell it."""
         self._put(permission_event(decided))
 
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Tell it."""
+        self._put(retry_event(error, seconds))
+
+    def checking(self, command: str) -> None:
+        """Nothing: it is told as a whole."""
+
+    def check_printed(self, text: str) -> None:
+        """Nothing."""
+
+    def checked(self, checked: Checked) -> None:
+        """Tell it."""
+        self._put(check_event(checked))
+
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """How it ended; the error may quote what the agent wrote to its stderr."""
         is_done = outcome.code is ExitCode.DONE
@@ -236,6 +337,11 @@ class JsonReport:
         if self._out.isatty():
             line = visible_json(line)
         self._out.write(line + "\n")
+
+
+def _complain_of_limit(error: RateLimited, seconds: float) -> None:
+    said = " ".join(error.message.split())
+    complain(f"accord: the agent is at a rate limit ({said}); next try in {seconds:g} s")
 
 
 FORMATS: dict[str, Callable[[], Report]] = {
