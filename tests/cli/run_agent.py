@@ -23,6 +23,7 @@ SHOUT = "loud\x1b]0;shouted\x07\x9b2J\r"
 VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
 ACCEPTS: tuple[PromptType, ...] = () if "plain" in sys.argv else ("embedded_context",)
 agent = Agent("tester", version="1.0.0", versions=VERSIONS, accepts=ACCEPTS)
+LIMITED: list[str] = []
 agent.add_mode("ask", "Ask", "Asks")
 agent.add_mode("free", "Free", "Does not ask", allow=("edit", "execute"))
 agent.add_option(
@@ -80,6 +81,15 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         # Opening a pipe waits for who opens its other end.
         with await anyio.to_thread.run_sync(open, turn.session.cwd / "go"):
             pass
+    elif word == "limit":
+        times, seconds = rest.split()
+        LIMITED.append(times)
+        if len(LIMITED) <= int(times):
+            raise RequestError.rate_limited("one at a time", float(seconds))
+        await turn.say(f"after {len(LIMITED)} tries")
+    elif word == "half":
+        await turn.say("half a line")
+        await anyio.sleep_forever()
     elif word == "wait":
         await turn.say("waiting\n")
         await anyio.sleep_forever()

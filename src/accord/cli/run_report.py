@@ -77,6 +77,10 @@ class Report(Protocol):
         """It is over."""
         ...
 
+    def pause(self) -> None:
+        """Something else is about to be written: end what is being said."""
+        ...
+
     @property
     def is_full(self) -> bool:
         """Whether so much was told that it should be written before more is."""
@@ -197,6 +201,10 @@ class TextReport:
             self._out.write("\n")
             self._open = False
 
+    def pause(self) -> None:
+        """End the line on the screen; what goes to a pipe is the agent's own."""
+        self._printer.pause()
+
     @property
     def is_full(self) -> bool:
         """Whether either is, or both wait: in a log that has both, their order counts."""
@@ -251,6 +259,9 @@ class QuietReport:
             # To a terminal nothing goes that could command it.
             text = visible(said[-1]) if self._out.isatty() else said[-1]
             self._out.write(text.rstrip("\n") + "\n")
+
+    def pause(self) -> None:
+        """Nothing: there is one text."""
 
     @property
     def is_full(self) -> bool:
@@ -322,6 +333,9 @@ class JsonReport:
                 "error": None if is_done else log_redactor().line(outcome.sentence() or ""),
             }
         )
+
+    def pause(self) -> None:
+        """Nothing: events are whole lines."""
 
     @property
     def is_full(self) -> bool:

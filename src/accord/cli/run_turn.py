@@ -55,6 +55,9 @@ After a signal the whole process has less time than that: see `machine/shutdown.
 LAST_WORDS_SECONDS_MAX = 2.0
 """How long a reader that does not read is waited for once the run was given up."""
 
+PAUSE_SECONDS_MAX = 0.5
+"""How long a line that is being written is waited for before something else is."""
+
 
 class Run:
     """One run.  Guards: the order of what is shown and asked, and what Ctrl-C means now."""
@@ -282,6 +285,9 @@ class Run:
                 self.outcome.interrupted = True
                 shutdown.begin(number)
                 if self._turn is not None and not self._stopping:
+                    self._report.pause()
+                    with anyio.move_on_after(PAUSE_SECONDS_MAX):
+                        await self._report.drain()
                     complain("accord: cancelling; Ctrl-C again leaves at once")
                 await self._stop()
 
