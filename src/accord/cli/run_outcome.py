@@ -11,7 +11,7 @@ from enum import IntEnum
 
 from accord import PermissionRequest
 from accord.cli.run_check import Checked
-from accord.client.audited import Decided, shown_rule
+from accord.client.audited import Decided, why_denied
 from accord.client.changed_files import CHANGING_KINDS
 from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
@@ -111,11 +111,11 @@ class Outcome:
         lines = ["permission was denied for:"]
         for one in self.denied[:DENIED_SHOWN_MAX]:
             lines.append(f"  {one.request.kind}: {_subject(one.request)}")
-            if one.rule is not None and one.why is not None:
-                lines.append(f"    by the rule {shown_rule(one.rule)}: {_shown(one.why)}")
+            if one.rule is not None or one.by != "default":
+                lines.append(f"    {_shown(why_denied(one))}")
         if len(self.denied) > DENIED_SHOWN_MAX:
             lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
-        undecided = [one for one in self.denied if one.by == "default"]
+        undecided = [one for one in self.denied if one.by == "default" and one.rule is None]
         lacking = {one.request.kind for one in undecided if one.beyond is None}
         if lacking:
             flag = ",".join(sorted(lacking))

@@ -27,7 +27,7 @@ from accord.cli.run_events import (
 )
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
-from accord.client.audited import Decided
+from accord.client.audited import Decided, why_denied
 from accord.machine.logs import log_redactor
 from accord.machine.visible_text import visible, visible_json, visible_line
 from accord.schema.codec import encode, to_python
@@ -167,9 +167,9 @@ class TextReport:
             self._open = not text.endswith("\n")
 
     def decided(self, decided: Decided) -> None:
-        """The call is shown as declined when it ends."""
+        """The call is shown as denied when it ends."""
         if not decided.allowed:
-            self._printer.declined(decided.request)
+            self._printer.denied(decided.request, why_denied(decided))
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
         """Say so."""
