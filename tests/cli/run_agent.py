@@ -16,6 +16,7 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
+from accord.agent.session import AgentSession
 from accord.errors import RequestError
 from accord.schema import v2
 
@@ -32,6 +33,22 @@ agent.add_option(
     [Choice("small", "Small one"), Choice("large", "Large one")],
     category="model",
 )
+
+
+@agent.on_session
+async def begin(session: AgentSession) -> None:
+    """Tell of one more model later, where that is wanted."""
+
+    async def tell() -> None:
+        # Behind the answer to the request, which a session's own tasks may come before.
+        await anyio.sleep(0.2)
+        option = agent.offer.options["model"]
+        more = (*option.choices, Choice("late", "Late one"))
+        agent.offer.options["model"] = option._replace(choices=more)
+        await session.set_option("model", "small", announce=True)
+
+    if "late" in sys.argv:
+        session.start_soon(tell)
 
 
 @agent.on_prompt

@@ -389,6 +389,13 @@ def test_one_log_of_both_streams_is_in_order(home: Home) -> None:
     assert told == ["● completed", "exit=0 denied=False"] * 2
 
 
+@pytest.mark.parametrize("name", ["late", "Late one"])
+def test_a_model_that_is_told_of_later_is_waited_for(home: Home, name: str) -> None:
+    """Issue 14: the built-in agent asks local servers while its session begins."""
+    done = home.run("state", "--model", name, agent=(*AGENT, "late"))
+    assert (done.code, done.out) == (0, "mode=ask model=late\n")
+
+
 def test_fields_without_a_value_are_left_out_however_deep_they_are(home: Home) -> None:
     """Issue 14: docs/reference/run.md says so, and `"line":null` and others were there."""
     call = {"title": "Look", "raw_input": {"mine": None}, "locations": ["a.txt"]}

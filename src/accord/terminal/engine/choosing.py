@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
+
+import anyio
 
 from accord.client.client import Client
 from accord.client.session import Session
@@ -12,6 +15,8 @@ from accord.transcript import ConfigOption
 
 SESSIONS_SEEN_MAX = 10_000
 """Sessions that are looked through."""
+MODELS_SECONDS_MAX = 5.0
+"""How long an agent may take to tell of a model that its session began without."""
 ID_CHARACTERS_MIN = 4
 """Of an id, to find the session by; fewer are a slip of the hand."""
 
@@ -56,13 +61,31 @@ async def whole_id(client: Client, beginning: str) -> str | None:
 async def choose_model(session: Session, wanted: str) -> None:
     """Set the model that is meant by its own word or by its name.
 
+    An agent may tell of its models after the session has begun, such as those of a server that it
+    asks; what it has not told of is waited for, for a while.
+
     Raises:
         LocalProtocolError: the agent has no such model.
     """
+    if not _is_told(session, wanted):
+        with closing(session.updates()) as updates, anyio.move_on_after(MODELS_SECONDS_MAX):
+            async for _ in updates:
+                if _is_told(session, wanted):
+                    break
     option = option_of(session.transcript.config_options, "model")
     if option is None:
         raise LocalProtocolError("the agent offers no choice of models")
     await session.set_option(option.option_id, _value(option, wanted))
+
+
+def _is_told(session: Session, wanted: str) -> bool:
+    option = option_of(session.transcript.config_options, "model")
+    if option is None:
+        return False
+    try:
+        return bool(_value(option, wanted))
+    except LocalProtocolError:
+        return False
 
 
 def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | None:
