@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import shutil
 import signal
-from collections.abc import Iterator
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest

@@ -22,7 +22,7 @@ def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home)
 
 
 def test_files_are_named_in_the_folder_of_the_session(home: Home) -> None:
-    """Issue 14: `@file` was looked for where the shell was, and one that was not there was hushed."""
+    """Issue 14: `@file` was looked for where the shell was; one without a file was not told."""
     inner = home.project / "inner"
     inner.mkdir()
     (inner / "a.txt").write_text("there\n")
