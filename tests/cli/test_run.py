@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.cli.running import AGENT, SECONDS_MAX, Home
+from tests.cli.terminal import in_terminal
 
 
 def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home) -> None:
@@ -405,3 +406,22 @@ def test_fields_without_a_value_are_left_out_however_deep_they_are(home: Home) -
     raw = '"rawInput":{"mine":null}'
     assert raw in done.out, done.out
     assert ":null" not in done.out.replace(raw, "")
+
+
+def test_you_said_no_is_said_only_where_a_person_did(home: Home) -> None:
+    """Issue 14: also by the built-in agent, which is told who refused."""
+    line = "$ echo x"
+    built_in = home.accord("run", line)
+    assert built_in.out == "`echo x` did not run: nothing allows it, and nobody could be asked.\n"
+    assert "denied: nothing allows it" in built_in.error
+    built_in = home.accord("run", line, "--deny", "execute")
+    assert built_in.out == "`echo x` did not run: a rule does not allow it.\n"
+    assert "denied: a rule of yours says no: reject kind=execute" in built_in.error
+    assert "\n    a rule of yours says no: reject kind=execute\n" in built_in.error
+    words = ["run", line, "--cwd", str(home.project)]
+    with in_terminal(*words, env=home.env) as program:
+        program.wait_for("Allow it? ")
+        program.press("n\n")
+        assert program.exit_code() == 4
+        assert "All right, echo x did not run: you said no." in program.text
+        assert "denied: you said no" in program.text

@@ -57,8 +57,11 @@ def test_a_check_is_an_event_and_quiet_shows_what_fails(home: Home) -> None:
     check, end = done.events[-2:]
     command = "echo red; kill -9 $$"
     assert check == {
-        "type": "check", "command": command, "passed": False,
-        "signal": "SIGKILL", "text": "red\n",
+        "type": "check",
+        "command": command,
+        "passed": False,
+        "signal": "SIGKILL",
+        "text": "red\n",
     }
     assert (end["exitCode"], end["stopReason"]) == (6, "end_turn")
     assert end["error"] == f"the check failed: `{command}` ended with killed by SIGKILL"
