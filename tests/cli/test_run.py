@@ -243,7 +243,9 @@ def test_a_refused_command_is_reported_with_the_rule_and_the_reason(home: Home) 
     policy.write_text('otherwise = "allow"\n[[rule]]\neffect = "reject"\ncommand = "rm"\n')
     done = home.run("run env rm x", "--policy", str(policy))
     assert done.code == 4
-    assert "    a rule of yours says no: reject command=rm; it runs `rm x`, run by `env`" in done.error
+    assert (
+        "    a rule of yours says no: reject command=rm; it runs `rm x`, run by `env`" in done.error
+    )
     events = home.run("run env rm x", "--policy", str(policy), "--format", "json").events
     refused = next(one for one in events if one["type"] == "permission")
     assert refused["rule"] == "reject command=rm"
