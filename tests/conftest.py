@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Tests run on asyncio; a folder whose code must not care overrides this with both loops."""
     assert isinstance(request.param, str)
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def fresh_lines() -> Iterator[None]:
+    """What one test leaves open on its captured output is no line of the next one's."""
+    yield
+    module = sys.modules.get("accord.machine.line_ends")
+    if module is not None:
+        module.LINE_ENDS.forget()
 
 
 @pytest.fixture

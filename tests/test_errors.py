@@ -48,6 +48,11 @@ def test_every_error_of_ours_has_one_root() -> None:
         (-32050, {"reason": "rate_limited"}, RateLimited),
         (-32601, {"reason": "rate_limited"}, RateLimited),
         (-32058, {"reason": 5}, RateLimited),
+        (-32603, {"errorKind": "rate_limit"}, RateLimited),
+        (-32603, {"cause": {"code": "model_rate_limited"}}, RateLimited),
+        (-32603, {"error": {"type": "rate_limit_error"}, "status": 500}, RateLimited),
+        (-32603, {"statusCode": "429"}, RateLimited),
+        (-32603, {"reason": "quota_exceeded"}, RequestFailed),
         (-32603, None, RequestFailed),
         (1, "text", RequestFailed),
         (1, ["reason"], RequestFailed),
@@ -78,6 +83,12 @@ def test_an_error_answer_becomes_its_most_telling_class(
         ({"retryAfter": "2"}, None),
         ({"retryAfter": True}, None),
         ({"retryAfter": 10**400}, None),
+        ({"retry_after_ms": 2500}, 2.5),
+        ({"retryAfterMs": 10**400}, None),
+        ({"headers": {"retry-after": "12"}}, 12.0),
+        ({"headers": {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}}, None),
+        ({"error": {"details": [{}, {"retryDelay": "34.5s"}]}}, 34.5),
+        ({"error": {"error": {"error": {"error": {"error": {"retryAfter": 1}}}}}}, None),
         ({}, None),
         (None, None),
         ([2], None),
@@ -88,6 +99,24 @@ def test_the_wait_that_the_peer_asked_for_is_read_where_it_is_one(
 ) -> None:
     """Issue: errors carry `retry_after` where the peer gave it."""
     assert RateLimited("x", -32058, "later", data).retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Rate limited", RateLimited),
+        ("429 Too Many Requests: Too Many Requests", RateLimited),
+        ("API Error: Rate limit exceeded. Try again later.", RateLimited),
+        ("the rate limiter has no such module", RequestFailed),
+        ("line 429 is wrong", RequestFailed),
+    ],
+)
+def test_a_rate_limit_that_is_told_in_words_alone_is_one(
+    message: str, kind: type[RequestFailed]
+) -> None:
+    """Issue 14: agents pass their server's words on with a code of their own."""
+    assert type(request_failed("session/prompt", -32003, message)) is kind
+    assert type(request_failed("session/prompt", -32000, message)) is AuthenticationRequired
 
 
 @pytest.mark.parametrize(

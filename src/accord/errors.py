@@ -16,6 +16,8 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
              └─ RequestError                            raise it in a handler to answer with it
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 # No peer means a longer wait than a day; what is more is a mistake of units or worse.
@@ -102,12 +104,12 @@ class RequestFailed(AccordError):
     @property
     def retry_after(self) -> float | None:
         """Seconds that the peer asked us to wait before trying again, if it said so."""
-        if not isinstance(self.data, dict):
-            return None
-        seconds = self.data.get("retryAfter")
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            return None
-        return float(seconds) if 0 <= seconds <= _SECONDS_MAX else None
+        for data in _layers(self.data):
+            for name, unit in _RETRY_AFTER.items():
+                seconds = _seconds_of(name, data.get(name), unit)
+                if seconds is not None:
+                    return seconds
+        return None
 
     @property
     def detail(self) -> str:
@@ -121,6 +123,47 @@ class RequestFailed(AccordError):
         path = _text_of(self.data, "path")
         said = (_text_of(self.data, "reason"), _text_of(self.data, "details"))
         return [text for text in (*said, path and f"at {path}") if text]
+
+
+# How peers say how long to wait, and in what unit; their servers' words are passed on as they are.
+_RETRY_AFTER = {
+    "retryAfter": 1.0,
+    "retry_after": 1.0,
+    "retry-after": 1.0,
+    "retryAfterSeconds": 1.0,
+    "retry_after_seconds": 1.0,
+    "retryAfterMs": 0.001,
+    "retry_after_ms": 0.001,
+    "retryDelay": 1.0,
+}
+# Those that are texts: a header of HTTP, and Google's `12.5s`.
+_RETRY_TEXTS = ("retry-after", "retryDelay")
+# Where in an error's data the error of the model's server may be; how deep is looked.
+_CAUSES = ("error", "cause", "details", "headers")
+_CAUSES_DEEP = 4
+
+
+def _layers(data: object, depth: int = _CAUSES_DEEP) -> Iterator[dict[str, Any]]:
+    """An error's data, and the causes in it."""
+    inner: list[object] = []
+    if isinstance(data, dict):
+        yield data
+        inner = [data.get(name) for name in _CAUSES]
+    elif isinstance(data, list):
+        inner = data[:_CAUSES_DEEP]
+    for one in inner if depth else ():
+        yield from _layers(one, depth - 1)
+
+
+def _seconds_of(name: str, value: object, unit: float) -> float | None:
+    if isinstance(value, str) and name in _RETRY_TEXTS:
+        try:
+            value = float(value.strip().removesuffix("s"))
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) * unit if 0 <= value <= _SECONDS_MAX / unit else None
 
 
 def _text_of(data: object, key: str) -> str | None:
@@ -297,8 +340,23 @@ class RequestError(AccordError):
         return cls(-32058, message, data)
 
 
-# The second is what a connection of ours answers when too many of the peer's requests are open.
-_RATE_REASONS = ("rate_limited", "too_many_requests")
+# The second is what a connection of ours answers when too many of the peer's requests are open; the
+# others are words of models' servers.
+_RATE_REASONS = frozenset(
+    {
+        *("rate_limited", "too_many_requests", "rate_limit", "rate_limit_error"),
+        *("rate_limit_exceeded", "model_rate_limited"),
+    }
+)
+# By what names a peer's data has such a word, or the status of HTTP.
+_REASON_KEYS = ("reason", "type", "kind", "errorKind", "code")
+_STATUS_KEYS = ("status", "statusCode", "status_code", "httpStatus", "code")
+# How it is said in words alone.  A quota that is used up is something else: waiting does not help.
+_RATE_WORDS = re.compile(
+    r"\b429\b.{0,20}too many requests|^too many requests\b|\brate[ _-]?limit"
+    r"(ed\b| (is |was )?(exceeded|reached|hit)\b|_error\b)",
+    re.IGNORECASE,
+)
 _BY_CODE: dict[int, type[RequestFailed]] = {
     -32000: AuthenticationRequired,
     -32002: NotFound,
@@ -310,10 +368,20 @@ _BY_CODE: dict[int, type[RequestFailed]] = {
 
 
 def request_failed(method: str, code: int, message: str, data: Any = None) -> RequestFailed:
-    """The most telling class for an error answer: by `data.reason` first, then by code."""
-    if _text_of(data, "reason") in _RATE_REASONS:
+    """The most telling class for an error answer: by `data`, then by code, then by its words."""
+    if any(_is_rate_limit(one) for one in _layers(data)):
         return RateLimited(method, code, message, data)
-    return _BY_CODE.get(code, RequestFailed)(method, code, message, data)
+    kind = _BY_CODE.get(code, RequestFailed)
+    if kind is RequestFailed and _RATE_WORDS.search(message[:_MESSAGE_CHARACTERS_MAX]):
+        kind = RateLimited
+    return kind(method, code, message, data)
+
+
+def _is_rate_limit(data: dict[str, Any]) -> bool:
+    if any(_text_of(data, key) in _RATE_REASONS for key in _REASON_KEYS):
+        return True
+    statuses = (data.get(key) for key in _STATUS_KEYS)
+    return any(one in (_TOO_MANY_REQUESTS, str(_TOO_MANY_REQUESTS)) for one in statuses)
 
 
 __all__ = [

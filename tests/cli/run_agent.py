@@ -16,6 +16,7 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
+from accord.agent.session import AgentSession
 from accord.errors import RequestError
 from accord.schema import v2
 
@@ -23,6 +24,7 @@ SHOUT = "loud\x1b]0;shouted\x07\x9b2J\r"
 VERSIONS = (1,) if "v1" in sys.argv else (1, 2)
 ACCEPTS: tuple[PromptType, ...] = () if "plain" in sys.argv else ("embedded_context",)
 agent = Agent("tester", version="1.0.0", versions=VERSIONS, accepts=ACCEPTS)
+LIMITED: list[str] = []
 agent.add_mode("ask", "Ask", "Asks")
 agent.add_mode("free", "Free", "Does not ask", allow=("edit", "execute"))
 agent.add_option(
@@ -31,6 +33,22 @@ agent.add_option(
     [Choice("small", "Small one"), Choice("large", "Large one")],
     category="model",
 )
+
+
+@agent.on_session
+async def begin(session: AgentSession) -> None:
+    """Tell of one more model later, where that is wanted."""
+
+    async def tell() -> None:
+        # Behind the answer to the request, which a session's own tasks may come before.
+        await anyio.sleep(0.2)
+        option = agent.offer.options["model"]
+        more = (*option.choices, Choice("late", "Late one"))
+        agent.offer.options["model"] = option._replace(choices=more)
+        await session.set_option("model", "small", announce=True)
+
+    if "late" in sys.argv:
+        session.start_soon(tell)
 
 
 @agent.on_prompt
@@ -58,6 +76,12 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
     elif word == "ask":
         async with turn.tool_call(**json.loads(rest)) as call:
             await turn.say(f"may={await call.ask('because of the test')}")
+    elif word == "call":
+        async with turn.tool_call(**json.loads(rest)):
+            pass
+    elif word == "plan":
+        await turn.plan("look", "leap")
+        await turn.usage(1, 2)
     elif word == "stop":
         return rest
     elif word == "fail":
@@ -74,6 +98,15 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         # Opening a pipe waits for who opens its other end.
         with await anyio.to_thread.run_sync(open, turn.session.cwd / "go"):
             pass
+    elif word == "limit":
+        times, seconds = rest.split()
+        LIMITED.append(times)
+        if len(LIMITED) <= int(times):
+            raise RequestError.rate_limited("one at a time", float(seconds))
+        await turn.say(f"after {len(LIMITED)} tries")
+    elif word == "half":
+        await turn.say("half a line")
+        await anyio.sleep_forever()
     elif word == "wait":
         await turn.say("waiting\n")
         await anyio.sleep_forever()

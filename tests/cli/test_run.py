@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.cli.running import AGENT, SECONDS_MAX, Home
+from tests.cli.terminal import in_terminal
 
 
 def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home) -> None:
@@ -19,6 +20,19 @@ def test_on_a_pipe_the_messages_are_on_stdout_and_the_rest_on_stderr(home: Home)
     assert (done.code, done.out) == (0, "first\n\nsecond\n")
     assert "Create twice.txt" in done.error
     assert "\x1b" not in done.error
+
+
+def test_files_are_named_in_the_folder_of_the_session(home: Home) -> None:
+    """Issue 14: `@file` was looked for where the shell was; one without a file was not told."""
+    inner = home.project / "inner"
+    inner.mkdir()
+    (inner / "a.txt").write_text("there\n")
+    (home.project / "b.txt").write_text("here\n")
+    done = home.run("blocks of @a.txt, @b.txt.", "--cwd", str(inner))
+    assert done.out == "TextContent EmbeddedResource\n"
+    assert done.error == f"accord: @b.txt names no file in {inner}; it is sent as a word\n"
+    (inner / "prompt.md").write_text("from a file\n")
+    assert home.run("@prompt.md", "--cwd", str(inner)).out == "echo: from a file\n"
 
 
 def test_json_is_utf_8_whatever_the_locale_is(home: Home) -> None:
@@ -229,7 +243,9 @@ def test_a_refused_command_is_reported_with_the_rule_and_the_reason(home: Home) 
     policy.write_text('otherwise = "allow"\n[[rule]]\neffect = "reject"\ncommand = "rm"\n')
     done = home.run("run env rm x", "--policy", str(policy))
     assert done.code == 4
-    assert "    by the rule reject command=rm: it runs `rm x`, run by `env`" in done.error
+    assert (
+        "    a rule of yours says no: reject command=rm; it runs `rm x`, run by `env`" in done.error
+    )
     events = home.run("run env rm x", "--policy", str(policy), "--format", "json").events
     refused = next(one for one in events if one["type"] == "permission")
     assert refused["rule"] == "reject command=rm"
@@ -374,3 +390,40 @@ def test_one_log_of_both_streams_is_in_order(home: Home) -> None:
     lines = [line.strip() for line in home.accord(*words, together=True).out.splitlines()]
     told = [line for line in lines if line in ("● completed", "exit=0 denied=False")]
     assert told == ["● completed", "exit=0 denied=False"] * 2
+
+
+@pytest.mark.parametrize("name", ["late", "Late one"])
+def test_a_model_that_is_told_of_later_is_waited_for(home: Home, name: str) -> None:
+    """Issue 14: the built-in agent asks local servers while its session begins."""
+    done = home.run("state", "--model", name, agent=(*AGENT, "late"))
+    assert (done.code, done.out) == (0, "mode=ask model=late\n")
+
+
+def test_fields_without_a_value_are_left_out_however_deep_they_are(home: Home) -> None:
+    """Issue 14: docs/reference/run.md says so, and `"line":null` and others were there."""
+    call = {"title": "Look", "raw_input": {"mine": None}, "locations": ["a.txt"]}
+    words = f"write a.txt; plan; call {json.dumps(call)}"
+    done = home.run(words, "--allow", "edit", "--format", "json")
+    assert done.code == 0
+    raw = '"rawInput":{"mine":null}'
+    assert raw in done.out, done.out
+    assert ":null" not in done.out.replace(raw, "")
+
+
+def test_you_said_no_is_said_only_where_a_person_did(home: Home) -> None:
+    """Issue 14: also by the built-in agent, which is told who refused."""
+    line = "$ echo x"
+    built_in = home.accord("run", line)
+    assert built_in.out == "`echo x` did not run: nothing allows it, and nobody could be asked.\n"
+    assert "denied: nothing allows it" in built_in.error
+    built_in = home.accord("run", line, "--deny", "execute")
+    assert built_in.out == "`echo x` did not run: a rule does not allow it.\n"
+    assert "denied: a rule of yours says no: reject kind=execute" in built_in.error
+    assert "\n    a rule of yours says no: reject kind=execute\n" in built_in.error
+    words = ["run", line, "--cwd", str(home.project)]
+    with in_terminal(*words, env=home.env) as program:
+        program.wait_for("Allow it? ")
+        program.press("n\n")
+        assert program.exit_code() == 4
+        assert "All right, echo x did not run: you said no." in program.text
+        assert "denied: you said no" in program.text

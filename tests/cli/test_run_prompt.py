@@ -41,6 +41,7 @@ def test_words_are_joined_and_files_in_them_come_along(folder: Path) -> None:
     prompt = read_prompt(["compare", "@a.py with (@b.md),", "me@example.org @property @@x"], folder)
     assert prompt.text == "compare @a.py with (@b.md), me@example.org @property @@x"
     assert [path.name for path in prompt.files] == ["a.py", "b.md"]
+    assert prompt.unmatched == ("property",)
 
 
 def test_a_file_alone_is_the_prompt_and_must_be_there(folder: Path) -> None:

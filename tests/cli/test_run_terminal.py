@@ -60,7 +60,7 @@ def test_a_no_is_a_denial_and_an_unclear_answer_is_asked_for_again(home: Home) -
         program.wait_for(QUESTION, 2)
         program.press("\n")
         assert program.exit_code() == 4
-        assert "declined" in program.text
+        assert "denied: you said no" in program.text
     assert not (home.project / "a.txt").exists()
 
 

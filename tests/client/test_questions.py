@@ -26,16 +26,16 @@ def selected(option_id: str) -> Json:
 @VERSIONS
 @pytest.mark.rule("V1-PERM-02", "V1-PERM-03", "V2-PERM-04", "V2-PERM-05")
 @pytest.mark.parametrize(
-    ("choice", "answer"),
+    ("choice", "answer", "by"),
     [
-        ("reject_always", selected("reject_always")),
-        ("allow_once", selected("allow_once")),
-        ("never offered", CANCELLED),
-        (None, CANCELLED),
+        ("reject_always", selected("reject_always"), "user"),
+        ("allow_once", selected("allow_once"), None),
+        ("never offered", CANCELLED, "user"),
+        (None, CANCELLED, "user"),
     ],
 )
 async def test_a_request_is_answered_by_an_offered_option_or_not_at_all(
-    version: int, choice: str | None, answer: Json
+    version: int, choice: str | None, answer: Json, by: str | None
 ) -> None:
     """N1, N2 RequestPermissionOutcome; the tool call is known before anybody is asked."""
 
@@ -45,7 +45,9 @@ async def test_a_request_is_answered_by_an_offered_option_or_not_at_all(
         tool = {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "title": "Known"}
         agent.update(tool)
         asked = agent.ask_permission(title="Known" if version == 1 else "Please")
-        assert (await agent.answer_to(asked))["result"] == answer
+        result = (await agent.answer_to(asked))["result"]
+        assert {"outcome": result["outcome"]} == answer
+        assert result.get("_meta") == (by and {"accord.decidedBy": by})
         agent.end_turn(prompt)
 
     decider = Decider(lambda request: choice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from accord.client.patience import RETRY_SECONDS_MAX, Patience
+from accord.client.patience import RETRY_SECONDS_MAX, Patience, Retry
 from accord.errors import ConnectionLost, RateLimited, RequestFailed
 from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected
 
@@ -45,6 +45,20 @@ def test_patience_doubles_its_waits_and_ends() -> None:
     assert waits == [1, 2, 0.5, 8, RETRY_SECONDS_MAX]
     assert patience.seconds_after(limited()) is None
     assert Patience(1).seconds_after(RequestFailed("m", -32603, "no")) is None
+
+
+def test_patience_within_a_time_heeds_the_agent_and_uses_the_time_up() -> None:
+    """Issue 14: `accord run --retry`; a wait of no time at all is not one."""
+    told: list[float] = []
+    patience = Patience(Retry(30, lambda _, seconds: told.append(seconds)))
+    given = (None, 0, 10, None, None, None)
+    waits = [patience.seconds_after(limited(one)) for one in given]
+    assert waits == [1, 2, 10, 8, 9, None]
+    assert told == waits[:-1]
+    assert Patience(Retry(30)).seconds_after(limited(31)) is None
+    assert Patience(Retry(300)).seconds_after(limited(200)) == 200
+    assert Patience(Retry(0)).seconds_after(limited()) is None
+    assert Patience(Retry(30)).seconds_after(RequestFailed("m", -32603, "no")) is None
 
 
 @WAYS

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from accord.errors import LocalProtocolError
-from accord.protocol.extensions import META_KEY, advertised, check_name, read_advertised
+from accord.protocol.extensions import (
+    DECIDED_BY,
+    META_KEY,
+    advertised,
+    check_name,
+    read_advertised,
+    read_decided_by,
+)
 
 
 @pytest.mark.parametrize("name", ["", "_", "session/new", "x_y"])
@@ -43,3 +50,22 @@ def test_foreign_metadata_is_no_announcement(meta: object) -> None:
 def test_only_names_are_read() -> None:
     """Ours: a peer may send anything."""
     assert read_advertised({"_meta": {META_KEY: {"methods": ["_a", 1, None]}}}) == {"_a"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "by"),
+    [
+        ({"_meta": {DECIDED_BY: "rule"}}, "rule"),
+        ({"_meta": {DECIDED_BY: "the weather"}}, None),
+        ({"_meta": {DECIDED_BY: 5}}, None),
+        ({"_meta": {}}, None),
+        ({"_meta": None}, None),
+        ({}, None),
+        ([], None),
+    ],
+)
+def test_who_refused_is_read_where_it_is_a_word_that_we_know(
+    answer: object, by: str | None
+) -> None:
+    """Issue 14: whoever is not told does not say that a person said no."""
+    assert read_decided_by(answer) == by

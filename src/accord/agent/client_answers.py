@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from accord.schema.codec import Invalid
+from accord.protocol.extensions import DECIDED_BY, read_decided_by
+from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
@@ -56,10 +57,20 @@ def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> No
         connection.tolerate(f"the answer to {method}: {note}", logging.WARNING)
 
 
+def decided_by(answer: Raw) -> str | None:
+    """Who refused a permission, where the client says so; None is most clients."""
+    if DECIDED_BY.encode() not in bytes(answer):
+        return None
+    try:
+        return read_decided_by(to_python(answer))
+    except Invalid:
+        return None
+
+
 def chose_what_was_not_offered(asked: Asked, method: str, chosen: str) -> None:
     """Say that an answer is well formed and means nothing."""
     text = f"the answer to {method} chooses {chosen[:CHOICE_CHARACTERS]!r}, which was not offered"
     asked.connection.tolerate(text, logging.WARNING)
 
 
-__all__ = ["Asked", "chose_what_was_not_offered", "heard"]
+__all__ = ["Asked", "chose_what_was_not_offered", "decided_by", "heard"]

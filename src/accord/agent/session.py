@@ -20,7 +20,7 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.call_lives import CallLives
-from accord.agent.client_answers import chose_what_was_not_offered, heard
+from accord.agent.client_answers import chose_what_was_not_offered, decided_by, heard
 from accord.agent.companions import Companions, Farewell
 from accord.agent.config_options import said_commands, said_options
 from accord.agent.conforming import check_update, unsayable
@@ -383,9 +383,11 @@ class AgentSession(IntroducedSession):
                 result = await self._connection.call(REQUEST_PERMISSION, params)
         except RequestCancelled:
             # Some clients withdraw the question with -32800 instead of the outcome `cancelled`.
+            ask.heard("cancelled")
             return None
         chosen = self._wire.permission_choice(result)
         heard(self, REQUEST_PERMISSION, result, is_used=chosen is not None)
+        ask.heard(decided_by(result))
         option = next((one for one in ask.options if one.option_id == chosen), None)
         if option is None and chosen is not None:
             chose_what_was_not_offered(self, REQUEST_PERMISSION, chosen)

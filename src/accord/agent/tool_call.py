@@ -59,6 +59,7 @@ class ToolCallHandle:
         self._entered = False
         # Questions that the user has not answered yet.
         self._asking = 0
+        self._refused_by: str | None = None
 
     def _take(self, about: CallFacts) -> None:
         self._title, self._kind, self._name, self._locations, self._raw_input, *_ = about
@@ -97,6 +98,15 @@ class ToolCallHandle:
     def _stoppable(self) -> bool:
         # Only a block can be left from outside; a call that is not one is never offered.
         return self._cancellable and self._entered
+
+    @property
+    def refused_by(self) -> str | None:
+        """Who refused the last question about it; None where the client does not say.
+
+        "user", "remembered" (an earlier answer), "rule", "default" (nobody could be asked), or
+        "cancelled".
+        """
+        return self._refused_by
 
     # ---- life
 
@@ -336,12 +346,17 @@ class ToolCallHandle:
             locations=self._locations or UNSET,
             raw_input=self._raw_input,
         )
-        ask = PermissionAsk(self._title, reason, patch, offered, command, cwd, covers)
+        ask = PermissionAsk(
+            self._title, reason, patch, offered, command, cwd, covers, heard=self._heard
+        )
         self._asking += 1
         try:
             return await self._turn.session.ask_permission(ask)
         finally:
             self._asking -= 1
+
+    def _heard(self, by: str | None) -> None:
+        self._refused_by = by
 
     async def _before_asking(self) -> None:
         """Announced first, and not begun: who asks while it works has not asked."""

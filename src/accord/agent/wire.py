@@ -5,7 +5,7 @@ Updates are v2's structs inside; `v1_wire.py`, `v2_wire.py` and `draft_wire.py` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from accord.schema.codec import encode
@@ -54,6 +54,8 @@ class PermissionAsk(NamedTuple):
     cwd: str | None = None
     # What a lasting answer covers, for clients whose options have no names.
     covers: str | None = None
+    # Told who decided, where the client says so.
+    heard: Callable[[str | None], None] = lambda _: None
 
 
 class Features(NamedTuple):

@@ -50,11 +50,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Serve until the client goes away, or do the login."""
     if arguments.login is not None:
-        from accord.cli.login import login
+        from accord.cli.provider_keys import login
 
         return login(arguments.login)
     if arguments.logout is not None:
-        from accord.cli.login import logout
+        from accord.cli.provider_keys import logout
 
         return logout(arguments.logout)
     from accord.builtin.agent import AgentSettings, build_agent

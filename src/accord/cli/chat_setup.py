@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.draft_agents import remembering
+from accord.cli.named_agent import BUILT_IN
 from accord.cli.own_agent import with_model
 from accord.cli.run_job import UsageError
 from accord.cli.run_permissions import Wishes, deciding
@@ -23,9 +24,6 @@ from accord.machine.own_program import own_command
 from accord.terminal.engine.desk import Desk
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.settings import Settings
-
-BUILT_IN = "built-in"
-"""The agent that is always there, by the name that it is shown with."""
 
 
 def orders_of(

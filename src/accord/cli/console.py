@@ -5,6 +5,7 @@ Every command prints with these functions: what it prints may quote an agent, a 
 What always holds
     * What is printed has been made visible: no text can command the terminal or hide in it.
     * A letter that the stream cannot write is no reason to fail.
+    * A sentence begins on a line of its own, whoever else writes to the same place.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from accord.machine.line_ends import LINE_ENDS
 from accord.machine.visible_text import visible, visible_json
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ def show_progress(text: str) -> None:
     sys.stderr.flush()
 
 
+def ends_line() -> None:
+    """The line of a question on standard error was ended by who answered it."""
+    descriptor = _descriptor(sys.stderr)
+    if descriptor is not None:
+        LINE_ENDS.ended(descriptor)
+
+
 def clean_traces() -> None:
     """Make visible what Python itself prints of errors and of what is logged."""
     import logging
@@ -68,7 +77,22 @@ def _print_error(
 
 def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "ascii"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    descriptor = _descriptor(stream)
+    # Standard error knows by itself; see `redacted_stderr`.
+    if descriptor is None or stream is sys.stderr:
+        stream.write(shown)
+        return
+    stream.write(LINE_ENDS.before(descriptor, stream, shown) + shown)
+    LINE_ENDS.wrote(descriptor, stream, shown)
 
 
-__all__ = ["clean_traces", "complain", "say", "say_json", "show", "show_progress"]
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        # Not a file of the system, such as a text in memory.
+        return None
+
+
+__all__ = ["clean_traces", "complain", "ends_line", "say", "say_json", "show", "show_progress"]

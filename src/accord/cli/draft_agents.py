@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from accord.discovery.dialects_file import DialectsFile
 from accord.discovery.places import dialects_file
@@ -19,15 +19,10 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.client.draft_login import Credential
+    from accord.client.options import ClientOptions
 
 
-class Remembering(TypedDict, total=False):
-    """The keyword of `Client.spawn`, where there is a place to remember."""
-
-    dialects: DialectsFile
-
-
-def remembering() -> Remembering:
+def remembering() -> ClientOptions:
     """The memory in the user's state; nothing where that has no place."""
     try:
         return {"dialects": DialectsFile(dialects_file())}

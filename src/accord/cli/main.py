@@ -19,6 +19,7 @@ COMMANDS = {
     "chat": "talk to any agent, on the full screen or line by line; `accord` alone is this",
     "agent": "the built-in agent on standard input and output, for editors",
     "run": "one prompt to an agent, for scripts, CI and pipes",
+    "login": "logs in to an agent, by one of the ways that it offers",
     "sessions": "what was said before: list, show, export, resume, delete, prune, rescue",
     "permissions": "what agents were allowed for good, and how to take it back",
     "record": "stands in an agent's place, passes everything on and writes it down",
@@ -41,7 +42,7 @@ LIGHT = frozenset({"record"})
 OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 
 # Commands that start another program, which is given after `--`.
-STARTERS = frozenset({"chat", "run", "record", "replay", "check", "translate", "proxy"})
+STARTERS = frozenset({"chat", "run", "login", "record", "replay", "check", "translate", "proxy"})
 
 # What a shell says of a program that a signal ended: 128 and its number.
 INTERRUPTED = 130

@@ -42,6 +42,7 @@ def run(arguments: Namespace) -> int:
     """Do it; the exit code is the agent's."""
     from accord.errors import SpawnFailed
     from accord.machine import shutdown
+    from accord.machine.line_ends import LINE_ENDS
     from accord.tracing.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
@@ -56,6 +57,9 @@ def run(arguments: Namespace) -> int:
     )
     try:
         code = Recorder(settings, _say).run()
+        if not os.isatty(2):
+            # What an agent printed without an end of its line is passed on so.
+            LINE_ENDS.ended(2)
         # Before we leave as the agent did, which may be by a signal.
         shutdown.finish()
         return leave(code)
@@ -65,10 +69,13 @@ def run(arguments: Namespace) -> int:
 
 
 def _say(sentence: str) -> None:
+    from accord.machine.line_ends import LINE_ENDS
     from accord.machine.visible_text import visible
 
+    line = f"accord record: {visible(sentence)}\n"
     try:
-        os.write(2, f"accord record: {visible(sentence)}\n".encode("utf-8", "replace"))
+        os.write(2, (LINE_ENDS.before(2, _say, line) + line).encode("utf-8", "replace"))
+        LINE_ENDS.ended(2)
     except OSError:
         # Nobody listens; that is no reason to end.
         pass

@@ -1,7 +1,11 @@
 """Standard error without secrets: it ends up in logs that others read.
 
-Must not know who writes.  What always holds: whatever is not written is written later, at the
-latest by `finish`; standard output is not touched.
+Must not know who writes.
+
+What always holds
+    * Whatever is not written is written later, at the latest by `finish`; standard output is not
+      touched, but for what waited to be written before it.
+    * What is written begins on a line of its own, and the last line has an end.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from accord.machine.line_ends import LINE_ENDS
+
 if TYPE_CHECKING:
     from accord.machine.redaction import Redactor
     from accord.machine.secret_stream import SecretByteStream
@@ -19,17 +25,24 @@ if TYPE_CHECKING:
 class _Bytes:
     """The bytes beneath, which agents' own standard error is passed on to."""
 
-    def __init__(self, buffer: Any, stream: SecretByteStream) -> None:
+    def __init__(self, buffer: Any, stream: SecretByteStream, descriptor: int | None) -> None:
         self._buffer = buffer
         self._stream = stream
+        self._descriptor = descriptor
 
     def write(self, data: bytes) -> int:
-        self._buffer.write(self._stream.feed(bytes(data)))
+        self._pass_on(self._stream.feed(bytes(data)))
         return len(data)
 
     def finish(self) -> None:
-        self._buffer.write(self._stream.finish())
+        self._pass_on(self._stream.finish())
         self._buffer.flush()
+
+    def _pass_on(self, data: bytes) -> None:
+        if self._descriptor is not None and data:
+            self._buffer.write(LINE_ENDS.before(self._descriptor, self).encode())
+            LINE_ENDS.wrote(self._descriptor, self, data)
+        self._buffer.write(data)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._buffer, name)
@@ -42,6 +55,11 @@ class _Text:
         self._stream = stream
         self._known: Redactor | None = None
         self._bytes: _Bytes | None = None
+        try:
+            self._descriptor: int | None = stream.fileno()
+        except (OSError, ValueError):
+            # Not a file of the system, such as a text in memory.
+            self._descriptor = None
 
     @property
     def _redactor(self) -> Redactor:
@@ -52,7 +70,12 @@ class _Text:
         return self._known
 
     def write(self, text: str) -> int:
-        self._stream.write(text if text.isspace() else self._redactor.line(text))
+        shown = text if text.isspace() else self._redactor.line(text)
+        if self._descriptor is not None and shown:
+            _write_what_waits()
+            self._stream.write(LINE_ENDS.before(self._descriptor, self, shown))
+            LINE_ENDS.wrote(self._descriptor, self, shown)
+        self._stream.write(shown)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -62,15 +85,30 @@ class _Text:
     @property
     def buffer(self) -> _Bytes:
         if self._bytes is None:
-            self._bytes = _Bytes(self._stream.buffer, self._redactor.byte_stream())
+            stream = self._redactor.byte_stream()
+            self._bytes = _Bytes(self._stream.buffer, stream, self._descriptor)
         return self._bytes
 
     def finish(self) -> None:
         if self._bytes is not None:
             self._bytes.finish()
+        if self._descriptor is not None and LINE_ENDS.is_open(self._descriptor):
+            _write_what_waits()
+            self._stream.write("\n")
+            self._stream.flush()
+            LINE_ENDS.ended(self._descriptor)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _write_what_waits() -> None:
+    """What was said on standard output before comes before, where both lead to one place."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        # Nobody reads it; whoever writes next is told.
+        pass
 
 
 @contextmanager

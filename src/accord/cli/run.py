@@ -10,7 +10,9 @@ from pathlib import Path
 
 import anyio
 
+from accord.cli.agent_login import login_command
 from accord.cli.console import complain
+from accord.cli.named_agent import named_agent
 from accord.cli.own_agent import with_model
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
@@ -24,24 +26,26 @@ from accord.cli.run_permissions import (
     has_keyboard,
     read_kinds,
 )
-from accord.cli.run_project import project_servers
+from accord.cli.run_project import project_servers, tell
 from accord.cli.run_prompt import PromptError, read_prompt
 from accord.cli.run_report import FORMATS, Report
 from accord.cli.run_servers import servers_of
 from accord.cli.run_turn import Run
 from accord.client.audit import AuditLog
-from accord.discovery.config import AgentEntry, Config, load_config
+from accord.discovery.config import Config, load_config
 from accord.discovery.places import audit_file
 from accord.errors import ConfigError
-from accord.machine.own_program import own_command
 from accord.machine.visible_text import visible
+
+RETRY_SECONDS = 120.0
+"""How long rate limits are waited for where the command line does not say."""
 
 DESCRIPTION = """\
 Sends one prompt to an agent, shows what it does, and ends when it is done.
 
 Without --agent it is the agent of the configuration, else the built-in one; `-- COMMAND` starts any
-other.  PROMPT may name files (`@src/main.py`); `-` is standard input, which is also read where
-there is no PROMPT; `@FILE` alone is a prompt in a file.
+other.  PROMPT may name files of the session's folder (`@src/main.py`); `-` is standard input, which
+is also read where there is no PROMPT; `@FILE` alone is a prompt in a file.
 
 To a terminal it shows everything; to a pipe it writes the agent's messages, with what is done on
 standard error.  --format json is one event per line, --format quiet the last message only.
@@ -49,14 +53,16 @@ standard error.  --format json is one event per line, --format quiet the last me
 Without --allow, --deny, --policy and --ask a person at the terminal is asked; where there is none,
 reading the session's folders is allowed and everything else is denied.
 
+An agent that wants a login asks for it at the terminal; elsewhere `accord login` does it before.
+
 exit codes: 0 done, 1 the agent failed, 2 wrong usage, 3 the agent refused, 4 a permission was
-denied, 5 a limit of the agent, 124 timeout, 130 cancelled
+denied, 5 a limit of the agent, 6 the check failed, 124 timeout, 130 cancelled
 """
 EPILOG = """\
 examples:
   accord run "what is this project?"
   accord run "run the tests and fix what fails" --allow edit,execute
-  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *'
+  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
 """
@@ -87,6 +93,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--continue", dest="go_on", action="store_true", help="go on with the last session here"
     )
     add("--timeout", metavar="SECONDS", type=_seconds, help="cancel the turn after so long")
+    waits = f"wait so long, together, for rate limits (default: {RETRY_SECONDS:g}; 0: do not)"
+    add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
+    after = "run by the shell in the folder after the turn; if it fails, the exit code is 6"
+    add("--check", metavar="COMMAND", help=after)
 
 
 def run(arguments: Namespace) -> int:
@@ -128,45 +138,36 @@ def _log_to_stderr() -> None:
 
 
 def _job(arguments: Namespace, config: Config) -> Job:
-    cwd = os.path.expanduser(arguments.cwd)
-    for folder in (cwd, *arguments.add_dir):
-        if not os.path.isdir(folder):
-            raise UsageError(f"there is no folder {folder}")
-    agent = _agent(arguments, config)
+    folder = os.path.expanduser(arguments.cwd)
+    for one in (folder, *arguments.add_dir):
+        if not os.path.isdir(one):
+            raise UsageError(f"there is no folder {one}")
+    agent = named_agent(arguments.agent, arguments.after, config)
     here = Path.cwd()
+    # As the system calls it when we are in it: one folder has one list of sessions.
+    cwd = os.path.realpath(folder)
+    prompt = read_prompt(arguments.prompt, Path(cwd))
+    for name in prompt.unmatched:
+        tell(f"@{name} names no file in {cwd}; it is sent as a word")
     return Job(
         command=with_model(agent.command, arguments.model),
         env=agent.env,
         agent_cwd=agent.cwd,
         api_key_env=agent.api_key_env,
-        prompt=read_prompt(arguments.prompt, here),
-        # As the system calls it when we are in it: one folder has one list of sessions.
-        cwd=os.path.realpath(cwd),
+        prompt=prompt,
+        cwd=cwd,
         add_dirs=tuple(map(os.path.abspath, arguments.add_dir)),
         mcp_servers=servers_of(arguments.mcp, config, here),
-        project_servers=project_servers(Path(os.path.abspath(cwd))),
+        project_servers=project_servers(Path(os.path.abspath(folder))),
         mode=arguments.mode,
         model=arguments.model,
         session=arguments.session,
         go_on=arguments.go_on,
         timeout=arguments.timeout,
+        retry=arguments.retry,
+        check=arguments.check,
+        login_command=login_command(arguments.agent or config.agent, arguments.after),
     )
-
-
-def _agent(arguments: Namespace, config: Config) -> AgentEntry:
-    if arguments.after is not None:
-        if arguments.agent is not None:
-            raise UsageError("--agent and a command after -- are two agents; name one")
-        if not arguments.after:
-            raise UsageError("a command is missing after --")
-        return AgentEntry(command=tuple(arguments.after))
-    name = arguments.agent or config.agent
-    if name is None:
-        return AgentEntry(command=own_command("agent"))
-    if name not in config.agents:
-        known = ", ".join(sorted(config.agents)) or "none"
-        raise UsageError(f"the configuration has no agent {name!r} ({known})")
-    return config.agents[name]
 
 
 def _deciding(
@@ -201,3 +202,7 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ArgumentTypeError(f"a number of seconds, not {text!r}")
     return seconds
+
+
+def _wait(text: str) -> float:
+    return 0.0 if text.strip() == "0" else _seconds(text)

@@ -6,13 +6,30 @@ is taken away or changes its meaning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from accord import Update
+from accord import RateLimited, Update
+from accord.cli.run_check import Checked
 from accord.client.audited import Decided, shown_rule
 from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
 
 _DUMPED = ("mode", "session_info", "usage")
+_RAW = frozenset({"rawInput", "rawOutput"})
+"""What is the agent's own value goes out as it came."""
+
+
+def without_nulls(value: Any) -> Any:
+    """An event without the fields that have no value, however deep they are."""
+    if isinstance(value, Mapping):
+        return {
+            name: one if name in _RAW else without_nulls(one)
+            for name, one in value.items()
+            if one is not None
+        }
+    if isinstance(value, list | tuple):
+        return [without_nulls(one) for one in value]
+    return value
 
 
 def event_of(update: Update) -> dict[str, Any] | None:
@@ -77,6 +94,24 @@ def permission_event(decided: Decided) -> dict[str, Any]:
     }
 
 
+def check_event(checked: Checked) -> dict[str, Any]:
+    """How the check of `--check` ended."""
+    return {
+        "type": "check",
+        "command": checked.command,
+        "passed": checked.passed,
+        "exitCode": checked.exit.code,
+        "signal": checked.exit.signal,
+        "text": checked.text,
+        "truncated": checked.truncated or None,
+    }
+
+
+def retry_event(error: RateLimited, seconds: float) -> dict[str, Any]:
+    """A rate limit that is waited for."""
+    return {"type": "retry", "seconds": seconds, "error": error.message}
+
+
 def _terminal_event(terminal: Terminal, text: str) -> dict[str, Any]:
     ended = terminal.exit_status
     return {
@@ -98,4 +133,11 @@ def _setting_event(update: Update) -> dict[str, Any] | None:
     return None
 
 
-__all__ = ["event_of", "permission_event", "tool_call_event"]
+__all__ = [
+    "check_event",
+    "event_of",
+    "permission_event",
+    "retry_event",
+    "tool_call_event",
+    "without_nulls",
+]

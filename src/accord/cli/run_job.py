@@ -39,6 +39,12 @@ class Job:
     session: str | None = None
     go_on: bool = False
     timeout: float | None = None
+    # How long a rate limit is waited for, in seconds; 0 for not at all.
+    retry: float = 0.0
+    # Run by the shell after the turn.
+    check: str | None = None
+    # What a person types to log in to the agent.
+    login_command: str = "accord login"
 
     @property
     def roots(self) -> tuple[str, ...]:

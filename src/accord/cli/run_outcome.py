@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from accord import PermissionRequest
-from accord.client.audited import Decided, shown_rule
+from accord.cli.run_check import Checked
+from accord.client.audited import Decided, why_denied
 from accord.client.changed_files import CHANGING_KINDS
 from accord.machine.redaction import Redactor
 from accord.machine.visible_text import visible_line
@@ -28,6 +29,7 @@ class ExitCode(IntEnum):
     REFUSED = 3
     DENIED = 4
     LIMIT = 5
+    CHECK_FAILED = 6
     TIMEOUT = 124
     CANCELLED = 130
 
@@ -41,6 +43,9 @@ STOP_REASONS = {
 }
 """A stop reason that we do not know counts as done: the agent has stopped by itself."""
 
+CHECKED_AFTER = frozenset({ExitCode.DONE, ExitCode.REFUSED, ExitCode.DENIED, ExitCode.LIMIT})
+"""Ends of a turn after which `--check` is run: the agent has stopped, and did not fail."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -51,10 +56,23 @@ class Outcome:
     timed_out: bool = False
     interrupted: bool = False
     denied: list[Decided] = field(default_factory=list)
+    check: Checked | None = None
 
     @property
     def code(self) -> ExitCode:
         """The first of these that holds: what we did, what failed, what the agent says."""
+        code = self._code_of_turn
+        if code in CHECKED_AFTER and self.check is not None and not self.check.passed:
+            return ExitCode.CHECK_FAILED
+        return code
+
+    @property
+    def is_to_be_checked(self) -> bool:
+        """Whether the turn came to an end that a check can be about."""
+        return self._code_of_turn in CHECKED_AFTER
+
+    @property
+    def _code_of_turn(self) -> ExitCode:
         if self.timed_out:
             return ExitCode.TIMEOUT
         if self.interrupted:
@@ -69,7 +87,15 @@ class Outcome:
 
     def sentence(self) -> str | None:
         """What a person should know about it; None where there is nothing."""
-        code = self.code
+        of_turn = self._sentence_of_turn()
+        if self.code is not ExitCode.CHECK_FAILED or self.check is None:
+            return of_turn
+        failed = f"the check failed: `{visible_line(self.check.command)}` ended with "
+        failed += f"{self.check.exit}"
+        return failed if of_turn is None else f"{of_turn}\n{failed}"
+
+    def _sentence_of_turn(self) -> str | None:
+        code = self._code_of_turn
         if code is ExitCode.DENIED:
             return self._denied()
         if code is ExitCode.AGENT_FAILED:
@@ -85,11 +111,11 @@ class Outcome:
         lines = ["permission was denied for:"]
         for one in self.denied[:DENIED_SHOWN_MAX]:
             lines.append(f"  {one.request.kind}: {_subject(one.request)}")
-            if one.rule is not None and one.why is not None:
-                lines.append(f"    by the rule {shown_rule(one.rule)}: {_shown(one.why)}")
+            if one.rule is not None or one.by != "default":
+                lines.append(f"    {_shown(why_denied(one))}")
         if len(self.denied) > DENIED_SHOWN_MAX:
             lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
-        undecided = [one for one in self.denied if one.by == "default"]
+        undecided = [one for one in self.denied if one.by == "default" and one.rule is None]
         lacking = {one.request.kind for one in undecided if one.beyond is None}
         if lacking:
             flag = ",".join(sorted(lacking))

@@ -249,6 +249,7 @@ class Asker:
                 self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
                 said = (await self._answers.line() or "").strip().lower()
+                self._out.answered()
                 # No is always an answer, also where no option of the agent is one.
                 if not said or (said in ("n", "no") and said not in meant):
                     break

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from accord.cli.console import complain
+from accord.cli.console import complain, ends_line
 from accord.cli.run_permissions import forget_what_was_typed, has_keyboard
 from accord.discovery.places import consents_file
 from accord.errors import ConfigError
@@ -43,6 +43,7 @@ def ask(server: ProjectServer) -> bool | None:
     forget_what_was_typed(sys.stdin.fileno())
     complain("Use it, now and later? [y/n] ", end="")
     answer = sys.stdin.readline().strip().lower()
+    ends_line()
     if answer in ("y", "yes"):
         return True
     return False if answer in ("n", "no") else None

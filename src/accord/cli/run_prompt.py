@@ -3,8 +3,9 @@
 Must not know the agent but for what content it takes.
 
 What always holds
-    * `@FILE` that names a file brings the file along, in the best form that the agent takes: its
-      text, a picture, or a link.  `@word` that names none is just a word.
+    * `@FILE` that names a file of the session's folder brings the file along, in the best form
+      that the agent takes: its text, a picture, or a link.  `@word` in a sentence that names none
+      is just a word, which the user is told.
     * Nothing is read from standard input unless it was asked for: an open pipe may never end.
 """
 
@@ -22,6 +23,8 @@ from accord.client.capabilities import AgentCapabilities
 from accord.terminal.model.prompting.attachments import (
     FILE_BYTES_MAX,
     FILES_MAX,
+    MENTION,
+    SENTENCE_END,
     PromptError,
     file_block,
     file_named,
@@ -33,10 +36,14 @@ STDIN_BYTES_MAX = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is to be said, and the files that come along, by their real paths."""
+    """What is to be said, and the files that come along, by their real paths.
+
+    `unmatched` are the names behind an @ that no file has.
+    """
 
     text: str
     files: tuple[Path, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
     def blocks(self, capabilities: AgentCapabilities, roots: Sequence[str]) -> list[Any]:
         """The content of the prompt for an agent that takes so much."""
@@ -47,6 +54,8 @@ class Prompt:
 
 def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
     """The prompt of a command line; `-` is standard input, and so is nothing at all in a pipe.
+
+    `folder` is where the session works: names of files are meant there.
 
     Raises:
         PromptError: there is nothing to say, or a file of it cannot be read.
@@ -61,6 +70,7 @@ def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
         return _nonempty(Prompt(text.strip()))
     texts: list[str] = []
     files: dict[Path, None] = {}
+    unmatched: dict[str, None] = {}
     for word in words:
         if word == "-":
             texts.append(_stdin())
@@ -68,12 +78,17 @@ def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
             files[_existing(word, folder)] = None
             texts.append(word)
         else:
-            files.update(dict.fromkeys(mentioned(word, folder)))
+            for name in MENTION.findall(word):
+                found = mentioned(f"@{name}", folder)
+                files.update(dict.fromkeys(found))
+                if not found:
+                    unmatched[name.rstrip(SENTENCE_END)] = None
             texts.append(word)
     if len(files) > FILES_MAX:
         raise PromptError(f"more than {FILES_MAX} files come along")
     separator = "\n\n" if "-" in words else " "
-    return _nonempty(Prompt(separator.join(texts).strip(), tuple(files)))
+    text = separator.join(texts).strip()
+    return _nonempty(Prompt(text, tuple(files), tuple(unmatched)))
 
 
 def _nonempty(prompt: Prompt) -> Prompt:
@@ -85,7 +100,7 @@ def _nonempty(prompt: Prompt) -> Prompt:
 def _existing(word: str, folder: Path) -> Path:
     found = file_named(word[1:], folder)
     if found is None:
-        raise PromptError(f"there is no file {word[1:]}")
+        raise PromptError(f"there is no file {word[1:]} in {folder}")
     return found
 
 

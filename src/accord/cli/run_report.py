@@ -15,17 +15,28 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
-from accord import Update
-from accord.cli.run_events import event_of, permission_event
+from accord import RateLimited, Update
+from accord.cli.console import complain
+from accord.cli.run_check import Checked
+from accord.cli.run_events import (
+    check_event,
+    event_of,
+    permission_event,
+    retry_event,
+    without_nulls,
+)
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.client import Client, Reply, Session
-from accord.client.audited import Decided
+from accord.client.audited import Decided, why_denied
 from accord.machine.logs import log_redactor
-from accord.machine.visible_text import visible, visible_json
-from accord.schema.codec import encode
+from accord.machine.visible_text import visible, visible_json, visible_line
+from accord.schema.codec import encode, to_python
 from accord.terminal.plain.output import Output
 from accord.terminal.plain.printing import Printer
 from accord.transcript import Message
+
+LINE_CHARACTERS_MAX = 4096
+"""A line of a check's output that is longer is shown before its end has come."""
 
 
 class Report(Protocol):
@@ -46,8 +57,28 @@ class Report(Protocol):
         """A permission was given or denied."""
         ...
 
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """The agent says: too many; it is asked again after so long."""
+        ...
+
+    def checking(self, command: str) -> None:
+        """The user's own check begins."""
+        ...
+
+    def check_printed(self, text: str) -> None:
+        """It printed this."""
+        ...
+
+    def checked(self, checked: Checked) -> None:
+        """It is over."""
+        ...
+
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """It is over."""
+        ...
+
+    def pause(self) -> None:
+        """Something else is about to be written: end what is being said."""
         ...
 
     @property
@@ -72,6 +103,27 @@ class _Log(Output):
         super().write(self._redactor.line(text))
 
 
+class _Lines:
+    """Text that comes in pieces, written line by line and made visible."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._begun = ""
+
+    def feed(self, text: str) -> None:
+        whole, newline, self._begun = (self._begun + text).rpartition("\n")
+        if len(self._begun) > LINE_CHARACTERS_MAX:
+            self.end()
+        for line in whole.split("\n") if newline else ():
+            self._out.write(visible(line.removesuffix("\r")) + "\n")
+
+    def end(self) -> None:
+        """End the last line."""
+        if self._begun:
+            self._out.write(visible(self._begun) + "\n")
+        self._begun = ""
+
+
 class TextReport:
     """For people; on a pipe the messages alone, with what is done on standard error."""
 
@@ -79,7 +131,8 @@ class TextReport:
         self._out = Output(sys.stdout)
         self._error = Output(sys.stderr) if sys.stderr.isatty() else _Log(sys.stderr)
         self._together = self._out.isatty()
-        activity = self._out if self._together else self._error
+        self._activity = activity = self._out if self._together else self._error
+        self._check = _Lines(activity)
         self._printer = Printer(
             activity, messages=self._together, thoughts=activity.isatty() or self._together
         )
@@ -114,16 +167,43 @@ class TextReport:
             self._open = not text.endswith("\n")
 
     def decided(self, decided: Decided) -> None:
-        """The call is shown as declined when it ends."""
+        """The call is shown as denied when it ends."""
         if not decided.allowed:
-            self._printer.declined(decided.request)
+            self._printer.denied(decided.request, why_denied(decided))
+
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Say so."""
+        _complain_of_limit(error, seconds)
+
+    def checking(self, command: str) -> None:
+        """As a shell shows what was typed."""
+        self._end_line()
+        self._activity.write(f"\n$ {visible_line(command)}\n")
+
+    def check_printed(self, text: str) -> None:
+        """As it is."""
+        self._check.feed(text)
+
+    def checked(self, checked: Checked) -> None:
+        """End its last line; how it ended is told at the end where it is news."""
+        self._check.end()
+        if checked.passed:
+            self._activity.write(f"(the check passed: {checked.exit})\n")
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """End the last line."""
+        self._end_line()
+
+    def _end_line(self) -> None:
         self._messages_first = True
         self._printer.pause()
         if self._open:
             self._out.write("\n")
+            self._open = False
+
+    def pause(self) -> None:
+        """End the line on the screen; what goes to a pipe is the agent's own."""
+        self._printer.pause()
 
     @property
     def is_full(self) -> bool:
@@ -156,6 +236,21 @@ class QuietReport:
     def decided(self, decided: Decided) -> None:
         """Nothing."""
 
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Say so: nothing else explains the wait."""
+        _complain_of_limit(error, seconds)
+
+    def checking(self, command: str) -> None:
+        """Nothing."""
+
+    def check_printed(self, text: str) -> None:
+        """Nothing, unless it fails."""
+
+    def checked(self, checked: Checked) -> None:
+        """What it printed, where it failed."""
+        if not checked.passed and checked.text.strip():
+            complain(checked.text.rstrip("\n"))
+
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """Its last words."""
         messages = () if reply is None else reply.messages
@@ -164,6 +259,9 @@ class QuietReport:
             # To a terminal nothing goes that could command it.
             text = visible(said[-1]) if self._out.isatty() else said[-1]
             self._out.write(text.rstrip("\n") + "\n")
+
+    def pause(self) -> None:
+        """Nothing: there is one text."""
 
     @property
     def is_full(self) -> bool:
@@ -207,19 +305,37 @@ class JsonReport:
         """Tell it."""
         self._put(permission_event(decided))
 
+    def retrying(self, error: RateLimited, seconds: float) -> None:
+        """Tell it."""
+        self._put(retry_event(error, seconds))
+
+    def checking(self, command: str) -> None:
+        """Nothing: it is told as a whole."""
+
+    def check_printed(self, text: str) -> None:
+        """Nothing."""
+
+    def checked(self, checked: Checked) -> None:
+        """Tell it."""
+        self._put(check_event(checked))
+
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
         """How it ended; the error may quote what the agent wrote to its stderr."""
         is_done = outcome.code is ExitCode.DONE
+        usage = None if reply is None else reply.usage
         self._put(
             {
                 "type": "end",
                 "exitCode": int(outcome.code),
                 "stopReason": outcome.stop_reason,
                 "text": "" if reply is None else reply.text,
-                "usage": None if reply is None else reply.usage,
+                "usage": None if usage is None else to_python(encode(usage)),
                 "error": None if is_done else log_redactor().line(outcome.sentence() or ""),
             }
         )
+
+    def pause(self) -> None:
+        """Nothing: events are whole lines."""
 
     @property
     def is_full(self) -> bool:
@@ -231,11 +347,15 @@ class JsonReport:
         await self._out.drain()
 
     def _put(self, event: dict[str, Any]) -> None:
-        given = {name: value for name, value in event.items() if value is not None}
-        line = encode(given).decode()
+        line = encode(without_nulls(event)).decode()
         if self._out.isatty():
             line = visible_json(line)
         self._out.write(line + "\n")
+
+
+def _complain_of_limit(error: RateLimited, seconds: float) -> None:
+    said = " ".join(error.message.split())
+    complain(f"accord: the agent is at a rate limit ({said}); next try in {seconds:g} s")
 
 
 FORMATS: dict[str, Callable[[], Report]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from accord.client.asking import CANCELLED, Decision, PermissionOption, PermissionRequest
+from accord.client.asking import CANCELLED, DecidedBy, Decision, PermissionOption, PermissionRequest
 
 Answer: TypeAlias = str | PermissionOption | Decision | bool | None
 
@@ -23,10 +23,10 @@ class Unclear:
     reason: str
 
 
-def refusal(request: PermissionRequest) -> Decision:
+def refusal(request: PermissionRequest, by: DecidedBy) -> Decision:
     """No, in the words that were offered: rejected once, or else cancelled."""
     option = request.of_kind("reject_once")
-    return CANCELLED if option is None else Decision(option.option_id)
+    return Decision(None if option is None else option.option_id, by=by)
 
 
 def read_answer(
@@ -53,7 +53,7 @@ def _of_bool(
 ) -> tuple[Decision, PermissionOption | None] | Unclear:
     if not allowed:
         no = request.of_kind("reject_once")
-        return (CANCELLED, None) if no is None else (Decision(no.option_id), no)
+        return refusal(request, "user"), no
     yes = request.of_kind("allow_once", "allow_always")
     return (
         Unclear("no allowing option was offered") if yes is None else (Decision(yes.option_id), yes)
@@ -64,7 +64,7 @@ def _of_decision(
     request: PermissionRequest, decision: Decision
 ) -> tuple[Decision, PermissionOption | None] | Unclear:
     if decision.option_id is None:
-        return CANCELLED, None
+        return decision, None
     option = request.option(decision.option_id)
     if option is None:
         offered = ", ".join(repr(one.option_id) for one in request.usable_options)

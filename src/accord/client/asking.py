@@ -27,6 +27,9 @@ COMMAND_CHARACTERS_MAX = 80
 """A longer command is "this exact command" in the name of an option; the question shows it."""
 
 Origin: TypeAlias = Literal["agent", "read", "write", "terminal"]
+# Who decided: the user now, an earlier answer of theirs, a rule, nobody because nobody could be
+# asked, or nobody because the question was withdrawn.
+DecidedBy: TypeAlias = Literal["user", "remembered", "rule", "default", "cancelled"]
 Scope: TypeAlias = Literal["once", "session", "workspace", "always"]
 
 
@@ -106,15 +109,17 @@ class Decision:
     """The answer: the id of an offered option, or None for cancelled, which approves nothing.
 
     `scope` says how long the answer is remembered.  `rule` says for what, where the user chose
-    something wider or narrower than just this request.
+    something wider or narrower than just this request.  `by` says who it comes from, which is told
+    wherever a refusal is.
     """
 
     option_id: str | None
     scope: Scope = "once"
     rule: Rule | None = None
+    by: DecidedBy = field(default="user", compare=False)
 
 
-CANCELLED = Decision(None)
+CANCELLED = Decision(None, by="cancelled")
 
 # What we offer where we ask ourselves; the ids are the kinds.
 OWN_OPTIONS: tuple[PermissionOption, ...] = (
@@ -171,6 +176,7 @@ __all__ = [
     "LASTING_KINDS",
     "OWN_OPTIONS",
     "REJECTING_KINDS",
+    "DecidedBy",
     "Decision",
     "Origin",
     "PermissionOption",

@@ -56,7 +56,7 @@ class AuditedPermissions(Permissions):
 
     _tell: Callable[[Decided, str | None], None]
     _refresh: Callable[[], None] | None
-    _grounds: dict[int, tuple[str, Rule | None, str | None]]
+    _grounds: dict[int, tuple[Rule | None, str | None]]
 
     @classmethod
     def of(
@@ -89,16 +89,15 @@ class AuditedPermissions(Permissions):
         try:
             decision = await super().decide(request)
         finally:
-            by, rule, why = self._grounds.pop(id(request), ("user", None, None))
+            rule, why = self._grounds.pop(id(request), (None, None))
             # Also where nobody waits for it any more.
-            self._decided(request, decision, by, rule, why)
+            self._decided(request, decision, rule, why)
         return decision
 
     def _decided(
         self,
         request: PermissionRequest,
         decision: Decision,
-        by: str,
         rule: Rule | None,
         why: str | None,
     ) -> None:
@@ -112,7 +111,7 @@ class AuditedPermissions(Permissions):
                 request,
                 allowed=option is not None and option.allows,
                 cancelled=option is None,
-                by=by,
+                by=decision.by,
                 rule=rule,
                 scope=scope,
                 beyond=self._facts(request).beyond_its_kind(),
@@ -126,17 +125,12 @@ class AuditedPermissions(Permissions):
             self._grounds[id(request)] = self._ground(request, facts)
         return settled
 
-    def _ground(
-        self, request: PermissionRequest, facts: Facts
-    ) -> tuple[str, Rule | None, str | None]:
-        """Say what settled a request without the user, and why a command was refused."""
+    def _ground(self, request: PermissionRequest, facts: Facts) -> tuple[Rule | None, str | None]:
+        """Say which rule settled a request without the user, and why a command was refused."""
         effect, rules = self._judge(request, facts)
         if not rules:
-            return "default", None, None
-        read = rules[0]
-        written = any(read is one for one in self._shared.rules)
-        why = read.why(facts) if effect == "reject" else None
-        return "rule" if written else "remembered", read.rule, why
+            return None, None
+        return rules[0].rule, rules[0].why(facts) if effect == "reject" else None
 
     def _covers(self, request: PermissionRequest, act: Act) -> bool:
         found = super()._covers(request, act)
@@ -289,6 +283,22 @@ def shown_rule(rule: Rule) -> str:
     return " ".join((rule.effect, *given, *(["exactly"] if rule.exact else [])))
 
 
+def why_denied(decided: Decided) -> str:
+    """Who refused, in words for the person; they said no only where they did."""
+    asks = decided.rule is not None and decided.rule.effect == "ask"
+    by = {
+        "user": "you said no",
+        "rule": "a rule of yours says no",
+        "remembered": "you said no before, and that is remembered",
+        "default": "nobody could be asked, as a rule wants" if asks else "nothing allows it",
+        "cancelled": "the question was cancelled",
+    }.get(decided.by, "it was not allowed")
+    if decided.rule is None:
+        return by
+    said = f"{by}: {shown_rule(decided.rule)}"
+    return said if decided.why is None else f"{said}; {decided.why}"
+
+
 async def _told(
     log: AuditLog,
     session_id: str,
@@ -318,4 +328,5 @@ __all__ = [
     "record_decision",
     "record_tool_call",
     "shown_rule",
+    "why_denied",
 ]

@@ -7,7 +7,7 @@ through the same `Permissions` as everybody's, and what is chosen for longer is 
 import os
 from typing import Any
 
-from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.asking import Decision, PermissionOption, PermissionRequest
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.questions import Question, describe
@@ -77,9 +77,9 @@ class DraftQuestion(Question):
             is_given_more=shown.is_given_more,
         )
 
-    def encoded(self, option_id: str | None) -> bytes:
+    def encoded(self, decision: Decision) -> bytes:
         """Granted or not, for how long, and whether to remember it."""
-        return encode(grant_of(option_id))
+        return encode(grant_of(decision.option_id))
 
 
 __all__ = ["OPTIONS", "DraftQuestion"]

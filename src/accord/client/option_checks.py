@@ -9,6 +9,7 @@ from typing import Any
 
 from accord.client.extensions import Extensions
 from accord.client.handshake import Implementation
+from accord.client.patience import Retry
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
 
@@ -119,7 +120,10 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "framing": (lambda value: value in ("lines", "content-length"), "lines or content-length"),
     "info": (lambda value: isinstance(value, Implementation), "an Implementation"),
     "limits": (lambda value: isinstance(value, Limits), "Limits, such as Limits(depth=64)"),
-    "retry": (_is_count, "how often to try again, 0 or more"),
+    "retry": (
+        lambda value: _is_count(value) or isinstance(value, Retry),
+        "how often to try again, 0 or more, or a Retry",
+    ),
     "strict": (_is_flag, "True or False"),
     "unstable": (_is_flag, "True or False"),
     "login": (

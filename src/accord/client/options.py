@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 from accord.client.extensions import Extensions
 from accord.client.handshake import VERSIONS, Implementation, Offer
 from accord.client.option_checks import check_services, check_values, check_versions
+from accord.client.patience import Retry
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.connection.strictness import strict_by_default
@@ -48,8 +49,8 @@ class ClientOptions(TypedDict, total=False):
     # Whether to fail at once on what is otherwise tolerated; default: what ACCORD_STRICT says.
     strict: bool
     limits: Limits
-    # How often a request is tried again, after waiting, when the agent says: too many.
-    retry: int
+    # How often, or within what time, a request is tried again when the agent says: too many.
+    retry: int | Retry
     # How to log in when the agent asks for it; without, AuthenticationRequired is raised.
     login: Login
     # Told when the agent's login changes.  Unstable.
@@ -96,7 +97,7 @@ class Options:
     strict: bool = False
     framing: Framing | None = None
     limits: Limits = field(default_factory=Limits)
-    retry: int = 0
+    retry: int | Retry = 0
     login: Login | None = None
     login_terminal: TerminalRunner | None = None
     on_auth_status: Callable[["AuthStatus"], None] | None = None

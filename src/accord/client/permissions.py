@@ -23,6 +23,7 @@ from accord.client.approvals import Act, approve
 from accord.client.asking import (
     CANCELLED,
     LASTING_KINDS,
+    DecidedBy,
     Decision,
     PermissionOption,
     PermissionRequest,
@@ -305,18 +306,27 @@ class Permissions:
     def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
         """The answer without the user; None when the user has to be asked."""
         effect, grounds = self._judge(request, facts)
+        by = self._by(grounds)
         if not request.usable_options:
-            return CANCELLED
+            return Decision(None, by=by)
         if effect == "allow":
             # "Always" would have the agent remember more than a narrow rule allows.
             broad = not any(read.rule.is_bounded for read in grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._approved(request, facts, grounds, seen=False)
-                return Decision(option.option_id)
+                return Decision(option.option_id, by=by)
         if effect == "reject" or self._shared.callback is None:
-            return refusal(request)
+            # A rule that says "ask" refuses nothing; it is nobody who answers.
+            return refusal(request, by if effect == "reject" else "default")
         return None
+
+    def _by(self, grounds: tuple[ReadRule, ...]) -> DecidedBy:
+        """Who it was that decides without the user."""
+        if not grounds:
+            return "default"
+        written = any(grounds[0] is one for one in self._shared.rules)
+        return "rule" if written else "remembered"
 
     async def _unasked(self, request: PermissionRequest, facts: Facts, act: Act | None) -> bool:
         """Whether something may happen that an approved call may cover, or nobody asked for."""
@@ -338,7 +348,7 @@ class Permissions:
         key = shared.line(self._connection, request.session_id)
         if shared.queue.waiting(key) >= WAITING_MAX:
             _log.error("more than %d permission requests wait; refused", WAITING_MAX)
-            return refusal(request)
+            return refusal(request, "default")
         decision = CANCELLED
         with anyio.CancelScope() as scope:
             state.asking.add(scope)
@@ -371,10 +381,10 @@ class Permissions:
         read = answer if isinstance(answer, Unclear) else read_answer(request, answer)
         if isinstance(read, Unclear):
             _log.error("permission refused, the answer is no answer: %s", read.reason)
-            return refusal(request)
+            return refusal(request, "default")
         decision, option = read
         if option is None:
-            return CANCELLED
+            return decision
         grounds = self._remember(request, facts, decision, option)
         if option.allows:
             self._approved(request, facts, grounds, seen=True)

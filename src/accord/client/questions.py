@@ -9,18 +9,17 @@ from typing import Any
 
 import anyio
 
-from accord.client.asking import PermissionOption, PermissionRequest
+from accord.client.asking import CANCELLED, Decision, PermissionOption, PermissionRequest
 from accord.client.call_input import input_command, input_folder, input_paths, is_given_more
 from accord.client.conversation import Conversation
 from accord.client.patterns import host_of
 from accord.client.wire import Asked
 from accord.machine.logs import logger
+from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
 
 _log = logger("accord.client")
-
-CANCELLED = encode({"outcome": {"outcome": "cancelled"}})
 
 
 class Question:
@@ -34,6 +33,8 @@ class Question:
         self._asked = asked
         self._permissions = permissions
         self._scope = anyio.CancelScope()
+        # Who said no, once somebody has.
+        self._refused_by: str | None = None
         # From the moment it came, so that a cancel finds it before anybody was asked.
         session.questions.add(self)
 
@@ -45,31 +46,34 @@ class Question:
         """Ask, and return the encoded result."""
         try:
             with self._scope:
-                decided = await self._decide()
+                decision = await self._decide()
                 # A decision that waited for nobody may not have seen that it was withdrawn.
                 if not self._scope.cancel_called:
-                    return self.encoded(decided)
-            return self.encoded(None)
+                    return self.encoded(decision)
+            return self.encoded(CANCELLED)
         finally:
             self._session.questions.discard(self)
 
-    async def _decide(self) -> str | None:
+    async def _decide(self) -> Decision:
         request = self.described()
-        decision = await self._permissions.decide(request)
-        if all(decision.option_id != option.option_id for option in request.options):
-            return None
-        option_id: str | None = decision.option_id
-        return option_id
+        decision: Decision = await self._permissions.decide(request)
+        option = next((one for one in request.options if one.option_id == decision.option_id), None)
+        self._refused_by = None if option is not None and option.allows else decision.by
+        return decision if option is not None else CANCELLED
 
     def described(self) -> PermissionRequest:
         """The request in words that are the same for every version."""
         return describe(self._session, self._asked)
 
-    def encoded(self, option_id: str | None) -> bytes:
-        """The result for the option that was chosen; None is `cancelled`."""
-        if option_id is None:
-            return CANCELLED
-        return encode({"outcome": {"outcome": "selected", "optionId": option_id}})
+    def encoded(self, decision: Decision) -> bytes:
+        """The result: the option that was chosen, or `cancelled`, and who refused."""
+        chosen: dict[str, Any] = {"outcome": "cancelled"}
+        if decision.option_id is not None:
+            chosen = {"outcome": "selected", "optionId": decision.option_id}
+        answer: dict[str, Any] = {"outcome": chosen}
+        if self._refused_by is not None:
+            answer["_meta"] = {DECIDED_BY: self._refused_by}
+        return encode(answer)
 
 
 def describe(session: Conversation, asked: Asked) -> PermissionRequest:
@@ -156,4 +160,4 @@ def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
     return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
 
 
-__all__ = ["CANCELLED", "Question", "describe"]
+__all__ = ["Question", "describe"]

@@ -15,6 +15,7 @@ import os
 import select
 from typing import TYPE_CHECKING
 
+from accord.machine.line_ends import LINE_ENDS
 from accord.machine.logs import log_redactor
 from accord.machine.visible_text import VisibleOutput
 
@@ -55,7 +56,10 @@ class PassedOutput:
         self._write(data if self._visible is None else _encoded(self._visible.feed(data)))
 
     def _write(self, data: bytes) -> None:
-        left = memoryview(data)
+        if not data:
+            return
+        left = memoryview(LINE_ENDS.before(self._descriptor, self).encode() + data)
+        LINE_ENDS.wrote(self._descriptor, self, data)
         while left:
             try:
                 left = left[os.write(self._descriptor, left) :]

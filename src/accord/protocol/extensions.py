@@ -11,6 +11,11 @@ from accord.errors import LocalProtocolError
 
 META_KEY = "accord.extensions"
 
+DECIDED_BY = "accord.decidedBy"
+"""In the `_meta` of the answer to a permission request that was refused: who refused it."""
+
+DECIDERS = frozenset({"user", "remembered", "rule", "default", "cancelled"})
+
 
 def check_name(name: str) -> None:
     """Only names with an underscore are free.
@@ -20,6 +25,13 @@ def check_name(name: str) -> None:
     """
     if not name.startswith("_") or len(name) < 2:
         raise LocalProtocolError(f"the name of an extension starts with `_`: {name!r}")
+
+
+def read_decided_by(answer: object) -> str | None:
+    """Who refused, where the client says so in a word that we know."""
+    meta = answer.get("_meta") if isinstance(answer, Mapping) else None
+    by = meta.get(DECIDED_BY) if isinstance(meta, Mapping) else None
+    return by if isinstance(by, str) and by in DECIDERS else None
 
 
 def advertised(names: Iterable[str]) -> dict[str, Any]:

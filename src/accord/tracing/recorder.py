@@ -33,6 +33,7 @@ from types import FrameType
 from accord.errors import SpawnFailed
 from accord.machine import descendants, shutdown
 from accord.machine.groups import ProcessGroup, track, watch
+from accord.machine.line_ends import LINE_ENDS
 from accord.machine.programs import with_program
 from accord.tracing.packets import pack
 from accord.tracing.waiting import wait_for
@@ -210,7 +211,12 @@ def _write(descriptor: int, chunk: bytes) -> None:
 def _stderr_pump(source: int, sink: int, seen: Callable[[float, bytes], None]) -> Pump:
     """Passes on what an agent prints; to a terminal made visible."""
     if not os.isatty(sink):
-        return Pump(source, sink, seen)
+
+        def pass_on(chunk: bytes) -> None:
+            _write(sink, chunk)
+            LINE_ENDS.wrote(sink, source, chunk)
+
+        return Pump(source, sink, seen, pass_on)
     from accord.machine.passed_output import PassedOutput
 
     passed = PassedOutput(sink)

@@ -57,7 +57,8 @@ class Talk:
 
     def _decide(self, params: Message) -> Any:
         self.asked.append(params)
-        return {"outcome": {"outcome": "selected", "optionId": self.answer}}
+        chosen = {"outcome": "selected", "optionId": self.answer}
+        return {"outcome": chosen, "_meta": {"accord.decidedBy": "user"}}
 
     async def say(self, *blocks: str | Message) -> Message:
         """A whole turn: {"stopReason": …} or {"error": …}."""

@@ -116,6 +116,8 @@ class Bench:
 
     def serve(self) -> None:
         self.client.serve["session/request_permission"] = self._permission
+        # Who the client says refuses, where it says that.
+        self.decided_by: str | None = "user"
         if self.variant == "client":
             self.client.serve |= {
                 "fs/read_text_file": self._read,
@@ -137,7 +139,8 @@ class Bench:
         self.asked.append(params)
         if self.answer is None:
             return OPEN
-        return {"outcome": {"outcome": "selected", "optionId": self.answer}}
+        chosen = {"outcome": "selected", "optionId": self.answer}
+        return {"outcome": chosen, "_meta": {"accord.decidedBy": self.decided_by}}
 
     def _read(self, params: Message) -> Any:
         from tests.agent.raw_client import OPEN

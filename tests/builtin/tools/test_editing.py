@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.tools.result import ToolResult
+from accord.builtin.tools.result import REFUSALS, ToolResult
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import Bench, Work, bench, everywhere, text
 
@@ -55,6 +55,29 @@ async def test_a_refused_edit_writes_nothing(tmp_path: Path, variant: str) -> No
         assert result.denied == "user"
         assert b.last()["status"] == "failed"
         assert (tmp_path / "a.txt").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("remembered", "The user said no before, and that answer is remembered."),
+        ("rule", "A rule does not allow this."),
+        ("default", "Nothing allows this, and nobody could be asked."),
+        ("cancelled", "The question was cancelled."),
+        ("the weather", "This was not allowed."),
+        (None, "This was not allowed."),
+    ],
+)
+async def test_the_user_said_no_only_where_they_did(
+    tmp_path: Path, by: str | None, said: str
+) -> None:
+    """Issue 14: "You said no" is said only when a person said no."""
+    (tmp_path / "a.txt").write_text("old")
+    async with bench(tmp_path, "v2") as b:
+        b.answer, b.decided_by = "reject_once", by
+        result = await edit(b, "a.txt", "old", "new")
+        assert text(result, ok=False) == f"{said} Editing a.txt did not happen."
+        assert result.denied == (by if by in REFUSALS else "unknown")
 
 
 @everywhere

@@ -17,7 +17,7 @@ from accord.agent.paths import absolute, relative
 from accord.agent.remembered_answers import command_act
 from accord.agent.terminals import carry_out
 from accord.builtin.tools.places import look_at
-from accord.builtin.tools.result import ToolResult, capped, done, failed
+from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
 from accord.builtin.tools.showing import ToolFailed, counted, permit, shown
 from accord.errors import SpawnFailed
 from accord.machine.secrets import KNOWN_NAMES, SECRET_PATTERNS
@@ -91,9 +91,9 @@ async def run_line(
         return await _finished(box, call, await _carried_out(box, call, job), seconds)
 
     result = await shown(call, work)
-    if result.denied == "user" and result.data is None:
+    if result.denied not in (None, "mode") and result.data is None:
         ended = Done(None, "", denied=call.status == "failed", cancelled=call.status == "cancelled")
-        return failed(result.text, ended, denied="user")
+        return failed(result.text, ended, denied=result.denied)
     return result
 
 
@@ -126,7 +126,11 @@ async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: fl
     about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
     if ended.cancelled:
         await call.cancel()
-        return failed(f"{output}\n[it was stopped by the user]", ended, denied="user")
+        return failed(f"{output}\n[it was stopped by the user]", ended, denied="stopped")
+    if ended.denied:
+        # Allowed here, and refused by the client whose terminal it was to run in.
+        await call.fail(REFUSALS["unknown"][0])
+        return failed(REFUSALS["unknown"][0], ended, denied="unknown")
     if ended.timed_out:
         unit = "second" if seconds == 1 else "seconds"
         note = f"[stopped: it did not end within {seconds:g} {unit}]"

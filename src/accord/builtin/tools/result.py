@@ -9,7 +9,33 @@ from typing import Literal
 RESULT_CHARACTERS_MAX = 50_000
 """The longest text that a tool returns; what is beyond is left out, and the text says so."""
 
-Denial = Literal["user", "mode"]
+Denial = Literal[
+    "user", "session", "remembered", "rule", "default", "cancelled", "unknown", "stopped", "mode"
+]
+"""Who refused: the user now, for this session, or before; a rule; nobody, because nobody could be
+asked or the question was withdrawn; a client that does not say; who stopped it; or the mode."""
+
+BY_USER = frozenset({"user", "session"})
+"""Where it is so that somebody here has said no."""
+
+REFUSALS: dict[Denial, tuple[str, str]] = {
+    "user": ("The user said no.", "you said no"),
+    "session": ("The user rejected this for the session.", "you said no for this session"),
+    "remembered": (
+        "The user said no before, and that answer is remembered.",
+        "you said no before, and that is remembered",
+    ),
+    "rule": ("A rule does not allow this.", "a rule does not allow it"),
+    "default": (
+        "Nothing allows this, and nobody could be asked.",
+        "nothing allows it, and nobody could be asked",
+    ),
+    "cancelled": ("The question was cancelled.", "the question was cancelled"),
+    "unknown": ("This was not allowed.", "it was not allowed"),
+    "stopped": ("It was stopped by the user.", "it was stopped"),
+}
+"""What a refusal is called: in a sentence for a model and a tool call, and as the end of one that
+is said to the user.  The mode has a sentence of its own."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.remembered_answers import Act, decided
 from accord.agent.tool_call import ToolCallHandle
 from accord.builtin.policy import decision, refusal
-from accord.builtin.tools.result import Denial, ToolResult, failed
+from accord.builtin.tools.result import REFUSALS, Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
 from accord.machine.failures import (
     AccessDenied,
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from accord.agent.wire import PermissionOption
     from accord.builtin.tools.toolbox import Toolbox
 
-REFUSED = "The user said no."
-REFUSED_BEFORE = "The user rejected this for the session."
-
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
 
 
@@ -50,7 +47,7 @@ class ToolFailed(Exception):
 
 async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
     """Do the work within the call.  The work may end the call itself; else its result does."""
-    result = failed("It was stopped by the user.", denied="user")
+    result = failed(REFUSALS["stopped"][0], denied="stopped")
     async with call:
         try:
             result = await work(call)
@@ -120,6 +117,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def _denial(by: str | None) -> Denial:
+    return next((one for one in REFUSALS if one == by), "unknown")
+
+
 async def permit(
     box: Toolbox,
     call: ToolCallHandle,
@@ -138,7 +139,7 @@ async def permit(
     Returns what the user chose, None when nobody had to be asked.
 
     Raises:
-        ToolFailed: the mode or the user refused.
+        ToolFailed: it was refused, and by whom.
     """
     auto = box.turn.options.get("auto_approve") is True
     asked = "execute" if act.is_executed else kind
@@ -149,11 +150,11 @@ async def permit(
         return None
     answer = decided(box.turn.session, act)
     chosen: PermissionOption | None = None
-    refused = REFUSED_BEFORE
+    denied: Denial = "session"
     if answer is None:
-        refused = REFUSED
         chosen = await call.choose_for(act, reason, options=options, **command)
+        denied = _denial(call.refused_by)
         answer = chosen is not None and chosen.allows
     if not answer:
-        raise ToolFailed(f"{refused} {doing} did not happen.", denied="user")
+        raise ToolFailed(f"{REFUSALS[denied][0]} {doing} did not happen.", denied=denied)
     return chosen

@@ -65,28 +65,29 @@ async def choose_model(session: Session, wanted: str) -> None:
     Raises:
         LocalProtocolError: the agent has no such model.
     """
-    option = option_of(session.transcript.config_options, "model")
-    if option is None:
-        raise LocalProtocolError("the agent offers no choice of models")
-    value = _meant(option, wanted) or await _listed_later(session, wanted)
-    await session.set_option(option.option_id, value)
+    option_id, value = await _listed(session, wanted)
+    await session.set_option(option_id, value)
 
 
-async def _listed_later(session: Session, wanted: str) -> str:
+async def _listed(session: Session, wanted: str) -> tuple[str, str]:
     updates = session.updates()
-    values: list[str] = []
+    option: ConfigOption | None = None
     try:
         with anyio.move_on_after(MODEL_LIST_SECONDS_MAX):
-            while option := option_of(session.transcript.config_options, "model"):
-                if (value := _meant(option, wanted)) is not None:
-                    return value
-                values = [choice.value for choice in option.choices]
+            while True:
+                option = option_of(session.transcript.config_options, "model")
+                value = _meant(option, wanted) if option is not None else None
+                if option is not None and value is not None:
+                    return option.option_id, value
                 await anext(updates)
     except StopAsyncIteration:
         pass
     finally:
         updates.close()
-    raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {', '.join(values)}")
+    if option is None:
+        raise LocalProtocolError("the agent offers no choice of models")
+    values = ", ".join(choice.value for choice in option.choices)
+    raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {values}")
 
 
 def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from accord.client.audited import AuditedPermissions, Decided, shown_rule
+from accord.client.audited import AuditedPermissions, Decided
 from accord.client.permission_state import Callback
 from accord.client.permissions import Permissions
 
@@ -35,20 +35,4 @@ class ChatPermissions(AuditedPermissions):
         return other
 
 
-def why_denied(decided: Decided) -> str:
-    """Who said no, in words for the person."""
-    if decided.cancelled:
-        return "nobody said yes"
-    by = {
-        "user": "you said no",
-        "rule": "a rule of yours says no",
-        "remembered": "you said no before, and that is remembered",
-        "default": "nothing allows it",
-    }.get(decided.by, "it was not allowed")
-    if decided.rule is None:
-        return by
-    said = f"{by}: {shown_rule(decided.rule)}"
-    return said if decided.why is None else f"{said}; {decided.why}"
-
-
-__all__ = ["ChatPermissions", "why_denied"]
+__all__ = ["ChatPermissions"]

@@ -19,7 +19,7 @@ import anyio
 
 from accord.client.asking import CANCELLED, Decision, PermissionRequest
 from accord.client.audit import AuditLog
-from accord.client.audited import AuditedTerminals, Decided, record_decision
+from accord.client.audited import AuditedTerminals, Decided, record_decision, why_denied
 from accord.client.client import Client
 from accord.client.draft_login import Credential, from_environment
 from accord.client.elicitation import Elicitations, FormRequest, UrlRequest
@@ -28,7 +28,7 @@ from accord.client.permissions import Permissions
 from accord.client.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
-from accord.terminal.engine.deciding import ChatPermissions, why_denied
+from accord.terminal.engine.deciding import ChatPermissions
 from accord.terminal.engine.log import hears_mistakes
 from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat

@@ -7,6 +7,7 @@ What always holds
     * Text is written in the order in which it came, and all of it when `drain` returns; what a
       `drain` that was cancelled did not write, the next one does.
     * A letter that the terminal does not know is no reason to end.
+    * What others have written to the same place is not gone on with: see `machine/line_ends.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import os
 from typing import TextIO
 
 import anyio
+
+from accord.machine.line_ends import LINE_ENDS
 
 PIECE_BYTES = 4096
 """A pipe that is ready has room for so many bytes; more could block."""
@@ -89,12 +92,19 @@ class Output:
                 except BlockingIOError:
                     # Somebody made the pipe non-blocking; it is ready later.
                     continue
+                LINE_ENDS.wrote(self._descriptor, self, bytes(data[:written][-64:]))
                 self._rest = data = data[written:]
+
+    def answered(self) -> None:
+        """Somebody ended the line of a question by pressing Enter."""
+        LINE_ENDS.ended(self._descriptor)
 
     def _take(self) -> memoryview:
         text = "".join(self._waiting)
         self._waiting.clear()
         self._waiting_chars = 0
+        if text and not self._rest:
+            text = LINE_ENDS.before(self._descriptor, self, text) + text
         more = text.encode(self._encoding, "replace")
         return memoryview(b"".join((self._rest, more)) if self._rest else more)
 

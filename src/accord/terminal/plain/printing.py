@@ -5,7 +5,7 @@ connection.  It shows what it is told, in the order in which it is told.
 
 What always holds
     * No line is wider than the terminal; without Unicode there are marks of plain letters.
-    * A tool call that the user declined is shown as declined, whatever status it ends with.
+    * A tool call that was refused is shown as denied, and by whom, whatever status it ends with.
     * Nothing that an agent sends can move the cursor or colour the screen.
 """
 
@@ -117,7 +117,8 @@ class Printer:
         # The call whose lines are the last ones on the screen.
         self._call: str | None = None
         self._ended: set[str] = set()
-        self._declined: set[str] = set()
+        # By tool call: why it was not allowed, in words.
+        self._denied: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         # What was shown of each call, to show it again where it has changed since.
         self._diffs: dict[str, tuple[FileDiff, ...]] = {}
@@ -293,11 +294,11 @@ class Printer:
 
     def _end_call(self, call: ToolCall) -> None:
         self._ended.add(call.tool_call_id)
-        declined = call.tool_call_id in self._declined
-        word = "declined" if declined else call.status
-        style = "yellow" if declined else _ENDS.get(call.status, "")
+        denied = self._denied.get(call.tool_call_id)
+        word = call.status if denied is None else f"denied: {denied}"
+        style = _ENDS.get(call.status, "") if denied is None else "yellow"
         self._paragraph(f"    {self._mark(call.status)} ", word, style)
-        if call.status == "failed" and not declined:
+        if call.status == "failed" and denied is None:
             lines = [line for line in call.text.splitlines() if line.strip()]
             self._verbatim("      ", "\n".join(lines[:REASON_LINES_MAX]), "dim")
 
@@ -470,10 +471,10 @@ class Printer:
         self._out.write(f"{text}\n")
         self._out.flush()
 
-    def declined(self, request: PermissionRequest) -> None:
-        """The user said no."""
+    def denied(self, request: PermissionRequest, why: str) -> None:
+        """It was not allowed, and why."""
         if request.tool_call is not None:
-            self._declined.add(request.tool_call.tool_call_id)
+            self._denied[request.tool_call.tool_call_id] = why
 
 
 def _can_write(out: Out, text: str) -> bool:

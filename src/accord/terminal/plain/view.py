@@ -116,7 +116,7 @@ class ChatPrinter(Printer):
 
     def begin_session(self) -> None:
         """Another session may give its calls the names that those of this one had."""
-        for known in (self._ended, self._declined, self._titles, self._diffs, self._called):
+        for known in (self._ended, self._denied, self._titles, self._diffs, self._called):
             known.clear()
         self._placed.clear()
         self._plan = ()

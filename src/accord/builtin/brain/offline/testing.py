@@ -17,6 +17,7 @@ from accord.builtin.brain.offline.runs import TestRun, run_of
 from accord.builtin.brain.offline.tracebacks import Failure
 from accord.builtin.brain.offline.wording import around, bullets, counted, fenced
 from accord.builtin.brain.offline.work import Work
+from accord.builtin.tools.result import BY_USER, REFUSALS, ToolResult
 
 ROUNDS_MAX = 8
 """Repairs of one `fix it`."""
@@ -31,10 +32,17 @@ NO_TESTS = (
 )
 
 
+def why_not(result: ToolResult) -> str:
+    """Why something was not done, as the end of a sentence."""
+    known = None if result.denied is None else REFUSALS.get(result.denied)
+    return result.text if known is None else f"{known[1]}."
+
+
 async def run_line(work: Work, line: str, reason: str) -> TestRun | None:
     """Run the tests and remember how it went; None when they did not run."""
     result = await work.tools.run(line, timeout=RUN_SECONDS, reason=reason)
     if result.denied is not None or not isinstance(result.data, Done):
+        work.why_not = why_not(result)
         return None
     run = run_of(line, result.data.exit_code, result.data.output or result.text)
     await work.remember_run(run)
@@ -174,7 +182,7 @@ async def fix(work: Work, intent: Intent) -> None:
         after = await run_line(work, run.command, "See whether the repair worked")
         if after is None:
             await plan.drop(2)
-            await work.say(_repaired(done), "I did not run the tests again: you said no.")
+            await work.say(_repaired(done), f"I did not run the tests again: {work.why_not}")
             return
         await plan.complete(2)
         stuck = _same(run, after)
@@ -243,7 +251,7 @@ async def _apply(work: Work, plan: PlanHandle, repair: Repair) -> bool:
         return True
     await plan.drop(1)
     await plan.drop(2)
-    if result.denied == "user":
+    if result.denied in BY_USER:
         await work.say(f"All right, `{repair.path}` stays as it is. What I saw: {repair.why}")
     else:
         await work.say(result.text, f"What I would have repaired: {repair.why}")

@@ -22,7 +22,7 @@ from accord.builtin.brain.offline.runners import (
     python_of,
 )
 from accord.builtin.brain.offline.runs import TestRun
-from accord.builtin.tools.showing import REFUSED_BEFORE
+from accord.builtin.tools.result import BY_USER, REFUSALS, Denial
 from accord.errors import RequestFailed
 from accord.machine.own_program import interpreter
 from accord.machine.programs import find_program
@@ -56,6 +56,8 @@ class Work:
         self.went_well: bool | None = None
         self._is_run_put_aside = False
         self._project: Project | None = None
+        # Why the last command did not run, as the end of a sentence.
+        self.why_not = ""
 
     @property
     def model(self) -> str | None:
@@ -73,13 +75,14 @@ class Work:
             for line in text.splitlines(keepends=True):
                 await message.write(line)
 
-    async def refused(self, text: str, what: str, denied: str | None) -> None:
+    async def refused(self, text: str, what: str, denied: Denial | None) -> None:
         """Say that something was not done, and who decided that."""
-        if denied == "user":
-            when = " for this session" if text.startswith(REFUSED_BEFORE) else ""
-            await self.say(f"All right, {what}: you said no{when}.")
-        else:
+        if denied is None or denied not in REFUSALS:
             await self.say(text)
+            return
+        agreed = "All right, " if denied in BY_USER else ""
+        said = f"{agreed}{what}: {REFUSALS[denied][1]}."
+        await self.say(said[:1].upper() + said[1:])
 
     # ---- looking
 

@@ -37,7 +37,7 @@ PROMPT_BYTES_MAX = 32 << 20
 """Of everything that comes along together."""
 
 MENTION = re.compile(r"(?<![\w@/])@([^\s@][^\s]*)")
-_SENTENCE_END = ".,;:!?)]}'\""
+SENTENCE_END = ".,;:!?)]}'\""
 
 
 class PromptError(ValueError):
@@ -127,7 +127,7 @@ def mentioned(text: str, folder: Path) -> list[Path]:
     """The files that a text names with an @ before them."""
     found: list[Path] = []
     for name in MENTION.findall(text):
-        for one in (name, name.rstrip(_SENTENCE_END)):
+        for one in (name, name.rstrip(SENTENCE_END)):
             path = file_named(one, folder)
             if path is not None:
                 found.append(path)
@@ -269,7 +269,9 @@ __all__ = [
     "FILES_MAX",
     "FILE_BYTES_MAX",
     "IMAGE_BYTES_MAX",
+    "MENTION",
     "PROMPT_BYTES_MAX",
+    "SENTENCE_END",
     "PromptError",
     "blocks_of",
     "file_block",

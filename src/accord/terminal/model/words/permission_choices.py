@@ -77,7 +77,7 @@ def choices_of(request: PermissionRequest, folder: str) -> tuple[Choice, ...]:
 
 def closing(request: PermissionRequest) -> Decision:
     """What Esc means: no, for this time, in the words that were offered; else cancelled."""
-    return refusal(request)
+    return refusal(request, "user")
 
 
 # ---- inside
