@@ -14,7 +14,7 @@ from typing import Any
 from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET
-from accord.translate.content import to_v1
+from accord.translate.content import asked_contents, to_v1
 from accord.translate.diffs import texts_of
 
 # How much more a terminal must have printed before its text is sent again.
@@ -66,9 +66,10 @@ class V1Calls:
     def asked(self, session_id: str, patch: Any, reason: str | None) -> v1.ToolCallPatch:
         """The call that a permission request is about; the reason is its first text."""
         content = self._content_of(session_id, patch)
-        if reason is not None:
-            given = content if isinstance(content, list) else ()
-            content = [v1.Content(content=v1.TextContent(text=reason)), *given]
+        given = content if isinstance(content, list) else []
+        why = [] if reason is None else [v1.Content(content=v1.TextContent(text=reason))]
+        if given or why:
+            content = asked_contents(given, *why)
         asked: v1.ToolCallPatch = _said(v1.ToolCallPatch, patch, content)
         return asked
 

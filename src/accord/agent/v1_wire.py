@@ -185,7 +185,7 @@ class V1Wire:
     # ---- permission
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
-        """The question; the reason is the first text of the tool call."""
+        """The question; changes of the tool call come first, and the reason behind them."""
         return encode(
             v1.RequestPermissionRequest(
                 session_id=session_id,

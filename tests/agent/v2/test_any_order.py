@@ -164,8 +164,8 @@ def scope_of(frame: Any) -> str | None:
 def past(client: RawClient) -> dict[str, list[tuple[tuple[str, str], dict[str, Any]]]]:
     """What each session has come to: everything that has an id, with all that was said of it.
 
-    In order, the terminals last: what they print has no place of its own.  Not the states, which are
-    of the moment.
+    In order, the terminals last: what they print has no place of its own.  The states are of the
+    moment, and no part of it.
     """
     found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
     for frame in client.frames:

@@ -83,6 +83,7 @@ async def test_a_model_that_is_gone_after_a_restart_is_said(tmp_path: Path) -> N
             session = (await begin(client, tmp_path))["sessionId"]
             update = await client.update("config_option_update")
             await choose(client, session, values(option(update, "model"))[-1])
+            await say(client, session, "/help")
     async with raw_client(made()) as client:
         place = {"sessionId": session, "cwd": str(tmp_path), "mcpServers": []}
         await client.result("session/load", place)
