@@ -13,7 +13,7 @@ WORDS = f"""
 > what is this project?
 (thinking)
 I look at the files, then at what they define.
-  ▸ Find files **
+  ▸ List the files
     ● completed
   ▸ Read README.md
     ● completed

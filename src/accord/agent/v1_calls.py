@@ -55,6 +55,9 @@ class V1Calls:
         elif is_first:
             self._shown[key] = []
         content = self._content_of(session_id, update)
+        if is_first and not content:
+            # Such as a move, which v1 has no content for.
+            content = UNSET
         if isinstance(update.status, str) and is_final(update.status):
             self._ended.append(key)
             if len(self._ended) > ENDED_CALLS_KEPT:
@@ -92,6 +95,9 @@ class V1Calls:
 
     def _shown_again(self, session_id: str, tool_call_id: str) -> Sequence[Any]:
         content = self._contents(session_id, tool_call_id)
+        if not content:
+            # A command that has printed nothing; an empty text would be an empty box.
+            return ()
         return (v1.ToolCallUpdate(tool_call_id=tool_call_id, content=content),)
 
     def _content_of(self, session_id: str, patch: Any) -> Any:
@@ -114,7 +120,8 @@ class V1Calls:
                     said.append(v1.Terminal(terminal_id=item.terminal_id))
                 else:
                     printed.shown_in = (session_id, tool_call_id)
-                    said.append(v1.Content(content=v1.TextContent(text=printed.text)))
+                    if printed.data:
+                        said.append(v1.Content(content=v1.TextContent(text=printed.text)))
         return said
 
     # ---- terminals of our own

@@ -65,8 +65,18 @@ async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
                 await call.start()
                 await call.complete(raw_output=_raw(result))
             else:
-                await call.fail(result.text)
+                await call.fail(_told(result))
     return result
+
+
+def _told(result: ToolResult) -> str | None:
+    """What the card says of a failure: the text, which is for a model too, but not of a refusal.
+
+    Whoever said no knows it, and is not told so in the third person.
+    """
+    if result.denied != "user":
+        return result.text
+    return "You rejected this for the session." if result.text.startswith(REFUSED_BEFORE) else None
 
 
 def _raw(result: ToolResult) -> object:
@@ -125,7 +135,7 @@ async def permit(
     call: ToolCallHandle,
     kind: str,
     doing: str,
-    reason: str,
+    reason: str | None,
     act: Act,
     *,
     options: Sequence[PermissionOption] | None = None,
