@@ -14,7 +14,7 @@ from typing import Any
 
 from accord.protocol.tool_status import is_final
 from accord.schema import v2
-from accord.schema.struct import UNSET
+from accord.schema.struct import UNSET, UnknownVariant
 
 HELD_MAX = 1024
 """Updates that wait for the end of a tool call; one more, and they are told as they are."""
@@ -85,11 +85,9 @@ class ReplayedState:
 
     def _is_state(self, update: Any) -> bool:
         """Where a plan of text is told as a message, it has its place among the messages."""
-        return (
-            self._has_plan_ids
-            or type(update) is v2.PlanRemoved
-            or type(update.plan) is v2.PlanItems
-        )
+        if type(update) is v2.PlanRemoved or type(update.plan) is v2.PlanItems:
+            return True
+        return self._has_plan_ids and not isinstance(update.plan, UnknownVariant)
 
     # ---- tool calls
 

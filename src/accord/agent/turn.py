@@ -56,7 +56,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         self._compactions: list[Compaction] = []
         self._streams: list[MessageStream] = []
         # As they were shown last.
-        self._plans: dict[str, Any] = {}
+        self._plans: dict[str, v2.PlanItems] = {}
         # Announced before it was all known: the next `tool_call` is this one.
         self.forming: ToolCallHandle | None = None
 
@@ -125,7 +125,8 @@ class Turn(UnstableTurn, ExtendedTurn):
         else:
             await self.tell(update, waits=waits)
             if isinstance(update, v2.PlanUpdate):
-                self._plans[update.plan.plan_id] = update.plan
+                if isinstance(update.plan, v2.PlanItems):
+                    self._plans[update.plan.plan_id] = update.plan
             elif isinstance(update, v2.PlanRemoved):
                 self._plans.pop(update.plan_id, None)
 
@@ -415,7 +416,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         from accord.agent.plan import without_open
 
         for plan in self._plans.values():
-            left = without_open(plan) if isinstance(plan, v2.PlanItems) else None
+            left = without_open(plan)
             if left is not None:
                 await self.tell(v2.PlanUpdate(plan=left))
 

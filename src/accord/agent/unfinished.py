@@ -60,7 +60,7 @@ class Unfinished:
                 self._terminals.pop(update.terminal_id, None)
             elif isinstance(update.command, str):
                 self._terminals[update.terminal_id] = None
-        elif kind is v2.PlanUpdate:
+        elif kind is v2.PlanUpdate and isinstance(update.plan, v2.PlanItems):
             self._cut_off.discard(update.plan.plan_id)
             self._plans[update.plan.plan_id] = update.plan
         elif kind is v2.PlanRemoved:
@@ -81,8 +81,7 @@ class Unfinished:
                 tool_call_id=tool_call_id, status="cancelled", capabilities=None
             )
         for plan_id, plan in self._plans.items():
-            is_open = plan_id in self._cut_off and isinstance(plan, v2.PlanItems)
-            left = without_open(plan) if is_open else None
+            left = without_open(plan) if plan_id in self._cut_off else None
             if left is not None:
                 yield v2.PlanUpdate(plan=left)
 

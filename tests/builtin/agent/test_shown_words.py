@@ -123,6 +123,7 @@ async def test_nothing_reads_oddly_in_an_editor(tmp_path: Path, version: int, an
         assert not title.endswith((" .", ".", ":")), title
         assert "\\" not in title or title.startswith("Run "), title
     for title, why in shown.asked:
+        assert why.strip(), f"{title}: every question says why"
         assert not plain(why).startswith(plain(title)), "Run sleep 60 in ."
         assert not why.endswith(" ."), why
     for text in shown.contents:

@@ -63,8 +63,8 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
     async def work(call: ToolCallHandle) -> ToolResult:
         target = checked_url(url)
         is_private = await to_thread.run_sync(_is_private, target, abandon_on_cancel=True)
-        where = "in your own network" if is_private else "on the internet"
-        why = f"It is {where}."
+        where = "your own network" if is_private else "the internet"
+        why = f"It comes from {where}."
         # An answer for the internet is none for the user's own network.
         host = urlsplit(target).hostname or ""
         act = page_act(target, host, shown=shown_url, is_private=is_private)

@@ -164,9 +164,9 @@ class Toolbox:
         """
         return await planning.show_plan(self, entries)
 
-    async def leave_plan(self, plan: str, *, is_said: bool = False) -> ToolResult:
+    async def leave_plan(self, plan: str) -> ToolResult:
         """Ask the user to approve the plan; consent leaves plan mode."""
-        return await planning.leave_plan(self, plan, is_said=is_said)
+        return await planning.leave_plan(self, plan)
 
     async def task(self, prompt: str) -> ToolResult:
         """A task of its own that may look but not change, run by the brain."""

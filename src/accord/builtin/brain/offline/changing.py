@@ -192,7 +192,7 @@ async def change_text(work: Work, intent: Intent) -> None:
 async def move(work: Work, intent: Intent) -> None:
     """Give a file another name or place."""
     path, target = intent["path"], intent["target"]
-    result = await work.tools.move(path, target)
+    result = await work.tools.move(path, target, reason="You asked to move it")
     if not result.ok:
         await work.refused(result.text, f"`{path}` stays where it is", result.denied)
         return
@@ -203,7 +203,7 @@ async def move(work: Work, intent: Intent) -> None:
 async def delete(work: Work, intent: Intent) -> None:
     """Delete a file."""
     path = intent["path"]
-    result = await work.tools.delete(path)
+    result = await work.tools.delete(path, reason="You asked to delete it")
     if result.ok:
         await work.say(f"{result.text} `/undo` takes it back.")
     else:

@@ -17,6 +17,7 @@ from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
 from accord.builtin.policy import PLAN
+from accord.builtin.tools.planning import leave_plan
 
 if TYPE_CHECKING:
     from accord.mcp.results import McpTool
@@ -124,7 +125,7 @@ async def no_such_command(work: Work, intent: Intent) -> None:
 async def run(work: Work, intent: Intent) -> None:
     """Run a command."""
     line = await work.runnable(intent["command"])
-    result = await work.tools.run(line)
+    result = await work.tools.run(line, reason="You asked to run it")
     if result.denied is not None or not isinstance(result.data, Done):
         await work.refused(result.text, f"`{line}` did not run", result.denied)
         return
@@ -256,4 +257,4 @@ async def show_plan(work: Work, intent: Intent) -> None:
     )
     if work.tools.mode == PLAN:
         # The plan is there; whether work begins is the user's to say.
-        await work.tools.leave_plan(numbered, is_said=True)
+        await leave_plan(work.tools, numbered, is_said=True)
