@@ -132,9 +132,7 @@ async def test_our_client_finds_the_reason_in_every_version(
         translate = ["-m", "accord", "translate", "--quiet", "--from", own, "--to", to]
         command = [sys.executable, *translate, "--", *command]
     how: dict[str, Any] = {"dialects": OnlyDraft()} if to == "draft" else {"versions": (int(to),)}
-    spawned = Client.spawn(
-        *command, cwd=tmp_path, permissions=Permissions.ask(agree), **how
-    )
+    spawned = Client.spawn(*command, cwd=tmp_path, permissions=Permissions.ask(agree), **how)
     with anyio.fail_after(30):
         async with spawned as client:
             session = await client.new_session(tmp_path)
