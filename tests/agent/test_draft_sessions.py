@@ -224,6 +224,7 @@ async def test_servers_without_secrets_are_remembered_beside_the_log(tmp_path: P
         async with draft_client(agent) as client:
             session = await client.new_session(mcpServers=[FILESYSTEM, plain, EVENTS, WEB])
             assert [one.name for one in seen[0].mcp_servers[:2]] == ["files", "plain"]
+            await client.prompt(session)
         kept = await store.kept(session, "draft.mcp_servers")
         assert kept is not None
         assert b"TOKEN" not in kept

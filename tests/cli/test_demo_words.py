@@ -13,7 +13,7 @@ WORDS = f"""
 > what is this project?
 (thinking)
 I look at the files, then at what they define.
-  ▸ Find files **
+  ▸ List the files
     ● completed
   ▸ Read README.md
     ● completed
@@ -84,7 +84,7 @@ Green: all 4 tests pass.
       -from calc import mean, spread
       +from calc import average, spread
       test_calc.py
-      Why: Rename mean to average in 3 files
+      Why: 6 lines in 3 files
 {ALLOWED}
     ● completed
   ▸ Run python3 -B -m unittest discover

@@ -158,7 +158,7 @@ async def edit_file(
         raw_input={"path": full},
     )
     async with call:
-        if not await call.ask(reason or f"Change {shown}"):
+        if not await call.ask(reason):
             return False
         await call.start()
         await write_text(session, full, text)
@@ -188,7 +188,7 @@ async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
             raw_input={"path": full},
         )
         async with call:
-            if not await call.ask(reason or f"Delete {shown}"):
+            if not await call.ask(reason):
                 return False
             await call.start()
             await files.delete(full)
@@ -212,7 +212,7 @@ async def move_file(turn: "Turn", path: str, target: str, reason: str | None) ->
             raw_input={"path": full, "target": goal},
         )
         async with call:
-            if not await call.ask(reason or f"Move {shown}"):
+            if not await call.ask(reason):
                 return False
             await call.start()
             await files.move(full, goal)

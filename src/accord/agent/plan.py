@@ -29,6 +29,27 @@ def as_entry(entry: object) -> v2.PlanEntry:
     return entry
 
 
+def without_open(plan: v2.PlanItems) -> v2.PlanItems | None:
+    """The plan once nobody works on it: what was not done is cancelled.
+
+    None where all of it is settled already.
+    """
+    if all(entry.status in ("completed", "cancelled") for entry in plan.entries):
+        return None
+    entries = [
+        entry if entry.status == "completed" else with_status(entry, "cancelled")
+        for entry in plan.entries
+    ]
+    return v2.PlanItems(plan_id=plan.plan_id, entries=entries, meta=plan.meta)
+
+
+def with_status(entry: v2.PlanEntry, status: str) -> v2.PlanEntry:
+    """The same entry with another status."""
+    return v2.PlanEntry(
+        content=entry.content, priority=entry.priority, status=status, meta=entry.meta
+    )
+
+
 class PlanHandle:
     """The entries of one plan."""
 
@@ -75,8 +96,5 @@ class PlanHandle:
             raise LocalProtocolError(
                 f"the plan has {len(self._entries)} entries, none of them is number {index}"
             )
-        old = self._entries[index]
-        self._entries[index] = v2.PlanEntry(
-            content=old.content, priority=old.priority, status=status, meta=old.meta
-        )
+        self._entries[index] = with_status(self._entries[index], status)
         await self.show()

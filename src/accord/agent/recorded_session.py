@@ -72,7 +72,7 @@ class RecordedSession:
 
     async def begin_turn(self) -> None:
         """From here on, until `touch`, the end of the process cuts a turn off."""
-        await self.amend(turn_open=True)
+        await self.amend(turn_open=True, unused=False)
 
     async def touch(self) -> None:
         """The session was used now, and no turn is under way."""

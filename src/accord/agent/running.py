@@ -15,6 +15,7 @@ import anyio
 
 from accord.agent.handling import Outcome, handle
 from accord.connection.flag import Flag
+from accord.protocol.v2.turn import STOP_REASONS
 
 if TYPE_CHECKING:
     from accord.agent.service import Service
@@ -38,7 +39,8 @@ async def run_turn(service: Service, turn: Turn, conclude: Conclude) -> None:
         if turn.is_cancelled:
             outcome = Outcome("cancelled")
         if service.connection.error is None:
-            await turn.finish(failed=outcome.error is not None)
+            stopped = outcome.stop_reason in STOP_REASONS - {"end_turn"}
+            await turn.finish(failed=outcome.error is not None, stopped=stopped)
         await conclude(outcome)
 
     async def give_up() -> None:

@@ -22,6 +22,7 @@ from accord.agent.wire import UPDATE, Wire
 from accord.connection import Connection, IncomingRequest
 from accord.connection.faults import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
+from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from accord.agent.auth_status import AuthStatusReporter
     from accord.agent.session import AgentSession
     from accord.store import Page, SessionRecord
+
+_log = logger("accord.agent")
 
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -46,6 +49,8 @@ class Service:
         self.sessions: dict[str, AgentSession] = {}
         # Closed sessions that reported background work; when resumed they go on with that.
         self._reporting: set[str] = set()
+        # Closed sessions that nobody talked in; they end with the connection.
+        self._unused: set[str] = set()
         self.authenticated = False
         self.mcp_calls = McpCalls(connection)
         self.guard = Guard(connection)
@@ -85,7 +90,7 @@ class Service:
         from accord.agent.session import new_session_id
         from accord.store import SessionRecord
 
-        record = SessionRecord(new_session_id(), cwd, directories, **about)
+        record = SessionRecord(new_session_id(), cwd, directories, unused=True, **about)
         log = await self.agent.store.create(record)
         session = await self._serve(record, log, mcp_servers)
         await self._begin(session)
@@ -119,15 +124,38 @@ class Service:
         )
         session.mcp_calls = self.mcp_calls
         session.terminals.reports = session.id in self._reporting
-        release = partial(self.agent.store.release, session.id)
+        let_go = partial(self._let_go, session)
         try:
-            session.on_close(release)
+            session.on_close(let_go)
         except LocalProtocolError:
             # The client has gone meanwhile, and nobody will close this session.
-            await release()
+            await let_go()
             raise
         self.sessions[session.id] = session
         return session
+
+    async def _let_go(self, session: AgentSession) -> None:
+        """Give a session back to the store."""
+        if not session.record.is_worth_keeping:
+            if self.connection.error is not None:
+                await self._forget_unused(session.id)
+            else:
+                # The client may open it again.
+                self._unused.add(session.id)
+        await self.agent.store.release(session.id)
+
+    async def _forget_unused(self, session_id: str) -> None:
+        """Do not keep a session that nobody has used: editors make one with each start."""
+        others = (one.sessions.get(session_id) for one in self.agent.services if one is not self)
+        if any(other is not None and not other.closed for other in others):
+            return
+        try:
+            record = await self.agent.store.get(session_id)
+            if record is not None and not record.is_worth_keeping:
+                await self.agent.store.delete(session_id)
+        except StoreError:
+            # Another process has it by now, or it cannot be read.
+            _log.info("the unused session %s is kept", session_id)
 
     async def attach(
         self,
@@ -206,33 +234,53 @@ class Service:
     async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
         from accord.agent.introduced_session import OF_THE_MOMENT
         from accord.agent.replayed_pieces import MESSAGES, PIECES, ReplayedPieces
+        from accord.agent.replayed_state import FOLDED, ReplayedState
 
+        wire = self.wire
         plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
         # A past may be very long: what is the same for all of it is looked up once.
-        session_id, told, see = session.id, self.wire.told, unfinished.see
-        past = self.connection.gather(UPDATE, *self.wire.envelope(session_id))
+        session_id, told, see = session.id, wire.told, unfinished.see
+        past = self.connection.gather(UPDATE, *wire.envelope(session_id))
         add, text = past.add, v2.TextContent
-        as_it_is = plain if self.wire.pieces_alike else frozenset[Any]()
-        held = {"none": None, "messages": MESSAGES, "all": PIECES}[self.wire.held_again]
+        as_it_is = plain if wire.pieces_alike else frozenset[Any]()
+        held = {"none": None, "messages": MESSAGES, "all": PIECES}[wire.held_again]
         before = None if held is None else ReplayedPieces(held).before
-        async for update in session.log.replay():
-            kind = type(update)
+        state = ReplayedState(
+            has_plan_ids=wire.features.plans, is_held_again=wire.held_again == "all"
+        )
+
+        def tell(update: Any) -> bool:
+            """Add an update to what is sent; whether that has become enough for now."""
+            is_enough = False
             first = None if before is None else before(update)
             if first is not None:
                 for said in told(session_id, first):
-                    add(said)
-            if kind in as_it_is and type(update.content) is text:
+                    is_enough |= add(said)
+            if type(update) in as_it_is and type(update.content) is text:
                 # What most of a past is made of, said alike by v1 and v2.
-                if add(update):
-                    await past.flush()
-                continue
+                return add(update) or is_enough
+            for said in told(session_id, update):
+                is_enough |= add(said)
+            return is_enough
+
+        is_holding = False
+        async for update in session.log.replay():
+            kind = type(update)
             if kind not in plain:
                 if kind in OF_THE_MOMENT:
                     continue
                 see(update)
-            for said in told(session_id, update):
-                if add(said):
+            if not is_holding and kind not in FOLDED:
+                if tell(update):
                     await past.flush()
+                continue
+            for one in state.take(update):
+                if tell(one):
+                    await past.flush()
+            is_holding = state.is_holding
+        for one in state.rest():
+            if tell(one):
+                await past.flush()
         await past.flush()
 
     async def list_sessions(
@@ -278,6 +326,8 @@ class Service:
             session.closed = True
             if session.companions:
                 self.connection.tasks.start_soon(session.companions.close, name="farewells")
+        for session_id in self._unused - self.sessions.keys():
+            self.connection.tasks.start_soon(self._forget_unused, session_id, name="unused session")
 
     # ---- turns
 

@@ -12,7 +12,7 @@ import anyio
 
 from accord.agent.client_answers import heard
 from accord.agent.own_terminals import Done, Job, OwnTerminal, check_environment, check_words
-from accord.agent.paths import absolute
+from accord.agent.paths import absolute, relative
 from accord.agent.remembered_answers import command_act
 from accord.agent.tool_call import ToolCallHandle
 from accord.errors import (
@@ -70,7 +70,7 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
     call = _call(turn, job, title or f"Run {job.line}")
     done = Done(None, "", cancelled=True)
     async with call:
-        why = reason or f"Run `{job.line}` in {job.cwd}"
+        why = reason or circumstances(turn.session, job.cwd)
         act = command_act(turn.session, job.line, job.cwd, job.env)
         if not await call.ask_for(act, why, command=job.line, cwd=job.cwd):
             return Done(None, "", denied=True)
@@ -83,6 +83,16 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
         else:
             await call.fail(raw_output={"exitCode": done.exit_code, "signal": done.signal})
     return done
+
+
+def circumstances(session: AgentSession, folder: str, *, goes_on: bool = False) -> str | None:
+    """What is to be known of a command besides its title; None where that says it all."""
+    shown = relative(session, folder)
+    parts = [] if shown == "." else [f"in {shown}"]
+    if goes_on:
+        parts.append("it goes on after this turn")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}" if text else None
 
 
 async def carry_out(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
@@ -251,7 +261,7 @@ async def start_command(
     call = _call(turn, job, title or f"Start {job.line}")
     terminal: OwnTerminal | None = None
     async with call:
-        why = reason or f"Start `{job.line}` in {job.cwd} and leave it running"
+        why = reason or circumstances(turn.session, job.cwd, goes_on=True)
         act = command_act(turn.session, job.line, job.cwd, job.env)
         if await call.ask_for(act, why, command=job.line, cwd=job.cwd):
             await call.start()

@@ -27,6 +27,7 @@ from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
 from accord.schema.struct import UNSET, Raw, UnsetType
+from accord.translate.content import asked_contents
 from accord.translate.diffs import diff_of
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ class ToolCallHandle:
             tool_call_id=self._id,
             title=self._title,
             kind=self._kind,
-            content=list(self._content) or UNSET,
+            content=asked_contents(self._content) or UNSET,
             locations=self._locations or UNSET,
             raw_input=self._raw_input,
         )

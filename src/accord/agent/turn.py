@@ -55,6 +55,8 @@ class Turn(UnstableTurn, ExtendedTurn):
         self._tool_calls: list[ToolCallHandle] = []
         self._compactions: list[Compaction] = []
         self._streams: list[MessageStream] = []
+        # As they were shown last.
+        self._plans: dict[str, v2.PlanItems] = {}
         # Announced before it was all known: the next `tool_call` is this one.
         self.forming: ToolCallHandle | None = None
 
@@ -122,6 +124,11 @@ class Turn(UnstableTurn, ExtendedTurn):
                 await self.tell(update, waits=waits)
         else:
             await self.tell(update, waits=waits)
+            if isinstance(update, v2.PlanUpdate):
+                if isinstance(update.plan, v2.PlanItems):
+                    self._plans[update.plan.plan_id] = update.plan
+            elif isinstance(update, v2.PlanRemoved):
+                self._plans.pop(update.plan_id, None)
 
     async def tell(self, update: Any, *, waits: bool = True) -> None:
         """The library's own: send what is known to be an update."""
@@ -386,18 +393,32 @@ class Turn(UnstableTurn, ExtendedTurn):
         """The tool call of this turn with an id."""
         return next((call for call in self._tool_calls if call.id == tool_call_id), None)
 
-    async def finish(self, *, failed: bool) -> None:
-        """Settle what the handler left open, then close the turn for good."""
+    async def finish(self, *, failed: bool, stopped: bool = False) -> None:
+        """Settle what the handler left open, then close the turn for good.
+
+        A turn that was `stopped` has ended before its work: by a refusal, or by a limit.  Its plan
+        is as little worked on any more as that of a turn that was cancelled or has failed.
+        """
         status = "cancelled" if self._cancel_requested else "failed" if failed else "completed"
         try:
             for call in self._tool_calls:
                 await call.settle(status)
             for compaction in self._compactions:
                 await compaction.settle("failed" if status == "failed" else "cancelled")
+            if stopped or status != "completed":
+                await self._drop_plans()
         finally:
             self._over = True
             for stream in self._streams:
                 stream.close()
+
+    async def _drop_plans(self) -> None:
+        from accord.agent.plan import without_open
+
+        for plan in self._plans.values():
+            left = without_open(plan)
+            if left is not None:
+                await self.tell(v2.PlanUpdate(plan=left))
 
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:

@@ -3,6 +3,8 @@
 A tool call that nobody works on any more is told to be cancelled, and a terminal to have ended,
 so that no client shows a spinner, or a button, that nothing stands behind.
 
+What its plan had still open is told to be cancelled as well.
+
 A turn that was cut off is told as a message, which every client can show, and in v2 also as the
 error of the state that a resumed session is in.
 """
@@ -12,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from accord.agent.plan import without_open
 from accord.protocol.tool_status import is_final
 from accord.schema import v2
 from accord.schema.struct import Raw
+
+_INTERRUPTED = {"accord": Raw(b'{"interrupted":true}')}
 
 CUT_OFF = "This turn was interrupted: it did not run to its end."
 
@@ -27,8 +32,7 @@ def cut_off_error() -> v2.Error:
 def interruption(message_id: str) -> v2.AgentMessage:
     """What the log says at the place where a turn was cut off."""
     text = v2.TextContent(text=f"*{CUT_OFF}*")
-    mark = {"accord": Raw(b'{"interrupted":true}')}
-    return v2.AgentMessage(message_id=message_id, content=[text], meta=mark)
+    return v2.AgentMessage(message_id=message_id, content=[text], meta=_INTERRUPTED)
 
 
 class Unfinished:
@@ -37,9 +41,12 @@ class Unfinished:
     def __init__(self) -> None:
         self._calls: dict[str, None] = {}
         self._terminals: dict[str, None] = {}
+        # The plans as they are, and those of them whose turn was cut off.
+        self._plans: dict[str, v2.PlanItems] = {}
+        self._cut_off: set[str] = set()
 
     def see(self, update: Any) -> None:
-        """Take one update; only those of tool calls and terminals matter."""
+        """Take one update; only those of tool calls, terminals and plans matter."""
         kind = type(update)
         if kind is v2.ToolCallUpdate:
             if not isinstance(update.status, str):
@@ -53,6 +60,13 @@ class Unfinished:
                 self._terminals.pop(update.terminal_id, None)
             elif isinstance(update.command, str):
                 self._terminals[update.terminal_id] = None
+        elif kind is v2.PlanUpdate and isinstance(update.plan, v2.PlanItems):
+            self._cut_off.discard(update.plan.plan_id)
+            self._plans[update.plan.plan_id] = update.plan
+        elif kind is v2.PlanRemoved:
+            self._plans.pop(update.plan_id, None)
+        elif kind is v2.AgentMessage and update.meta == _INTERRUPTED:
+            self._cut_off.update(self._plans)
 
     def endings(self, running: frozenset[str]) -> Iterator[Any]:
         """The updates that end it, but for the terminals whose commands run."""
@@ -66,6 +80,10 @@ class Unfinished:
             yield v2.ToolCallUpdate(
                 tool_call_id=tool_call_id, status="cancelled", capabilities=None
             )
+        for plan_id, plan in self._plans.items():
+            left = without_open(plan) if plan_id in self._cut_off else None
+            if left is not None:
+                yield v2.PlanUpdate(plan=left)
 
 
 __all__ = ["CUT_OFF", "Unfinished", "cut_off_error", "interruption"]

@@ -14,7 +14,7 @@ from typing import Any
 from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET
-from accord.translate.content import to_v1
+from accord.translate.content import asked_contents, to_v1
 from accord.translate.diffs import texts_of
 
 # How much more a terminal must have printed before its text is sent again.
@@ -55,6 +55,9 @@ class V1Calls:
         elif is_first:
             self._shown[key] = []
         content = self._content_of(session_id, update)
+        if is_first and not content:
+            # Such as a move, which v1 has no content for.
+            content = UNSET
         if isinstance(update.status, str) and is_final(update.status):
             self._ended.append(key)
             if len(self._ended) > ENDED_CALLS_KEPT:
@@ -66,9 +69,10 @@ class V1Calls:
     def asked(self, session_id: str, patch: Any, reason: str | None) -> v1.ToolCallPatch:
         """The call that a permission request is about; the reason is its first text."""
         content = self._content_of(session_id, patch)
-        if reason is not None:
-            given = content if isinstance(content, list) else ()
-            content = [v1.Content(content=v1.TextContent(text=reason)), *given]
+        given = content if isinstance(content, list) else []
+        why = [] if reason is None else [v1.Content(content=v1.TextContent(text=reason))]
+        if given or why:
+            content = asked_contents(given, *why)
         asked: v1.ToolCallPatch = _said(v1.ToolCallPatch, patch, content)
         return asked
 
@@ -91,6 +95,9 @@ class V1Calls:
 
     def _shown_again(self, session_id: str, tool_call_id: str) -> Sequence[Any]:
         content = self._contents(session_id, tool_call_id)
+        if not content:
+            # A command that has printed nothing; an empty text would be an empty box.
+            return ()
         return (v1.ToolCallUpdate(tool_call_id=tool_call_id, content=content),)
 
     def _content_of(self, session_id: str, patch: Any) -> Any:
@@ -113,7 +120,8 @@ class V1Calls:
                     said.append(v1.Terminal(terminal_id=item.terminal_id))
                 else:
                     printed.shown_in = (session_id, tool_call_id)
-                    said.append(v1.Content(content=v1.TextContent(text=printed.text)))
+                    if printed.data:
+                        said.append(v1.Content(content=v1.TextContent(text=printed.text)))
         return said
 
     # ---- terminals of our own

@@ -18,7 +18,10 @@ from accord.schema.struct import UNSET, Raw
 from accord.translate.content import to_v1
 from accord.translate.options import option_to_v1
 
-_ENTRY_STATUSES = {"cancelled": "completed"}
+# v1 has no word for what was dropped.  Editors tick off what is completed, so that a repair which
+# was refused would read as done, and a plan without its dropped entries would look finished; left
+# pending, they stand there unticked and without a spinner.
+_ENTRY_STATUSES = {"cancelled": "pending"}
 # What both versions say of a task.
 _ALIKE = frozenset({"pending", "in_progress", "completed"})
 _PRIORITIES = frozenset({"high", "medium", "low"})
@@ -182,7 +185,7 @@ class V1Wire:
     # ---- permission
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
-        """The question; the reason is the first text of the tool call."""
+        """The question; changes of the tool call come first, and the reason behind them."""
         return encode(
             v1.RequestPermissionRequest(
                 session_id=session_id,

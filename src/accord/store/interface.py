@@ -32,6 +32,13 @@ class SessionRecord:
     tokens: dict[str, int] = field(default_factory=dict)
     # A turn has begun and nobody has said that it ended: if nobody works on it, it was cut off.
     turn_open: bool = False
+    # Nobody has sent a prompt yet.
+    unused: bool = False
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether it outlives its connection: somebody has talked in it, named it or filed it."""
+        return not self.unused or self.title is not None or self.archived
 
 
 class Page(NamedTuple):

@@ -143,8 +143,12 @@ class SqliteStore:
 
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session and open its log."""
-        number = await self._writer.submit(partial(tables.insert, record=record, owner=self._owner))
-        return self._opened(record.session_id, number)
+
+        def work(db: sqlite3.Connection) -> int:
+            tables.sweep(db)
+            return tables.insert(db, record, self._owner)
+
+        return self._opened(record.session_id, await self._writer.submit(work))
 
     def _opened(self, session_id: str, number: int) -> SqliteLog:
         self._holders[session_id] = self._holders.get(session_id, 0) + 1

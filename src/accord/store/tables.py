@@ -31,6 +31,9 @@ _APPEND = (
 )
 
 
+_UNUSED = '"unused":true'
+
+
 class Row(NamedTuple):
     """A session as it is stored."""
 
@@ -55,6 +58,17 @@ class Row(NamedTuple):
         return Owner(
             self.owner_token, self.owner_pid or 0, self.owner_started or 0, self.owner_place or ""
         )
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody talked in it and its process is gone without having deleted it."""
+        owner = self.owner
+        if owner is None or _UNUSED not in self.rest or is_alive(owner, self.updated_at):
+            return False
+        try:
+            return not self.record().is_worth_keeping
+        except StoreError:
+            return False
 
     def brief(self) -> SessionRecord:
         """What the columns say."""
@@ -190,9 +204,25 @@ def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
     return cursor.lastrowid
 
 
+def sweep(db: sqlite3.Connection) -> None:
+    """Forget the sessions that were abandoned: a process that is killed deletes nothing."""
+    like = f"%{_UNUSED}%"
+    rows = db.execute(f"{_SELECT} WHERE owner_token IS NOT NULL AND rest LIKE ?", (like,))
+    for values in rows.fetchall():
+        try:
+            row = read_row(values)
+        except StoreError:
+            continue
+        if row.is_abandoned:
+            _erase(db, row.number)
+
+
 def row_values(record: SessionRecord) -> tuple[Any, ...]:
     """Id, folder, title, time, whether it is archived, and the rest, as the columns have them."""
     fields = {name: getattr(record, name) for name in SessionRecord.__slots__}
+    if not record.unused:
+        # Most are not, and programs that do not know the field can read those.
+        del fields["unused"]
     columns = [fields.pop(name) for name in _COLUMNS]
     return (*columns[:-1], int(record.archived), encode(fields).decode())
 
@@ -293,6 +323,8 @@ def _listed(values: Sequence[Any]) -> SessionRecord | None:
         row = read_row(values)
     except StoreError:
         # It has no name that could be shown.
+        return None
+    if row.is_abandoned:
         return None
     try:
         return row.record()

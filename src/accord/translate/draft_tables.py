@@ -359,23 +359,17 @@ MADE_MESSAGE: Final = "d26-message-"
 
 # ---- plans
 
-_PLAN_STATUSES_FROM_DRAFT: Final = MappingProxyType(
-    {
-        "pending": "pending",
-        "in_progress": "in_progress",
-        "completed": "completed",
-        "skipped": "completed",
-        "cancelled": "completed",
-        "failed": "pending",
-    }
-)
+_PLAN_STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
 DEFAULT_PLAN_ID: Final = "main"
 DEFAULT_PRIORITY: Final = "medium"
 
 
 def from_draft_plan_status(status: str) -> str:
-    """The status of a plan step as v1 has it; where it differs, the original is to be kept."""
-    return _PLAN_STATUSES_FROM_DRAFT.get(status, "pending")
+    """The status of a plan step as v1 has it; where it differs, the original is to be kept.
+
+    What was skipped, cancelled or has failed was not done.
+    """
+    return status if status in _PLAN_STATUSES else "pending"
 
 
 # ---- terminals

@@ -197,14 +197,14 @@ async def test_an_edit_shows_its_diff_asks_and_writes(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "new\n"
     assert (tmp_path / "b.txt").read_text(encoding="utf-8") == "new\n"
     asked = [f["params"] for f in client.frames if f.get("method") == "session/request_permission"]
-    reason, diff = asked[0]["toolCall"]["content"]
+    diff, reason = asked[0]["toolCall"]["content"]
     assert reason["content"]["text"] == "Because"
     assert (diff["path"], diff["oldText"], diff["newText"]) == (
         str(tmp_path / "a.txt"),
         "old\n",
         "new\n",
     )
-    assert asked[2]["toolCall"]["content"][1].get("oldText") is None
+    assert asked[2]["toolCall"]["content"][0].get("oldText") is None
     assert len(asked) == 3
 
 

@@ -359,7 +359,7 @@ async def test_every_plan_update_has_all_entries(capabilities: dict[str, Any]) -
         [("one", "in_progress"), ("two", "pending")],
         [("one", "completed"), ("two", "pending")],
         # v1 has no word for an entry that will not be done.
-        [("one", "completed"), ("two", "completed")],
+        [("one", "completed"), ("two", "pending")],
         [("three", "pending")],
     ]
     assert client.updates()[0]["entries"][1]["priority"] == "high"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import Any
 
 import anyio
@@ -141,24 +142,53 @@ async def play(script: list[tuple[str, int]]) -> None:
         async with playing(made(work, store=store)) as reader:
             for session_id in player.sessions:
                 params = {"sessionId": session_id, "cwd": "/tmp", "replayFrom": {"type": "start"}}
-                await reader.result("session/resume", params)
+                if session_id in past(client):
+                    await reader.result("session/resume", params)
+                else:
+                    # Nobody has talked in it.
+                    error = await reader.error("session/resume", params)
+                    assert error["code"] == -32002
     assert past(reader) == past(client)
+    for session_id, things in past(reader).items():
+        told = [f["params"]["update"] for f in reader.frames if scope_of(f) == session_id]
+        calls = [one["toolCallId"] for one in told if "toolCallId" in one]
+        assert sorted(calls) == sorted(key[1] for key, _ in things if key[0] == "toolCallId")
 
 
-def past(client: RawClient) -> dict[str, list[Any]]:
-    """What was said in each session.
+def scope_of(frame: Any) -> str | None:
+    """The session that an update is of."""
+    found: str | None = frame.get("params", {}).get("sessionId")
+    return found if frame.get("method") == "session/update" else None
 
-    Not the states, which are of the moment, and not that something is empty, which a replay says
-    before it tells it in pieces.
+
+def past(client: RawClient) -> dict[str, list[tuple[tuple[str, str], dict[str, Any]]]]:
+    """What each session has come to: everything that has an id, with all that was said of it.
+
+    In order, the terminals last: what they print has no place of its own.  The states are of the
+    moment, and no part of it.
     """
-    said: dict[str, list[Any]] = {}
+    found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
     for frame in client.frames:
-        if frame.get("method") == "session/update":
-            update = frame["params"]["update"]
-            is_empty = update.get("content") == [] or update.get("output") == {"data": ""}
-            if update["sessionUpdate"] != "state_update" and not is_empty:
-                said.setdefault(frame["params"]["sessionId"], []).append(update)
-    return said
+        update = dict(frame["params"]["update"]) if scope_of(frame) else {}
+        key = next((one for one in ("messageId", "toolCallId", "terminalId") if one in update), "")
+        if not key:
+            continue
+        things = found.setdefault(frame["params"]["sessionId"], {})
+        thing = things.setdefault((key, update[key]), {"printed": b""})
+        kind = update.pop("sessionUpdate")
+        if kind == "terminal_output_chunk":
+            thing["printed"] += b64decode(update["data"])
+        elif kind == "tool_call_content_chunk":
+            thing["content"] = [*thing.get("content", ()), update["content"]]
+        else:
+            if "output" in update:
+                thing["printed"] = b64decode(update.pop("output")["data"])
+            thing |= {name: value for name, value in update.items() if value is not None}
+            thing.pop("capabilities", None)
+    return {
+        session_id: sorted(things.items(), key=lambda one: one[0][0] == "terminalId")
+        for session_id, things in found.items()
+    }
 
 
 @pytest.mark.rule("V2-PROMPT-05", "V2-PROMPT-22", "V2-PROMPT-23", "V2-CANCEL-14", "V2-CANCEL-19")

@@ -111,9 +111,10 @@ async def test_resume_from_the_start_tells_everything_again_with_its_ids() -> No
         async with turn.message() as message:
             await message.write("a")
             await message.write("b")
-        await turn.plan("one", "two")
         async with turn.tool_call("Look", kind="read", content=["seen"]) as call:
             await call.show("more")
+        await turn.say("seen")
+        await turn.plan("one", "two")
         await turn.notice("info", "not for the record")
 
     async with playing(made(work, store=store)) as client:
@@ -124,7 +125,16 @@ async def test_resume_from_the_start_tells_everything_again_with_its_ids() -> No
         params = {"sessionId": session_id, "cwd": "/tmp", "replayFrom": {"type": "start"}}
         await client.result("session/resume", params)
         *told, state = client.updates()
-        assert [one for one in told if one.get("content") != []] == live
+        messages = [one for one in told if "messageId" in one and one.get("content") != []]
+        assert messages == [one for one in live if "messageId" in one]
+        # A call is told once, as it is now, and so is the plan.
+        calls = [one for one in told if "toolCallId" in one]
+        assert [(one["title"], one["status"], len(one["content"])) for one in calls] == [
+            ("Look", "completed", 2),
+            ("Look", "completed", 2),
+        ]
+        assert told[-1] == live[-1]
+        assert [one["sessionUpdate"] for one in told].count("plan_update") == 1
         assert state == {"sessionUpdate": "state_update", "state": "idle"}
         assert kinds(client)[-1] == "result 2"
         # And it goes on where it was, with new ids.

@@ -110,6 +110,7 @@ async def test_a_model_that_is_gone_after_a_restart_is_said(tmp_path: Path) -> N
             result = await begin(client, tmp_path)
             session = result["sessionId"]
             await choose(client, session, values(option(result, "model"))[-1])
+            await say(client, session, "/help")
     async with raw_client(made()) as client:
         place = {"sessionId": session, "cwd": str(tmp_path), "mcpServers": []}
         await client.result("session/load", place)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from accord.translate.draft_agent.state import SHOWN_BYTES_MAX, SHOWN_CALLS_MAX
 from accord.translate.keeping import DRAFT
 from accord.translate.message import AGENT, CLIENT
 from tests.translate.draft_openings import FOLDER, V1_CLIENT, Behind, behind
@@ -332,3 +333,38 @@ def test_a_client_that_serves_only_some_files() -> None:
     scene = behind(client={**V1_CLIENT, "fs": {"readTextFile": True}})
     key = scene.wire.ask(AGENT, "fs/write_text_file", {"path": "/a", "content": ""})
     assert scene.wire.error(AGENT, key).code == -32007
+
+
+def _shows(scene: Behind, call_id: str, text: str) -> None:
+    scene.update("tool_call", {"id": call_id, "tool": "x", "input": {}, "status": "pending"})
+    scene.update("tool_call_update", {"id": call_id, "output": {"type": "text", "text": text}})
+
+
+def _texts(asked: Any) -> list[str]:
+    return [one["content"]["text"] for one in asked.params["toolCall"]["content"]]
+
+
+def test_the_reason_stands_beside_what_the_call_shows() -> None:
+    """v1's clients take the contents of a question for all that the call shows."""
+    scene = behind()
+    _shows(scene, "c", "shown")
+    _, asked = _ask(scene, toolCallId="c", reason="why")
+    assert _texts(asked) == ["why", "shown"]
+    scene.update("tool_call_update", {"id": "c", "status": "awaiting_permission"})
+    scene.update("tool_call_update", {"id": "c", "status": "in_progress"})
+    _, asked = _ask(scene, toolCallId="c", reason="why")
+    assert _texts(asked) == ["why"]
+
+
+def test_what_calls_show_before_they_are_asked_about_is_bounded() -> None:
+    """No agent fills the memory: what is too large is not repeated, and the oldest gives way."""
+    scene = behind()
+    _shows(scene, "large", "x" * SHOWN_BYTES_MAX)
+    _, asked = _ask(scene, toolCallId="large", reason="why")
+    assert _texts(asked) == ["why"]
+    for number in range(SHOWN_CALLS_MAX + 1):
+        _shows(scene, str(number), "shown")
+    _, asked = _ask(scene, toolCallId="0", reason="why")
+    assert _texts(asked) == ["why"]
+    _, asked = _ask(scene, toolCallId="1", reason="why")
+    assert _texts(asked) == ["why", "shown"]

@@ -43,8 +43,8 @@ def _kept(**kept: Any) -> Any:
         ("pending", "pending"),
         ("in_progress", "in_progress"),
         ("completed", "completed"),
-        ("skipped", "completed"),
-        ("cancelled", "completed"),
+        ("skipped", "pending"),
+        ("cancelled", "pending"),
         ("failed", "pending"),
     ],
 )

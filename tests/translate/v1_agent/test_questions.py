@@ -72,6 +72,12 @@ def test_words_that_were_kept_stand_beside_the_call_again() -> None:
     assert said["options"] == [REJECT]
     said = asked(stage, toolCall={"toolCallId": "t1", "content": [text]})
     assert said["subject"]["toolCall"]["content"] == [text]
+    # Wherever they stand among what the call shows.
+    other = {"type": "content", "content": {"type": "text", "text": "shown"}}
+    call["content"] = [other, {**text, "_meta": {X: {"prompt": True}}}]
+    said = asked(stage, toolCall=call, _meta={X: kept})
+    assert said["description"] == "Really"
+    assert said["subject"]["toolCall"]["content"] == [other]
 
 
 @pytest.mark.rule("V2-PERM-02")

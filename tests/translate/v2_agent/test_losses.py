@@ -171,14 +171,16 @@ def test_6_a_terminal_is_text() -> None:
 
 
 def test_7_the_words_of_a_question_do_not_clobber_what_a_call_shows() -> None:
-    """They are kept on the question."""
+    """They stand beside it, and are kept on the question as well."""
     world = started()
     shown = {"type": "content", "content": {"type": "text", "text": "x"}}
     world.update(_call(title="T", content=[shown]))
     params = _asked(world, subject={"type": "tool_call", "toolCall": {"toolCallId": "t"}})
-    assert "content" not in params["toolCall"]
+    [asked, left] = params["toolCall"]["content"]
+    assert asked["content"] == {"type": "text", "text": "May I?"}
+    assert left == shown
     assert params["_meta"] == {X: {"title": "May I?"}}
-    assert world.losses == {"permission prompt": 1}
+    assert world.losses == {}
 
 
 def test_7_an_option_of_an_unknown_kind_is_never_consent() -> None:
@@ -236,7 +238,7 @@ def test_9_several_plans_are_one_list() -> None:
 
 
 @pytest.mark.parametrize("client", [{}, {"plan": {}}])
-@pytest.mark.parametrize(("status", "told"), [("cancelled", "completed"), ("_x", "pending")])
+@pytest.mark.parametrize(("status", "told"), [("cancelled", "pending"), ("_x", "pending")])
 def test_9_entries_of_other_statuses_and_priorities(status: str, told: str, client: Any) -> None:
     """The nearest ones, with their own kept."""
     world = started(client)

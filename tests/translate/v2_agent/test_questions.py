@@ -267,3 +267,36 @@ def test_choices_without_values_come_back() -> None:
     odd = {X: {"properties": {"z": 5}}}
     _form(world, schema={"_meta": odd})
     assert world.last(CLIENT).params["requestedSchema"]["_meta"] == odd
+
+
+def test_a_change_comes_before_the_words_of_the_question() -> None:
+    """Editors show a change before consent only where it is the first item (issue 14)."""
+    world = started()
+    text = {"type": "content", "content": {"type": "text", "text": "shown"}}
+    diff = {"type": "diff", "changes": [{"operation": "add", "path": "/a"}]}
+    world.update(
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "t",
+            "title": "May I?",
+            "content": [text, {**diff, "_meta": {X: {"oldText": "", "newText": "x"}}}],
+        }
+    )
+    _ask(world, _call(), description="It is new.")
+    content = world.last(CLIENT).params["toolCall"]["content"]
+    assert len(content) == 3
+    words = [one.get("content", {}).get("text") for one in content]
+    assert words.index("It is new.") < words.index("shown")
+    _ask(world, _call(content=[text]))
+    assert world.last(CLIENT).params["toolCall"]["content"] == [text]
+
+
+def test_the_reason_for_a_command_takes_nothing_from_its_call() -> None:
+    """v1's clients take the contents of a question for all that the call shows."""
+    world = started()
+    text = {"type": "content", "content": {"type": "text", "text": "shown"}}
+    world.update({"sessionUpdate": "tool_call_update", "toolCallId": "t", "content": [text]})
+    subject = {"type": "command", "command": "ls", "cwd": CWD, "toolCallId": "t"}
+    _ask(world, subject, description="To look.")
+    content = world.last(CLIENT).params["toolCall"]["content"]
+    assert [one["content"]["text"] for one in content] == ["To look.", "shown"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from accord.agent.own_terminals import Done, Job
 from accord.agent.paths import absolute, relative
 from accord.agent.remembered_answers import command_act
-from accord.agent.terminals import carry_out
+from accord.agent.terminals import carry_out, circumstances
 from accord.builtin.tools.places import look_at
 from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
 from accord.builtin.tools.showing import ToolFailed, counted, permit, shown
@@ -55,9 +55,8 @@ async def run_line(
     session = box.turn.session
     folder = absolute(session, cwd or ".")
     seconds = box.workspace.settings.command_seconds if timeout is None else timeout
-    verb = "Start" if background else "Run"
     call = box.turn.tool_call(
-        _title(line),
+        _title("Start" if background else "Run", line),
         kind="execute",
         name="run",
         raw_input={"command": line, "cwd": folder, "background": background},
@@ -71,7 +70,7 @@ async def run_line(
             raise ToolFailed(f"A timeout is between 0 and {TIMEOUT_SECONDS_MAX:.0f} seconds.")
         if (await look_at(session, folder)).kind != "folder":
             raise ToolFailed(f"There is no folder {relative(session, folder)} to run it in.")
-        why = reason or f"{verb} `{line}` in {relative(session, folder)}"
+        why = reason or circumstances(session, folder, goes_on=background)
         act = command_act(session, line, folder)
         await permit(box, call, "execute", f"Running `{line}`", why, act, command=line, cwd=folder)
         await call.start()
@@ -97,12 +96,12 @@ async def run_line(
     return result
 
 
-def _title(line: str) -> str:
+def _title(verb: str, line: str) -> str:
     """The first line of the command, and how many more it has."""
     lines = [" ".join(one.split()) for one in line.splitlines() if one.strip()]
     first, more = (lines[0] if lines else ""), len(lines) - 1
     short = first if len(first) <= TITLE_CHARACTERS_MAX else f"{first[:TITLE_CHARACTERS_MAX]}…"
-    return f"Run {short}" + (f" (+{counted(more, 'line')})" if more > 0 else "")
+    return f"{verb} {short}" + (f" (+{counted(more, 'line')})" if more > 0 else "")
 
 
 async def _carried_out(box: Toolbox, call: ToolCallHandle, job: Job) -> Done:

@@ -107,9 +107,8 @@ async def edit_text(
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        why = reason or f"Change {name}"
         act = files_act(session, [("edit", full)])
-        await permit(box, call, "edit", f"Editing {name}", why, act)
+        await permit(box, call, "edit", f"Editing {name}", reason, act)
         await call.start()
         await unchanged(box, full, before)
         note = await store(box, full, before, made.text)
@@ -145,7 +144,7 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
 
     async def work(call: ToolCallHandle) -> ToolResult:
         act = files_act(session, [("edit", full)])
-        await permit(box, call, "edit", f"Writing {name}", reason or title, act)
+        await permit(box, call, "edit", f"Writing {name}", reason, act)
         await call.start()
         await unchanged(box, full, before)
         note = await store(box, full, before, text)

@@ -23,7 +23,7 @@ from anyio import to_thread
 
 from accord.agent.remembered_answers import page_act
 from accord.builtin.tools.page_text import page_text
-from accord.builtin.tools.result import ToolResult, done
+from accord.builtin.tools.result import ToolResult, done, ended
 from accord.builtin.tools.showing import ToolFailed, permit, shown, size_words
 from accord.version import __version__
 
@@ -64,7 +64,7 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
         target = checked_url(url)
         is_private = await to_thread.run_sync(_is_private, target, abandon_on_cancel=True)
         where = "your own network" if is_private else "the internet"
-        why = f"Get {shown_url} from {where}"
+        why = f"It comes from {where}."
         # An answer for the internet is none for the user's own network.
         host = urlsplit(target).hostname or ""
         act = page_act(target, host, shown=shown_url, is_private=is_private)
@@ -198,7 +198,7 @@ def _page(answer: Any, url: str, deadline: float) -> Page:
             if time.monotonic() > deadline:
                 raise ToolFailed(f"The page did not come within {SECONDS_MAX:g} seconds.")
     except (OSError, http.client.HTTPException) as error:
-        raise ToolFailed(f"The page broke off: {error}.") from None
+        raise ToolFailed(ended(f"The page broke off: {error}")) from None
     headers = answer.headers
     charset = headers.get_content_charset() or "utf-8"
     is_cut = len(data) > PAGE_BYTES_MAX

@@ -49,9 +49,8 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        why = reason or f"Delete {name}"
         act = files_act(session, [("delete", full)])
-        await permit(box, call, "delete", f"Deleting {name}", why, act)
+        await permit(box, call, "delete", f"Deleting {name}", reason, act)
         await call.start()
         if before is not None:
             await unchanged(box, full, before)
@@ -84,8 +83,7 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
         text = await load(box, full, counts=False) if is_small else None
         if (await look_at(session, goal)).kind != "missing":
             raise ToolFailed(f"{relative(session, goal)} is there already.")
-        why = reason or f"Move {names}"
-        await permit(box, call, "move", f"Moving {names}", why, move_act(session, full, goal))
+        await permit(box, call, "move", f"Moving {names}", reason, move_act(session, full, goal))
         await call.start()
         if text is not None:
             await unchanged(box, full, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 ENTRIES_MAX = 100
 
+_CODE = re.compile(r"`+([^`]+)`+")
 _STATUSES = ("pending", "in_progress", "completed", "cancelled")
 _PRIORITIES = ("high", "medium", "low")
 
@@ -43,21 +45,26 @@ async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) ->
             return failed(f"The status of an entry is one of {', '.join(_STATUSES)}.")
         if priority not in _PRIORITIES:
             return failed(f"The priority of an entry is one of {', '.join(_PRIORITIES)}.")
-        made.append(v2.PlanEntry(content=content, priority=priority, status=status))
+        # Editors show an entry as plain text.
+        plain = _CODE.sub(r"\1", content)
+        made.append(v2.PlanEntry(content=plain, priority=priority, status=status))
     handle = await box.turn.plan(*made)
     open_ = sum(one.status in ("pending", "in_progress") for one in made)
     number = f"{len(made)} {'entry' if len(made) == 1 else 'entries'}"
     return done(f"The plan is shown: {number}, {open_} still open.", handle)
 
 
-async def leave_plan(box: Toolbox, plan: str) -> ToolResult:
-    """Ask to start with the plan; the user's answer chooses the mode."""
+async def leave_plan(box: Toolbox, plan: str, *, is_said: bool = False) -> ToolResult:
+    """Ask to start with the plan; the user's answer chooses the mode.
+
+    A plan that a message has said already is not shown again.
+    """
     turn = box.turn
     call = turn.tool_call(
         "Start working on the plan",
         kind="switch_mode",
         name="leave_plan",
-        content=[plan] if plan.strip() else [],
+        content=[plan] if plan.strip() and not is_said else [],
         raw_input={"plan": plan},
     )
 

@@ -61,6 +61,12 @@ def capped(text: str, characters_max: int = RESULT_CHARACTERS_MAX) -> str:
     return text[:head] + note + text[len(text) - (characters_max - head) :]
 
 
+def ended(text: str) -> str:
+    """A text that somebody else wrote, with the end of a sentence unless it has one."""
+    text = text.rstrip()
+    return text if text.endswith((".", "!", "?", "…", ".)", "?)")) else f"{text}."
+
+
 def done(text: str, data: object = None, notes: Sequence[str] = ()) -> ToolResult:
     """It went well."""
     return ToolResult(True, capped(text), data, notes=tuple(notes))

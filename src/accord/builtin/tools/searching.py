@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from accord.builtin.tools import line_search
 from accord.builtin.tools.listing import Listing, project_files
 from accord.builtin.tools.patterns import path_pattern
 from accord.builtin.tools.places import look_at
-from accord.builtin.tools.result import ToolResult, done
+from accord.builtin.tools.result import ToolResult, done, ended
 from accord.builtin.tools.showing import ToolFailed, counted, shown, size_words
 from accord.machine.own_program import own_file
 from accord.machine.secrets import is_secret_name
@@ -68,7 +69,7 @@ async def glob_files(box: Toolbox, pattern: str, path: str | None) -> ToolResult
     """The files whose path fits a pattern."""
     session = box.turn.session
     call = box.turn.tool_call(
-        f"Find files {pattern}"[:200],
+        _glob_title(pattern)[:200],
         kind="search",
         name="glob",
         locations=[absolute(session, path or ".")],
@@ -102,7 +103,7 @@ async def grep_files(
     raw_input |= {} if path is None else {"path": path}
     raw_input |= {} if glob is None else {"glob": glob}
     call = box.turn.tool_call(
-        f"Search for {pattern}"[:200],
+        f"Search for {_readable(pattern)}{' (any case)' if ignore_case else ''}"[:200],
         kind="search",
         name="grep",
         locations=[absolute(session, path or ".")],
@@ -131,11 +132,26 @@ async def grep_files(
     return await shown(call, work)
 
 
+def _glob_title(pattern: str) -> str:
+    """What is looked for, without the pattern where that means every file."""
+    folder, _, name = pattern.rpartition("/")
+    if name in ("**", "*") and not set("*?[{") & set(folder.removesuffix("**")):
+        folder = folder.removesuffix("**").rstrip("/")
+        return f"List the files in {folder}" if folder else "List the files"
+    return f"Find files {pattern}"
+
+
+def _readable(pattern: str) -> str:
+    """The words of a pattern that is made of words alone; any other as it is."""
+    words = [re.sub(r"\\(\W)", r"\1", part) for part in pattern.split("|")]
+    return ", ".join(words) if "|".join(map(re.escape, words)) == pattern else pattern
+
+
 def _compiled(pattern: str) -> Any:
     try:
         return path_pattern(pattern)
     except ValueError as error:
-        raise ToolFailed(f"{error}.") from None
+        raise ToolFailed(ended(str(error))) from None
 
 
 async def _folder(box: Toolbox, path: str | None) -> str:

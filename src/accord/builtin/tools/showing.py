@@ -62,8 +62,21 @@ async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
                 await call.start()
                 await call.complete(raw_output=_raw(result))
             else:
-                await call.fail(result.text)
+                await call.fail(_told(result))
     return result
+
+
+def _told(result: ToolResult) -> str | None:
+    """What the card says of a failure: the text, which is for a model too, but not of a refusal.
+
+    Whoever said no knows it, and is not told so in the third person.
+    """
+    if result.denied is None or result.denied not in REFUSALS:
+        return result.text
+    if result.denied == "user":
+        return None
+    said = REFUSALS[result.denied][1]
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _raw(result: ToolResult) -> object:
@@ -126,7 +139,7 @@ async def permit(
     call: ToolCallHandle,
     kind: str,
     doing: str,
-    reason: str,
+    reason: str | None,
     act: Act,
     *,
     options: Sequence[PermissionOption] | None = None,

@@ -8,9 +8,10 @@ What always holds
 from __future__ import annotations
 
 from accord.translate.adapter import Outs
+from accord.translate.content import asked_contents
 from accord.translate.draft_agent.state import State
 from accord.translate.draft_pieces.bridge import DraftBridge
-from accord.translate.draft_pieces.fitting import keep_all, taken
+from accord.translate.draft_pieces.fitting import copied, keep_all, taken
 from accord.translate.draft_pieces.outputs import text_content
 from accord.translate.draft_pieces.paths import resolved
 from accord.translate.draft_tables import (
@@ -60,7 +61,9 @@ class Permissions:
             given = call.given if call is not None and isinstance(call.given, dict) else {}
             tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
         if "reason" in params:
-            tool_call["content"] = [text_content(params.pop("reason"))]
+            # v1's clients show what a question says of a call instead of what they knew of it.
+            shown = copied(session.shown.get(call_id, []))
+            tool_call["content"] = asked_contents(shown, text_content(params.pop("reason")))
         keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
         had = taken(params)
         # Options of a client that this request may have come from: for the eye, never offered.

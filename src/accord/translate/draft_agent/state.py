@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from accord.schema.codec import encode
 from accord.translate.draft_modes import DEFAULT_MODE, ModeNames, official_mode
 from accord.translate.draft_pieces.options import made_option
 from accord.translate.draft_pieces.paths import is_inside
@@ -21,6 +22,9 @@ SESSIONS_MAX: Final = 1024
 CALLS_MAX: Final = 1024
 # Of the input of a call that may be asked about; a longer one is not kept.
 INPUT_BYTES_MAX: Final = 16 * 1024
+# What calls that may be asked about show, for the question: of so many, each of so many bytes.
+SHOWN_CALLS_MAX: Final = 16
+SHOWN_BYTES_MAX: Final = 1024 * 1024
 # Prompts that wait for a turn which an agent that cannot be cancelled has not ended yet.
 HELD_PROMPTS_MAX: Final = 16
 
@@ -61,6 +65,8 @@ class Session:
     message_ids: dict[str, str | None] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
+    # What v1 was shown of the calls that may be asked about.
+    shown: dict[str, list[Json]] = field(default_factory=dict)
 
     def call(self, call_id: str) -> Call:
         """The call of an id, which is remembered from now on."""
@@ -70,6 +76,14 @@ class Session:
                 del self.calls[next(iter(self.calls))]
             call = self.calls[call_id] = Call("pending")
         return call
+
+    def show(self, call_id: str, contents: list[Json]) -> None:
+        """Remember what a call shows until it is asked about; the oldest gives way."""
+        self.shown.pop(call_id, None)
+        if len(encode(contents)) <= SHOWN_BYTES_MAX:
+            self.shown[call_id] = contents
+            if len(self.shown) > SHOWN_CALLS_MAX:
+                del self.shown[next(iter(self.shown))]
 
     def mode_state(self) -> Json | None:
         """The modes as v1 tells them; None where there are none."""

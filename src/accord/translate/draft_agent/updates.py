@@ -32,6 +32,9 @@ from accord.translate.keeping import DRAFT, kept
 from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.reading import read_params
 
+# A call that may still be asked about.
+_BEFORE_WORK: Final = frozenset({"pending", "awaiting_permission"})
+
 _Kind: TypeAlias = Callable[[Session, Json], Json | None]
 
 _CHUNKS: Final = {
@@ -114,9 +117,14 @@ class Updates:
                 data = {key: value for key, value in data.items() if key != "status"}
             else:
                 call.status = status
+        made = None if _is_made(data) else update_from_draft(data, self._surfaces(session))
         if call.status in FINAL_STATUSES:
             call.given = None
-        return None if _is_made(data) else update_from_draft(data, self._surfaces(session))
+        if call.status not in _BEFORE_WORK:
+            session.shown.pop(data["id"], None)
+        elif made is not None and "content" in made:
+            session.show(data["id"], copied(made["content"]))
+        return made
 
     # ---- modes and options
 

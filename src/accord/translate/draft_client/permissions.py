@@ -75,9 +75,11 @@ class Permissions:
     def _announce(self, session: Session, tool_call: Json) -> list[Out]:
         """The call, and that it waits: both before the question."""
         said = {name: value for name, value in tool_call.items() if name != "status"}
-        contents = said.get("content") or ()
-        if all(one.get("type") == "content" for one in contents):
-            # Words about the question are its reason, not the call's output.
+        contents = [one for one in said.get("content") or () if one.get("type") != "content"]
+        # Words about the question are its reason, not the call's output.
+        if contents:
+            said["content"] = contents
+        else:
             said.pop("content", None)
         outs = self._calls.changed(session, {"sessionUpdate": "", **said}, made=True)
         call = session.calls[tool_call["toolCallId"]]

@@ -80,9 +80,12 @@ class Questions:
         params["title"] = call.get("title") or known.title or UNTITLED
         restore(params, {"title": is_text, "description": is_text})
         content: list[Json] = call.get("content", [])
-        if len(content) == 1 and kept(content[0], OFFICIAL).get("prompt") is True:
+        left = [one for one in content if kept(one, OFFICIAL).get("prompt") is not True]
+        if len(left) < len(content):
             # The title and description of the question, which stand beside it again.
-            del call["content"]
+            call["content"] = left
+            if not left:
+                del call["content"]
         reason = first_text(call.get("content"))
         if reason and "description" not in params:
             params["description"] = reason

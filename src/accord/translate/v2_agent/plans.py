@@ -18,7 +18,8 @@ from accord.translate.v2_agent.voice import Voice, copied
 PLANS_KEPT: Final = 32
 
 STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
-OTHER_STATUSES: Final = {"cancelled": "completed"}
+# What was dropped as well: v1 has no word for it, and it was not done.
+OTHER_STATUS: Final = "pending"
 PRIORITIES: Final = frozenset({"high", "medium", "low"})
 TYPES: Final = frozenset({"items", "file", "markdown"})
 
@@ -108,7 +109,7 @@ class Plans:
     def _entry(self, entry: Json) -> Json:
         status, priority = entry["status"], entry["priority"]
         if status not in STATUSES:
-            entry["status"] = OTHER_STATUSES.get(status, "pending")
+            entry["status"] = OTHER_STATUS
             self._voice.lose(entry, "status", status, "plan entry status")
         if priority not in PRIORITIES:
             entry["priority"] = "medium"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.jsonrpc.codes import INVALID_PARAMS, REQUEST_CANCELLED
-from accord.translate.content import first_text
+from accord.translate.content import asked_contents, first_text
 from accord.translate.keeping import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.v2_agent.changes import text_item
@@ -42,12 +42,19 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
             description = None
         told_first, call = calls.asked_about(call)
         told += told_first
+        if "content" in call:
+            call["content"] = asked_contents(call["content"])
         if description or not names_itself:
-            _say_why(params, call, title, description, calls, voice)
+            spoken = [description] if names_itself else [title, description]
+            keep(params, OFFICIAL, "title", title)
+            if description:
+                keep(params, OFFICIAL, "description", description)
+            _say_why(call, [one for one in spoken if one], calls)
     elif kind == "command":
         call = _command(subject, title, voice)
         if description:
-            call["content"] = [text_item(description)]
+            shown = calls.shown(call["toolCallId"])
+            call["content"] = asked_contents(shown, text_item(description))
     else:
         call = {"toolCallId": f"perm-{voice.around.fresh()}", "title": title, "kind": "other"}
         if description:
@@ -59,19 +66,12 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
     return told, params
 
 
-def _say_why(
-    params: Json, call: Json, title: str, description: Any, calls: ToolCalls, voice: Voice
-) -> None:
-    """The words of the question: beside the call only where that takes nothing away."""
-    keep(params, OFFICIAL, "title", title)
-    if description:
-        keep(params, OFFICIAL, "description", description)
-    if "content" in call or calls.has_content(call["toolCallId"]):
-        voice.lost("permission prompt")
-        return
-    item = text_item("\n".join(part for part in (title, description) if part))
+def _say_why(call: Json, spoken: list[str], calls: ToolCalls) -> None:
+    """The words of the question, as a text of the call beside all that it shows."""
+    item = text_item("\n".join(spoken))
     keep(item, OFFICIAL, "prompt", True)
-    call["content"] = [item]
+    shown = call["content"] if "content" in call else calls.shown(call["toolCallId"])
+    call["content"] = asked_contents(shown, item)
 
 
 def _command(subject: Json, title: str, voice: Voice) -> Json:

@@ -139,10 +139,10 @@ class ToolCalls:
         del patch["sessionUpdate"]
         return announced, patch
 
-    def has_content(self, call_id: str) -> bool:
-        """Whether v1 shows content of this call."""
+    def shown(self, call_id: str) -> list[Json]:
+        """What v1 shows of this call."""
         call = self._calls.get(call_id)
-        return call is not None and bool(call.content)
+        return [] if call is None else self._shown(call)
 
     def title_of(self, call_id: str) -> str | None:
         """What v1 shows as the title of this call."""

@@ -18,7 +18,7 @@ from accord.builtin.brain.model.arguments import BadArguments, fitted
 from accord.builtin.brain.model.content import data_content
 from accord.builtin.brain.model.offered import Offered
 from accord.builtin.models.choice import ModelChoice
-from accord.builtin.tools.result import ToolResult, failed
+from accord.builtin.tools.result import ToolResult, ended, failed
 from accord.builtin.tools.toolbox import Toolbox
 from accord.errors import AccordError, ConnectionLost
 from accord.schema import v2
@@ -59,7 +59,7 @@ class Caller:
         except (ValueError, AssertionError):
             return failed("The arguments are not a JSON object. Write them again.")
         except BadArguments as error:
-            return failed(f"The arguments do not fit: {error}.")
+            return failed(ended(f"The arguments do not fit: {error}"))
         turn = self._tools.turn
         turn.forming = card
         try:

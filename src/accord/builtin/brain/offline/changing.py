@@ -27,7 +27,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
     """Rename a symbol in all files, then run the tests."""
     old, new = intent["old"], intent["new"].rpartition(".")[2]
     project = await work.project(old)
-    plan = await work.turn.plan(f"Find `{old}`", f"Rename it to `{new}`", "Run the tests")
+    plan = await work.turn.plan(f"Find {old}", f"Rename it to {new}", "Run the tests")
     await plan.start(0)
     if project.is_cut:
         await _give_up(plan)
@@ -59,7 +59,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
     await plan.complete(0)
     await plan.start(1)
     number = counted(len(renaming.changes), "file")
-    reason = f"Rename `{old}` to `{new}` in {number}"
+    reason = f"{counted(len(places), 'line')} in {number}"
     result = await work.tools.edit_many(renaming.changes, reason, f"Rename {old} to {new}")
     if not result.ok:
         await plan.drop(1)
@@ -192,7 +192,7 @@ async def change_text(work: Work, intent: Intent) -> None:
 async def move(work: Work, intent: Intent) -> None:
     """Give a file another name or place."""
     path, target = intent["path"], intent["target"]
-    result = await work.tools.move(path, target, reason=f"Move {path} to {target}")
+    result = await work.tools.move(path, target, reason="You asked to move it")
     if not result.ok:
         await work.refused(result.text, f"`{path}` stays where it is", result.denied)
         return
@@ -203,7 +203,7 @@ async def move(work: Work, intent: Intent) -> None:
 async def delete(work: Work, intent: Intent) -> None:
     """Delete a file."""
     path = intent["path"]
-    result = await work.tools.delete(path, reason=f"Delete {path}")
+    result = await work.tools.delete(path, reason="You asked to delete it")
     if result.ok:
         await work.say(f"{result.text} `/undo` takes it back.")
     else:

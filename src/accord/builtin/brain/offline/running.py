@@ -56,7 +56,7 @@ async def _with_program(project: Project, found: TaskCommand) -> str | None:
 
 async def _carry_out(work: Work, line: str) -> None:
     """Run a command line and say how it ended."""
-    result = await work.tools.run(line)
+    result = await work.tools.run(line, reason="You asked to run it")
     work.went_well = result.ok
     if result.denied is not None or not isinstance(result.data, Done):
         await work.refused(result.text, f"{_named(line)} did not run", result.denied)

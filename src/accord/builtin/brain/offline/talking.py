@@ -16,6 +16,7 @@ from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
 from accord.builtin.models.packages import are_installed, install_command
 from accord.builtin.policy import PLAN
+from accord.builtin.tools.planning import leave_plan
 
 if TYPE_CHECKING:
     from accord.mcp.results import McpTool
@@ -204,7 +205,11 @@ def matching(tools: Sequence[McpTool], named: str) -> list[McpTool]:
 
 
 async def show_plan(work: Work, intent: Intent) -> None:
-    """A plan for a change, from a template and from what the project has."""
+    """A plan for a change, from a template and from what the project has.
+
+    It is said and not shown as the plan of the turn: nobody works on it here, so that it would
+    stand beside the same words in the message, and stay open for good.
+    """
     text = intent["text"]
     project = await work.project()
     command = await work.test_command()
@@ -214,7 +219,6 @@ async def show_plan(work: Work, intent: Intent) -> None:
     if places:
         shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)
         await work.looked("Look for what it touches", "symbols", {"text": text}, places, shown)
-    await work.tools.plan([*steps])
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
     await work.say(
         f"A plan for “{text}”:",
@@ -224,4 +228,4 @@ async def show_plan(work: Work, intent: Intent) -> None:
     )
     if work.tools.mode == PLAN:
         # The plan is there; whether work begins is the user's to say.
-        await work.tools.leave_plan(numbered)
+        await leave_plan(work.tools, numbered, is_said=True)

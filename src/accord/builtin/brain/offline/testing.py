@@ -17,7 +17,7 @@ from accord.builtin.brain.offline.runs import TestRun, run_of
 from accord.builtin.brain.offline.tracebacks import Failure
 from accord.builtin.brain.offline.wording import around, bullets, counted, fenced
 from accord.builtin.brain.offline.work import Work
-from accord.builtin.tools.result import BY_USER, REFUSALS, ToolResult
+from accord.builtin.tools.result import BY_USER, REFUSALS, ToolResult, ended
 
 ROUNDS_MAX = 8
 """Repairs of one `fix it`."""
@@ -236,7 +236,8 @@ async def _look(work: Work, run: TestRun) -> Repair | None:
 
 async def _tell(work: Work, failure: Failure, repair: Repair) -> None:
     test_name = f"{short(failure.test)} fails: " if failure.test else ""
-    await work.turn.think(f"{test_name}{failure.error}: {failure.message}. {repair.why}")
+    seen = ended(f"{test_name}{failure.error}: {failure.message}")
+    await work.turn.think(f"{seen} {repair.why}")
     await work.tools.read(repair.path, max(repair.line - 5, 1), 11)
 
 

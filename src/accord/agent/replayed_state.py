@@ -1,0 +1,165 @@
+"""The past of a session as a client needs it: each thing in its last state, told once.
+
+A log has every step of a plan, every step of a tool call and every count of tokens.  Whoever loads
+the session wants what came of it: one report of each call, where it began, and behind all of it
+the plan, the title and the usage as they are now.  Options and commands are in the answer.
+
+No I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from accord.protocol.tool_status import is_final
+from accord.schema import v2
+from accord.schema.struct import UNSET, UnknownVariant
+
+HELD_MAX = 1024
+"""Updates that wait for the end of a tool call; one more, and they are told as they are."""
+
+# The answer to whoever loads a session has these, as they are now.
+_IN_THE_ANSWER = frozenset({v2.ConfigOptionUpdate, v2.AvailableCommandsUpdate})
+_PLANS = frozenset({v2.PlanUpdate, v2.PlanRemoved})
+_PATCHES = frozenset({v2.UsageUpdate, v2.SessionInfoUpdate})
+_CALLS = frozenset({v2.ToolCallUpdate, v2.ToolCallContentChunk})
+_TERMINALS = frozenset({v2.TerminalUpdate, v2.TerminalOutputChunk})
+
+FOLDED = _IN_THE_ANSWER | _PLANS | _PATCHES | _CALLS
+"""Updates that `ReplayedState` must see; of the others only while it holds something."""
+
+
+class ReplayedState:
+    """One replay.  Guards: what is told is in the order of the log, but for the last states."""
+
+    def __init__(self, *, has_plan_ids: bool, is_held_again: bool) -> None:
+        """`has_plan_ids`: plans of every form are told as plans.
+
+        `is_held_again`: the client may hold a past of the session, so that it needs to be told
+        what is no more.
+        """
+        self._has_plan_ids = has_plan_ids
+        self._is_held_again = is_held_again
+        self._queue: list[Any] = []
+        # Calls in the queue, and those of them that have not ended.
+        self._calls: dict[str, _Call] = {}
+        self._open: set[str] = set()
+        self._plans: dict[str, Any] = {}
+        self._patches: dict[Any, dict[str, Any]] = {}
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether a tool call is open, so that everything behind it waits."""
+        return bool(self._queue)
+
+    def take(self, update: Any) -> Sequence[Any]:
+        """See one update; what is to be told now, in order."""
+        kind = type(update)
+        if kind in _IN_THE_ANSWER:
+            return ()
+        if kind in _PATCHES:
+            known = self._patches.setdefault(kind, {})
+            known |= _given(update)
+            return ()
+        if kind in _PLANS and self._is_state(update):
+            plan_id = update.plan_id if kind is v2.PlanRemoved else update.plan.plan_id
+            # The plan that changed last is told last: some clients show only one.
+            self._plans.pop(plan_id, None)
+            self._plans[plan_id] = update
+            return ()
+        if kind in _CALLS:
+            return self._take_call(update)
+        return self._queued(update)
+
+    def rest(self) -> list[Any]:
+        """What is left at the end of the log."""
+        told = self._flushed()
+        for plan_id, update in self._plans.items():
+            if type(update) is v2.PlanUpdate or self._has_plan_ids:
+                told.append(update)
+            elif self._is_held_again:
+                told.append(v2.PlanUpdate(plan=v2.PlanItems(plan_id=plan_id, entries=[])))
+        told += [kind(**given) for kind, given in self._patches.items()]
+        return told
+
+    def _is_state(self, update: Any) -> bool:
+        """Where a plan of text is told as a message, it has its place among the messages."""
+        if type(update) is v2.PlanRemoved or type(update.plan) is v2.PlanItems:
+            return True
+        return self._has_plan_ids and not isinstance(update.plan, UnknownVariant)
+
+    # ---- tool calls
+
+    def _take_call(self, update: Any) -> Sequence[Any]:
+        call = self._calls.get(update.tool_call_id)
+        if call is not None:
+            call.add(update)
+        else:
+            if not _begins(update):
+                return self._queued(update)
+            call = self._calls[update.tool_call_id] = _Call(update)
+            self._queue.append(call)
+            self._open.add(update.tool_call_id)
+        if call.is_over:
+            self._open.discard(update.tool_call_id)
+        return () if self._open else self._flushed()
+
+    def _queued(self, update: Any) -> Sequence[Any]:
+        if not self._queue:
+            return (update,)
+        self._queue.append(update)
+        return self._flushed() if len(self._queue) > HELD_MAX else ()
+
+    def _flushed(self) -> list[Any]:
+        """The queue; what terminals printed goes first, so that their calls show all of it."""
+        queue, self._queue = self._queue, []
+        self._calls.clear()
+        self._open.clear()
+        told = [one for one in queue if type(one) in _TERMINALS]
+        for one in queue:
+            if type(one) is _Call:
+                told.append(one.whole())
+            elif type(one) not in _TERMINALS:
+                told.append(one)
+        return told
+
+
+class _Call:
+    """All that was said of one tool call, as one report."""
+
+    __slots__ = ("_given",)
+
+    def __init__(self, update: v2.ToolCallUpdate) -> None:
+        self._given = _given(update)
+
+    @property
+    def is_over(self) -> bool:
+        status = self._given.get("status")
+        return isinstance(status, str) and is_final(status)
+
+    def add(self, update: Any) -> None:
+        """One report more, or one piece of content."""
+        if type(update) is v2.ToolCallContentChunk:
+            self._given["content"] = [*(self._given.get("content") or ()), update.content]
+        else:
+            self._given |= _given(update)
+
+    def whole(self) -> v2.ToolCallUpdate:
+        """The call as it is now."""
+        return v2.ToolCallUpdate(**self._given)
+
+
+def _begins(update: Any) -> bool:
+    """Whether the end of a call is still to come."""
+    status = update.status if type(update) is v2.ToolCallUpdate else None
+    return isinstance(status, str) and not is_final(status)
+
+
+def _given(update: Any) -> dict[str, Any]:
+    """The fields that an update has."""
+    fields = ((name, getattr(update, name)) for name in update.__struct_fields__)
+    return {name: value for name, value in fields if value is not UNSET}
+
+
+__all__ = ["FOLDED", "HELD_MAX", "ReplayedState"]
