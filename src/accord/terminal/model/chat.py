@@ -88,6 +88,8 @@ class Chat:
         self.history_end = 0
         # A name for the agent: its title, its name, or the command.
         self.agent_name = ""
+        # Which agent it is, the same in every run: drafts are kept by it.
+        self.agent = ""
         self.session_id: str | None = None
         self.own_title: str | None = None
         # The title that the session has in the agent's list.
