@@ -305,12 +305,13 @@ class Chat:
                 self.changed(call)
         self.set_phase("stopping")
 
-    def deny(self, tool_call_id: str, why: str) -> None:
-        """The person, or a rule of theirs, said no to a call."""
+    def deny(self, tool_call_id: str, why: str) -> bool:
+        """The person, or a rule of theirs, said no to a call; whether there is an entry for it."""
         self.denied[tool_call_id] = why
         call = self.transcript.tool_call(tool_call_id)
         if call is not None:
             self.changed(call)
+        return call is not None
 
     def page_opened(self, page: UrlRequest) -> None:
         """The person agreed to visit a page, and went there."""
