@@ -127,6 +127,8 @@ class Agent(UnstableOffer):
         self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
         self.initialized_hook: Callable[[], None] | None = None
         self.login_check: Callable[[], bool] | None = None
+        # Raises where no session can be opened in a folder, before anything is stored.
+        self.folder_check: Callable[[str], Awaitable[None]] | None = None
         self.authenticate_hook: LoginHook | None = None
         # Whether it takes what clients of the 2026-02 draft log in with.
         self.reads_credentials = False

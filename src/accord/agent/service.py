@@ -90,6 +90,7 @@ class Service:
         from accord.agent.session import new_session_id
         from accord.store import SessionRecord
 
+        await self._hook(self.agent.folder_check, cwd)
         record = SessionRecord(new_session_id(), cwd, directories, unused=True, **about)
         log = await self.agent.store.create(record)
         session = await self._serve(record, log, mcp_servers)
@@ -169,6 +170,7 @@ class Service:
         while (active := self.sessions.get(session_id)) is not None and active.closing:
             await active.gone.wait()
         if active is not None:
+            await self._hook(self.agent.folder_check, cwd)
             # Its work, and what was said about it, goes on; only the surroundings are new.
             active.mcp_servers = mcp_servers
             await active.amend(cwd=cwd, additional_directories=directories, **about)
@@ -176,6 +178,8 @@ class Service:
                 await self._hook(self.agent.session_hook, active)
             return active
         record = await self.agent.store.get(session_id)
+        if record is not None:
+            await self._hook(self.agent.folder_check, cwd)
         log = await self.agent.store.open(session_id)
         if record is None or log is None:
             raise RequestError.session_missing(session_id)
@@ -200,6 +204,7 @@ class Service:
         source = await self.agent.store.get(session_id)
         if source is None:
             raise RequestError.session_missing(session_id)
+        await self._hook(self.agent.folder_check, cwd)
         place = {"cwd": cwd, "additional_directories": directories}
         from accord.agent.session import new_session_id
 

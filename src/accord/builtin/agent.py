@@ -4,8 +4,9 @@ What always holds
     * Before `initialize` is answered nothing is loaded that the answer does not need: no store, no
       brain, no servers.  `offering.py` and the rest load behind the answer.
     * A session's brain is chosen anew for each prompt, by the session's options.
-    * What could not be set up (the store, a server, the configuration) is told to the user once in
-      every session, and the session lives.
+    * No session is opened in a folder in which nothing could be read.
+    * What could not be set up (the store, a server, the configuration, a second folder) is told to
+      the user once in every session, and the session lives.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class BuiltIn:
         )
         self.agent.accept_system_prompt(override=True)
         self.agent.on_initialized(self._prepare)
+        self.agent.folder_check = self._check_folder
         self.agent.on_session(self._begin)
         self.agent.on_prompt(self._answer)
         if is_set_up:
@@ -103,6 +105,11 @@ class BuiltIn:
         import_module("accord.builtin.conversation")
         self.agent.store = self.setup.open_store()
         declare(self.agent, self.setup, self._command)
+
+    async def _check_folder(self, path: str) -> None:
+        from accord.builtin.folders import check_folder
+
+        await check_folder(path)
 
     async def _begin(self, session: AgentSession) -> None:
         from accord.builtin.conversation import Conversation

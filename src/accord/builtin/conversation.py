@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
 from accord.builtin.brain.offline.prompt.message import read_message
+from accord.builtin.folders import faults_of
 from accord.builtin.logins import require_key
 from accord.builtin.models.choice import AUTO_DETECTED
 from accord.builtin.offering import MCP_COMMANDS, model_option
@@ -53,6 +54,7 @@ class Conversation:
         self._ask_servers = ask_servers
         self._problems_told = 0
         self._told_servers: set[str] = set()
+        self._told_folders: set[str] = set()
         self._misses_model = False
         self._workspace: Workspace | None = None
 
@@ -68,7 +70,11 @@ class Conversation:
         await self.surroundings_changed()
 
     async def surroundings_changed(self) -> None:
-        """The client may have sent other servers."""
+        """The client may have sent other folders, and other servers."""
+        for fault in await faults_of(self.session.roots[1:]):
+            if fault not in self._told_folders:
+                self._told_folders.add(fault)
+                self._untold.append(f"The session goes on without a folder: {fault}.")
         configured = self._setup.config.mcp_servers
         before: McpServers | None = self.workspace.mcp
         if not (self.session.mcp_servers or configured or before):

@@ -158,6 +158,8 @@ def test_a_plan_is_told_whole_and_then_step_by_step() -> None:
     assert "Step 1 of 2: part 0" in plan("in_progress", "pending")
     assert plan("completed", "pending") == ""
     assert "Step 2 of 2: part 1 (dropped)" in plan("completed", "cancelled")
+    plan("in_progress", "pending")
+    assert "Steps 1 and 2 of 2 are dropped" in plan("cancelled", "cancelled")
 
 
 def test_output_of_a_command_is_told_by_whole_lines_as_it_stands() -> None:

@@ -108,7 +108,7 @@ def test_a_question_fits_whatever_the_size_becomes(tmp_path: Path) -> None:
     with ChatScreen(tmp_path, "chat", *agent()) as chat:
         chat.ready()
         chat.say("write a.txt")
-        answers = ("1 y  ✓ Allow", "3 n  ✗ Reject")
+        answers = ("1 y  ✓ Allow", "n  ✗ Reject")
         for size in ((100, 30), (60, 20), (120, 16), (60, 30)):
             chat.resize(*size)
             fits(chat, size, "│ Create a.txt", *answers, "? keys")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
+from time import monotonic
 
-from tests.terminal.real.chatting import EMPTY, ChatScreen, agent
-from tests.terminal.tmux import needs_tmux
+from tests.terminal.real.chatting import AGENT, EMPTY, ChatScreen, agent
+from tests.terminal.tmux import SECONDS_MAX, needs_tmux
 
 pytestmark = needs_tmux
+# What the line of status says before there is a session.
+STARTING = "Starting"
 
 
 def test_what_is_typed_before_the_first_picture_is_said_and_written(tmp_path: Path) -> None:
@@ -19,6 +23,48 @@ def test_what_is_typed_before_the_first_picture_is_said_and_written(tmp_path: Pa
         chat.press("Enter")
         chat.type("the next one")
         chat.wait_for("You said the first one.", "❯ the next one")
+        chat.leave()
+
+
+def test_a_prompt_that_was_sent_while_the_agent_started_does_not_come_back(tmp_path: Path) -> None:
+    """Issue 14: it was kept as a draft, and was restored when the session came."""
+    drafts = tmp_path / "state" / "drafts"
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # The agent is there long before it is asked anything, so that it answers at once then.
+    start = f"{{ read go < {shlex.quote(str(gate))}; exec cat; }} | {shlex.join(AGENT)}"
+    with ChatScreen(tmp_path, "chat", "--", "sh", "-c", start) as chat:
+        chat.wait_for(STARTING)
+        chat.type("typed early")
+        chat.wait_for("❯ typed early")
+        end = monotonic() + SECONDS_MAX
+        while not (drafts.is_dir() and any(drafts.glob("[!.]*"))):
+            assert monotonic() < end, "the draft is not kept"
+        chat.press("Enter")
+        gate.write_text("go\n")
+        chat.wait_for("You said typed early.", EMPTY)
+        chat.leave()
+    assert list(drafts.iterdir()) == []
+
+
+def test_keys_in_one_burst_keep_their_order(tmp_path: Path) -> None:
+    """Issue 14: `abcX`, backspace, `def` was `abcXde`."""
+    bursts = (
+        (("-l", "abcX"), ("BSpace",), ("-l", "def"), "abcdef"),
+        (("-l", "abc"), ("Left", "Left"), ("-l", "X"), ("Right",), ("-l", "Y"), "aXbYc"),
+        (("-l", "one two"), ("C-w",), ("-l", "three"), ("Home",), ("-l", "a"), "aone three"),
+        (("-l", "gone"), ("C-c",), ("-l", "left"), "left"),
+        (("-l", "one"), ("C-a", "C-k"), ("-l", "two"), ("C-e", "BSpace"), "tw"),
+    )
+    with ChatScreen(tmp_path, "chat", *agent()) as chat:
+        chat.ready()
+        for *keys, left in bursts:
+            assert isinstance(left, str)
+            # One command of tmux, so that the program finds all of it at once.
+            chat.tmux(*[word for one in keys for word in ("send-keys", *one, ";")][:-1])
+            chat.until(lambda shown, left=left: f"│ ❯ {left}  " in shown)  # type: ignore[misc]
+            chat.press("C-c")
+            chat.wait_for(EMPTY)
         chat.leave()
 
 

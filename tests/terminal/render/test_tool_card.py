@@ -94,6 +94,24 @@ def test_unknown_content_is_shown_generically_and_whole_on_demand() -> None:
     assert '"sides": [' in scene.unfolded()
 
 
+def test_a_denied_call_says_no_once() -> None:
+    """Issue 14: who said no, and not again what the tool answers to that; unfolding shows it."""
+    scene = Scene()
+    answer = {"type": "content", "content": {"type": "text", "text": "The user said no."}}
+    scene.call("a", title="a", kind="edit", status="failed", content=[answer])
+    scene.call("b", title="b", kind="edit", status="failed", rawOutput="rejected by the user")
+    for call_id in ("a", "b"):
+        scene.chat.deny(call_id, "you said no")
+    assert scene.shown(0) == "⊘ ✎ a  denied: you said no"
+    assert scene.shown(1) == "⊘ ✎ b  denied: you said no"
+    assert "The user said no." in scene.unfolded(0)
+    assert "rejected by the user" in scene.unfolded(1)
+    scene.chat.deny("a", "a rule of yours says no: edit src/** in this folder")
+    assert scene.shown(0) == (
+        "⊘ ✎ a  denied\n  a rule of yours says no: edit src/** in this folder"
+    )
+
+
 def test_waiting_denied_and_cancelled_are_shown_apart() -> None:
     """Issue 6: waiting, denied and cancelled are shown apart."""
     scene = Scene()
@@ -107,7 +125,7 @@ def test_waiting_denied_and_cancelled_are_shown_apart() -> None:
     assert denied is not None
     denied.cancelled = True
     assert scene.shown(0) == "? ✎ w  waiting for you"
-    assert scene.shown(1) == "⊘ ✎ d  denied\n  A rule of yours says no."
+    assert scene.shown(1) == "⊘ ✎ d  denied: A rule of yours says no."
     assert scene.shown(2) == "◌ ✎ c  cancelled"
 
 

@@ -64,13 +64,14 @@ async def staged(
     *,
     settings: Settings | None = None,
     notifications: bool = False,
+    seconds: float = SECONDS_MAX,
     **more: Any,
 ) -> AsyncGenerator[tuple[AccordApp, Pilot[int], Chat]]:
     """The app with one chat that is ready."""
     desk = StagedDesk(settings)
     order = Order(command=("agent",), folder="/home/me/project")
     app = AccordApp(desk, order, **more)
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(seconds):
         async with app.run_test(size=size, notifications=notifications) as pilot:
             await until(pilot, lambda: app.chat is not None and app.chat.phase == "ready")
             chat = app.chat

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.model.prompting.drafts import Drafts
+from accord.terminal.model.prompting.drafts import Drafts, Writer
 from accord.terminal.model.prompting.history import History, history_file
 from accord.terminal.screen.prompt import memory as memory_module
 from accord.terminal.screen.prompt.memory import Memory
 from tests.terminal.screen.prompt_stage import PromptStage, fresh_state, paste, typing, until
 from tests.terminal.screen.stage import NARROW, WIDE, hear, place_of
+
+SECONDS_MAX = 20
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +35,11 @@ def _texts() -> list[str]:
 def _say_before(*texts: str) -> None:
     for text in texts:
         History(history_file()).add(text)
+
+
+def _save_before(session_id: str, text: str, agent: str = "", folder: str = "/other") -> None:
+    drafts = Drafts(state_folder() / "drafts")
+    drafts.save(Writer("another chat", agent, folder, session_id), Draft(text), 0)
 
 
 async def test_up_and_down_walk_through_what_was_said(tmp_path: Path) -> None:
@@ -139,7 +148,7 @@ async def test_a_draft_is_on_the_disk_soon_so_that_a_crash_does_not_take_it(
 
         def saved() -> bool:
             drafts = Drafts(state_folder() / "drafts")
-            found = drafts.restore("other", str(tmp_path), "s1", is_new=False)
+            found = drafts.restore(Writer("other", "", str(tmp_path), "s1"), is_new=False)
             return found == Draft("x")
 
         await until(pilot, saved)
@@ -148,7 +157,7 @@ async def test_a_draft_is_on_the_disk_soon_so_that_a_crash_does_not_take_it(
 
 async def test_the_draft_of_a_session_comes_when_that_is_known(tmp_path: Path) -> None:
     """Ours: the agent takes its time; what is typed meanwhile is not written over."""
-    Drafts(state_folder() / "drafts").save("x", "/other", "s7", Draft("from before"))
+    _save_before("s7", "from before")
     app = PromptStage(tmp_path)
     app.chat.session_id = None
     async with app.run_test(size=WIDE) as pilot:
@@ -158,7 +167,7 @@ async def test_the_draft_of_a_session_comes_when_that_is_known(tmp_path: Path) -
         hear(app.chat, sessionUpdate="agent_message_chunk", content={"type": "text", "text": "x"})
         app.renew()
         await until(pilot, lambda: app.typed == "from before")
-    Drafts(state_folder() / "drafts").save("x", "/other", "s8", Draft("from before"))
+    _save_before("s8", "from before")
     app = PromptStage(tmp_path)
     app.chat.session_id = None
     async with app.run_test(size=WIDE) as pilot:
@@ -168,6 +177,61 @@ async def test_the_draft_of_a_session_comes_when_that_is_known(tmp_path: Path) -
         await pilot.pause()
         await pilot.pause()
         assert app.typed == "mine"
+
+
+async def test_what_was_sent_while_the_agent_started_does_not_come_back(tmp_path: Path) -> None:
+    """Issue 14: the draft was on the disk when the session came."""
+    app = PromptStage(tmp_path)
+    app.chat.session_id = None
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "hello")
+        await app.editor._memory.save(app.chat)
+        await pilot.press("enter")
+        app.chat.session_id = "s1"
+        app.renew()
+        await pilot.pause()
+        await app.workers.wait_for_complete()
+        assert app.said == [Draft("hello")]
+        assert app.typed == ""
+        assert list((state_folder() / "drafts").iterdir()) == [], "nor in the next run"
+
+
+async def test_what_is_sent_while_a_draft_is_read_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 14: the disk may take its time; the prompt is empty again by then."""
+    _save_before("s1", "from before", folder=str(tmp_path))
+    may_read = Event()
+    read = Drafts._read
+
+    def read_slowly(self: Drafts, name: str) -> dict[str, Any] | None:
+        assert may_read.wait(SECONDS_MAX)
+        return read(self, name)
+
+    monkeypatch.setattr(Drafts, "_read", read_slowly)
+    app = PromptStage(tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await typing(pilot, "hello")
+        await pilot.press("enter")
+        may_read.set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert (app.said, app.typed) == ([Draft("hello")], "")
+
+
+async def test_a_draft_of_one_agent_is_not_shown_to_another(tmp_path: Path) -> None:
+    """Issue 14: not in the same folder, nor in a session that has the same name."""
+    _save_before("s1", "for one", agent="one", folder=str(tmp_path))
+    app = PromptStage(tmp_path)
+    app.chat.agent = "two"
+    async with app.run_test(size=WIDE) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.typed == ""
+    app = PromptStage(tmp_path)
+    app.chat.agent = "one"
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: app.typed == "for one")
 
 
 async def test_a_chat_shown_again_has_what_was_typed(tmp_path: Path) -> None:
@@ -198,5 +262,7 @@ async def test_without_a_place_for_it_nothing_is_kept_and_nothing_fails(
     file.write_text("")
     memory = Memory(file / "beneath a file")
     await memory.said("a", "/x")
-    await memory.save(app.chat, lambda: Draft("x"))
+    app.chat.draft = Draft("x")
+    await memory.save(app.chat)
+    memory.save_now(app.chat)
     assert await memory.restore(app.chat) == Draft("")

@@ -126,7 +126,7 @@ class OpeningDesk(Seats):
 
     def _begin(self, order: Order, link: AgentLink | None) -> Chat:
         chat = Chat(order.folder, clock=self._clock)
-        chat.agent_name = order.label
+        chat.agent, chat.agent_name = order.agent, order.label
         seat = self._take_in(chat, order, link)
         self.on_change()
         self._start(lambda: self._open(seat), chat)

@@ -201,10 +201,10 @@ class AgentLink:
         if decided.allowed or chat is None or chat.phase == "stopping":
             return
         why, call = why_denied(decided), decided.request.tool_call
-        if call is not None:
-            chat.deny(call.tool_call_id, why)
         chat.denied_request = decided.request
-        chat.remark(f"Not allowed: {subject_words(decided.request)} ({why})", "warning")
+        is_told = call is not None and chat.deny(call.tool_call_id, why)
+        if not is_told:
+            chat.remark(f"Not allowed: {subject_words(decided.request)} ({why})", "warning")
 
     async def _fill_in(self, form: FormRequest) -> Any:
         chat = self.chat_of(form.session_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,6 +66,11 @@ class Order:
         from accord.mcp.handing_on import versions_for
 
         return versions_for(self.mcp_servers)
+
+    @property
+    def agent(self) -> str:
+        """What tells this agent from others: its name in the configuration, or its command."""
+        return self.name or shlex.join(self.command)
 
     @property
     def label(self) -> str:

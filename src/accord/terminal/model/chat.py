@@ -88,6 +88,8 @@ class Chat:
         self.history_end = 0
         # A name for the agent: its title, its name, or the command.
         self.agent_name = ""
+        # Which agent it is, the same in every run: drafts are kept by it.
+        self.agent = ""
         self.session_id: str | None = None
         self.own_title: str | None = None
         # The title that the session has in the agent's list.
@@ -303,12 +305,13 @@ class Chat:
                 self.changed(call)
         self.set_phase("stopping")
 
-    def deny(self, tool_call_id: str, why: str) -> None:
-        """The person, or a rule of theirs, said no to a call."""
+    def deny(self, tool_call_id: str, why: str) -> bool:
+        """The person, or a rule of theirs, said no to a call; whether there is an entry for it."""
         self.denied[tool_call_id] = why
         call = self.transcript.tool_call(tool_call_id)
         if call is not None:
             self.changed(call)
+        return call is not None
 
     def page_opened(self, page: UrlRequest) -> None:
         """The person agreed to visit a page, and went there."""

@@ -84,8 +84,6 @@ class Teller:
         self._session_id: str | None = None
         self._was_busy = False
         self._is_past = False
-        # Why the call that was told last was denied, if it was.
-        self._denied: str | None = None
         self._quiet_told = 0.0
         self._wait_told: float | None = None
         # What the person just wrote, which they need not be told.
@@ -192,7 +190,6 @@ class Teller:
         if isinstance(entry, ToolCall):
             self._told[id(entry)] = True
             printer.call(entry, self.chat)
-            self._denied = self.chat.denied.get(entry.tool_call_id)
         elif isinstance(entry, Terminal):
             self._tell_output(entry)
         elif isinstance(entry, Plan):
@@ -212,10 +209,7 @@ class Teller:
             if self._is_news(entry, entry.text):
                 printer.session_message(entry)
         elif isinstance(entry, Remark):
-            # Why a call was denied stands beneath it already.
-            denied, self._denied = self._denied, None
-            is_said = denied is not None and entry.text.endswith(f"({denied})")
-            if self._is_news(entry, True) and not is_said:
+            if self._is_news(entry, True):
                 printer.remark(entry.text, entry.tone, entry.detail)
         elif self._is_news(entry, True):
             printer.unknown(entry)

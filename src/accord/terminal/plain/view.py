@@ -241,16 +241,26 @@ class ChatPrinter(Printer):
                 word = _STEPS.get(entry.status, f" ({one_line(entry.status, 60)})")
                 self._paragraph(f"  {number}. ", f"{entry.content}{word}", "cyan")
             return
-        for number, (old, new) in enumerate(zip(before, self._plan, strict=True), 1):
-            if new.status == old.status or new.status in ("completed", "pending"):
-                continue
-            if not self._plan_is_last:
-                self._blank()
-            mark = self._mark(new.status)
+        news = {
+            number: new
+            for number, (old, new) in enumerate(zip(before, self._plan, strict=True), 1)
+            if new.status != old.status and new.status not in ("completed", "pending")
+        }
+        dropped = [number for number, new in news.items() if new.status == "cancelled"]
+        for number, new in news.items():
             word = "" if new.status == "in_progress" else _STEPS.get(new.status, "")
-            words = f"Step {number} of {count}: {new.content}{word}"
-            self._paragraph(f"  {mark} ", words, "cyan")
-            self._plan_is_last = True
+            if len(dropped) == 1 or number not in dropped:
+                self._step(new.status, f"Step {number} of {count}: {new.content}{word}")
+        if len(dropped) > 1:
+            # Each has its name in the list above.
+            *others, last = map(str, dropped)
+            self._step("cancelled", f"Steps {', '.join(others)} and {last} of {count} are dropped")
+
+    def _step(self, status: str, words: str) -> None:
+        if not self._plan_is_last:
+            self._blank()
+        self._paragraph(f"  {self._mark(status)} ", words, "cyan")
+        self._plan_is_last = True
 
     def plan(self, plan: Plan) -> None:
         """A plan of any form."""

@@ -102,8 +102,11 @@ def _summary(plan: Plan) -> str:
     steps = plan.entries
     done = sum(step.status == "completed" for step in steps)
     now = next((step for step in steps if step.status == "in_progress"), None)
-    doing = f" · {one_line(now.content)}" if now is not None else ""
-    return f"{done}/{len(steps)} done{doing}"
+    dropped = sum(step.status == "cancelled" for step in steps)
+    more = f" · {dropped} dropped" if dropped else ""
+    if now is not None:
+        more = f" · {one_line(now.content)}"
+    return f"{done}/{len(steps)} done{more}"
 
 
 def plan_block(entry: Plan, chat: Chat) -> Block:

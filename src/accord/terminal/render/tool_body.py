@@ -78,6 +78,8 @@ class Body:
         """All parts, in order."""
         self._places()
         items = self._grouped()
+        if self._is_refused:
+            items = [(kind, said) for kind, said in items if kind != "text"]
         limit = ITEMS_FOLDED if self.folded else ITEMS_UNFOLDED
         for number, (kind, said) in enumerate(items[:limit]):
             if kind == "text":
@@ -91,8 +93,17 @@ class Body:
         if self.details:
             self._raw("given", self.call.raw_input)
             self._raw("gave back", self.call.raw_output)
-        elif not items and self.call.raw_output is not None and self.call.is_final:
+        elif not items and self.call.raw_output is not None and self._shows_result:
             self._result()
+
+    @property
+    def _is_refused(self) -> bool:
+        """Whether the title says that somebody said no; what the tool answers says it again."""
+        return self.folded and self.call.tool_call_id in self.chat.denied
+
+    @property
+    def _shows_result(self) -> bool:
+        return self.call.is_final and not self._is_refused
 
     # ---- small things
 

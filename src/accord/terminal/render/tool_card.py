@@ -45,6 +45,8 @@ from accord.transcript.tool_call import KINDS_OF_TOOL
 TITLE_LINES_MAX = 3
 SECONDS_MIN = 0.1
 """What took less was at once, and that need not be said."""
+WHY_CHARACTERS_MAX = 40
+"""Of the reason of a state that stands behind it; a longer one stands beneath the title."""
 DETAILS = "details"
 """The part of a card that is shown on demand: what the tool was given and gave back."""
 
@@ -84,7 +86,7 @@ class ToolCard(CachedBlock[ToolCall]):
         state = call_state(call, chat)
         self.is_unsettled = not call.is_final and state.name != "cancelled"
         found = self._head(look, chat, state)
-        if state.why:
+        if len(state.why) > WHY_CHARACTERS_MAX:
             indent = " " * BODY_INDENT
             lines = wrapped(state.why, max(look.width - BODY_INDENT, 4))
             found += [strip_of((f"{indent}{line}", look.palette.dim)) for line in lines[:6]]
@@ -119,7 +121,8 @@ class ToolCard(CachedBlock[ToolCall]):
             end.append((f"  {kind_word(call)}", palette.dim))
         if name:
             end.append((f"  {name}", palette.dim))
-        end.append((f"  {state.word}", word_style))
+        is_short = 0 < len(state.why) <= WHY_CHARACTERS_MAX
+        end.append((f"  {state.word}" + (f": {state.why}" if is_short else ""), word_style))
         took = self._duration(chat)
         if took is not None and took >= SECONDS_MIN:
             end.append((f" {look.mark('·', '-')} {duration_words(took)}", palette.dim))

@@ -163,6 +163,7 @@ class AccordApp(ActingApp):
         if self._welcome:
             chat.remark(self._welcome)
         await self._show_chats()
+        self.give_held()
         # The picture with the prompt comes before all that an agent needs.
         self.call_after_refresh(self.desk.may_start.set)
 
@@ -179,12 +180,18 @@ class AccordApp(ActingApp):
     # ---- chats on the screen
 
     def _desk_changed(self) -> None:
-        self.call_later(self._show_chats)
+        # What is typed from here on is for the chat that comes to the front.
+        self.hold_keys()
+        self.call_later(self._renew_chats)
         is_ready = any(chat.phase == "ready" for chat in self.desk.chats)
         if is_ready and not self._is_settled and not self.is_headless:
             # Once: what is closed later is to be found as garbage.
             self._is_settled = True
             self.run_worker(settle(), exit_on_error=False)
+
+    async def _renew_chats(self) -> None:
+        await self._show_chats()
+        self.give_held()
 
     async def _show_chats(self) -> None:
         """A pane for each chat, and none for those that are gone."""
@@ -212,6 +219,8 @@ class AccordApp(ActingApp):
         pane = self._panes.get(id(chat))
         if pane is None:
             return
+        # What is typed from here on is for this chat's prompt.
+        self.hold_keys()
         self._active = chat
         self._switcher.current = pane.id
         self._footer.show(chat)

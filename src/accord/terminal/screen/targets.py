@@ -18,7 +18,7 @@ from accord.machine.visible_text import visible
 from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession, Target
 from accord.terminal.screen.conversation import Conversation
-from accord.terminal.screen.typed_ahead import HoldingApp
+from accord.terminal.screen.key_order import KeyOrderApp
 
 if TYPE_CHECKING:
     from accord.terminal.engine.desk import Desk
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TOLD_SECONDS = 6.0
 
 
-class TargetsApp(HoldingApp):
+class TargetsApp(KeyOrderApp):
     """The chat in front is said by the app that is made of this."""
 
     desk: Desk

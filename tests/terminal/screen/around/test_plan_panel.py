@@ -44,7 +44,9 @@ def _stage(chat: Chat) -> tuple[Stage, PlanPanel]:
 async def test_a_plan_ticks(size: tuple[int, int]) -> None:
     """Issue: a plan panel that ticks; hidden when there is none."""
     chat = a_chat()
+    chat.set_phase("working")
     app, panel = _stage(chat)
+    panel._wish = False
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         assert not panel.display
@@ -121,6 +123,35 @@ async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> 
         assert not panel.toggle()
 
 
+@pytest.mark.parametrize("statuses", [("completed", "completed"), ("completed", "cancelled")])
+async def test_a_finished_plan_folds_away_with_its_turn(statuses: tuple[str, ...]) -> None:
+    """Issue 14: also where the person had opened it; the key brings it back until the next turn."""
+    chat = a_chat()
+    chat.set_phase("working")
+    _plan(chat, _task("Read", "in_progress"), _task("Mend"))
+    app, panel = _stage(chat)
+    async with app.run_test(size=(WIDE[0], ROOM_MIN - 1)) as pilot:
+        assert panel.toggle()
+        chat.set_phase("ready")
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "▶ Read" in app.text, "something of it is still to be done"
+        chat.set_phase("working")
+        _plan(chat, *(_task("Read", status) for status in statuses))
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "▾ Plan" in app.text
+        chat.set_phase("ready")
+        panel.refresh_chat()
+        await pilot.pause()
+        assert not panel.display
+        assert panel.toggle()
+        await pilot.pause()
+        assert "▾ Plan" in app.text
+        assert not panel.toggle()
+        assert not panel.display
+
+
 @pytest.mark.parametrize(
     ("statuses", "words"),
     [
@@ -132,6 +163,7 @@ async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> 
 async def test_how_a_plan_ended_is_said(statuses: tuple[str, str], words: str) -> None:
     """Ours: a plan that was given up is not done."""
     chat = a_chat()
+    chat.set_phase("working")
     _plan(chat, *(_task("step", status) for status in statuses))
     app, _ = _stage(chat)
     async with app.run_test(size=NARROW) as pilot:

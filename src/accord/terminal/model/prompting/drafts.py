@@ -4,8 +4,10 @@ Must not know any screen.
 
 What always holds
     * A draft is kept for its session, and for its folder: an agent may not know the session again.
+    * A draft is given to the agent that it was written to, and to no other one.
     * What one chat is writing is not given to another: not in this process, and not in one that
-      runs beside it.
+      runs beside it.  Nor is it given back to that chat, which has it already or has sent it.
+    * What is on the disk is the last of what a chat had, however its threads ran.
     * Files are private, and few; what cannot be read is no draft.
 """
 
@@ -15,6 +17,7 @@ import base64
 import hashlib
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -31,6 +34,25 @@ DATA_BYTES_MAX = 8 << 20
 _KINDS = ("file", "image", "audio", "text", "binary")
 
 
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes a draft: a chat, by any name for it, and where that is."""
+
+    chat: str
+    agent: str
+    folder: str
+    session_id: str | None = None
+
+    @property
+    def in_folder(self) -> str:
+        """The file for the next session of this agent in this folder."""
+        return _name("folder", self.agent, self.folder)
+
+    def in_session(self, session_id: str | None) -> str:
+        """The file for a session of this agent."""
+        return _name("session", self.agent, session_id or "")
+
+
 class Drafts:
     """The drafts of the user.  Every method touches the disk: not for the event loop."""
 
@@ -38,50 +60,58 @@ class Drafts:
         self._folder = folder
         # By file: which chat of this process wrote it.
         self._written: dict[str, str] = {}
+        # By chat: the number of the last draft that was kept.
+        self._numbers: dict[str, int] = {}
         self._lock = Lock()
 
-    def save(self, chat: str, folder: str, session_id: str | None, draft: Draft) -> None:
-        """Keep what a chat (any name for it) has; an empty draft is forgotten.
+    def save(self, writer: Writer, draft: Draft, number: int) -> None:
+        """Keep what a chat has; an empty draft is forgotten, and so is one with a lower number.
 
         Raises:
             OSError: it cannot be written.
         """
-        names = [_name("folder", folder)]
-        if session_id is not None:
-            names.append(_name("session", session_id))
+        chat = writer.chat
+        names: list[str] = []
+        if not draft.is_empty:
+            names.append(writer.in_folder)
+            if writer.session_id is not None:
+                names.append(writer.in_session(writer.session_id))
         with self._lock:
-            for name in names:
-                if not draft.is_empty:
-                    self._written[name] = chat
-                    replace_file(self._place / name, _written(draft, session_id))
-                elif self._written.get(name) == chat:
-                    self._written.pop(name, None)
+            if number < self._numbers.get(chat, number):
+                return
+            self._numbers[chat] = number
+            for name in [one for one, who in self._written.items() if who == chat]:
+                if name not in names:
+                    del self._written[name]
                     (self._place / name).unlink(missing_ok=True)
+            for name in names:
+                self._written[name] = chat
+                replace_file(self._place / name, _written(draft, writer.session_id))
             self._forget_old()
 
-    def restore(self, chat: str, folder: str, session_id: str | None, *, is_new: bool) -> Draft:
+    def restore(self, writer: Writer, *, is_new: bool) -> Draft:
         """What was not sent in this session, or for a new session in this folder; maybe nothing."""
-        name = _name("folder", folder) if is_new else _name("session", session_id or "")
-        if self._written.get(name, chat) != chat:
-            return Draft("")
-        entry = self._read(name)
-        if entry is None or _is_alive(entry.get("pid")):
-            return Draft("")
-        other = entry.get("session")
-        if is_new and isinstance(other, str) and other != session_id:
-            # It moves: who opens the other session again does not find it there a second time.
-            (self._place / _name("session", other)).unlink(missing_ok=True)
-        self._written[name] = chat
-        if not is_new:
-            # The same words are there for the folder, unless another session was last.
-            beside = _name("folder", folder)
-            if (self._read(beside) or {}).get("session") == session_id:
-                self._written.setdefault(beside, chat)
-        return _read_draft(entry)
+        name = writer.in_folder if is_new else writer.in_session(writer.session_id)
+        with self._lock:
+            entry = None if name in self._written else self._read(name)
+            if entry is None or _is_alive(entry.get("pid")):
+                return Draft("")
+            other = entry.get("session")
+            if is_new and isinstance(other, str) and other != writer.session_id:
+                # It moves: who opens the other session again does not find it there a second time.
+                (self._place / writer.in_session(other)).unlink(missing_ok=True)
+            self._written[name] = writer.chat
+            if not is_new:
+                # The same words are there for the folder, unless another session was last.
+                beside = writer.in_folder
+                if (self._read(beside) or {}).get("session") == writer.session_id:
+                    self._written.setdefault(beside, writer.chat)
+            return _read_draft(entry)
 
     def release(self, chat: str) -> None:
         """A chat is closed: what it wrote may be given to another one."""
-        self._written = {name: who for name, who in self._written.items() if who != chat}
+        with self._lock:
+            self._written = {name: who for name, who in self._written.items() if who != chat}
 
     @property
     def _place(self) -> Path:
@@ -103,8 +133,9 @@ class Drafts:
             Path(path).unlink(missing_ok=True)
 
 
-def _name(kind: str, key: str) -> str:
-    digest = hashlib.sha256(f"{kind}\0{key}".encode("utf-8", "surrogateescape")).hexdigest()
+def _name(kind: str, agent: str, key: str) -> str:
+    words = f"{kind}\0{agent}\0{key}".encode("utf-8", "surrogateescape")
+    digest = hashlib.sha256(words).hexdigest()
     return f"{kind}-{digest[:32]}.json"
 
 
@@ -168,4 +199,4 @@ def _is_alive(pid: object) -> bool:
     return True
 
 
-__all__ = ["DATA_BYTES_MAX", "DRAFTS_MAX", "Drafts"]
+__all__ = ["DATA_BYTES_MAX", "DRAFTS_MAX", "Drafts", "Writer"]

@@ -3,7 +3,8 @@
 Must not know how a plan is told.
 
 What always holds
-    * There is nothing where there is no plan.
+    * There is nothing where there is no plan, nor when the turn is over and nothing of it is open;
+      the conversation still has it.
     * A status, priority or form that we do not know is shown in the agent's word.
     * The panel never takes more than `LINES_MAX` lines from the conversation; more is scrolled.
 """
@@ -49,7 +50,7 @@ _PRIORITIES = {"high": "! ", "medium": "", "low": ""}
 class PlanPanel(Widget):
     """The plans there are: all of it while the agent works and there is room, else a line.
 
-    What the person chose holds from then on.
+    What the person chose holds until the plan is finished.
     """
 
     DEFAULT_CSS = """
@@ -63,6 +64,7 @@ class PlanPanel(Widget):
         self._desk = desk
         self._drawn: tuple[object, ...] = ()
         self._wish: bool | None = None
+        self._was_over = False
 
     @property
     def is_open(self) -> bool:
@@ -84,21 +86,32 @@ class PlanPanel(Widget):
 
     def toggle(self) -> bool:
         """Show all of it, or the line only; whether all is shown now."""
+        self._see_end()
         self._wish = not self.is_open
         self._drawn = ()
         self.refresh_chat()
         return self.is_open
 
+    def _see_end(self) -> bool:
+        """Whether the turn and the plans are over; what the person chose is over with them."""
+        is_open = any(map(_has_open_steps, self._chat.transcript.plans))
+        is_over = not is_open and not self._chat.is_busy
+        if is_over != self._was_over:
+            self._was_over, self._wish = is_over, None
+        return is_over
+
     def refresh_chat(self) -> None:
         """Show the plans as they were told last."""
         plans = self._chat.transcript.plans
+        is_over = self._see_end()
         # A report replaces what a plan was, so that comparing its parts by identity is enough.
         is_open = self.is_open
-        now = (*(_content(plan) for plan in plans), is_open)
+        is_shown = (is_open or not is_over) and not all(map(_is_empty, plans))
+        now = (*(_content(plan) for plan in plans), is_open, is_shown)
         if now == self._drawn:
             return
         self._drawn = now
-        self.set_class(any(not _is_empty(plan) for plan in plans), "-shown")
+        self.set_class(is_shown, "-shown")
         self.query_one(_PlanLine).renew()
         self.query_one(_PlanBody).show(plans if is_open else ())
 
@@ -109,6 +122,12 @@ def _content(plan: Plan) -> object:
 
 def _is_empty(plan: Plan) -> bool:
     return plan.form == "items" and not plan.entries
+
+
+def _has_open_steps(plan: Plan) -> bool:
+    """Whether something of a plan is still to be done; a text does not tell, so it may be."""
+    ended = ("completed", "cancelled")
+    return plan.form != "items" or any(entry.status not in ended for entry in plan.entries)
 
 
 class _PlanLine(PartsLine):

@@ -4,28 +4,36 @@ Must not know commands, files, history or any chat.
 
 What always holds
     * No control character gets into the text: it is drawn as it is.
-    * A key that the owner does not want, and that writes nothing, goes on to the screen.
+    * Keys that move and edit are done here, in the order of the letters.
+    * What a key or a paste began (looking for a file, reading the clipboard) is over before the
+      next one, unless it takes longer than `WORK_SECONDS_MAX`.
+    * A key that the owner does not want, and that does nothing here, goes on to the screen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
 
+import anyio
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.widgets import TextArea
+from textual.worker import Worker, WorkerError
 
 from accord.terminal.model.prompting.attaching import PASTE_CHARACTERS_MAX
 from accord.terminal.model.text.cleaning import columns, cut
 from accord.terminal.screen.prompt.key_codes import key_name, teach
 
 LINES_MAX = 10
+WORK_SECONDS_MAX = 1.0
 
 # What else would take keys that mean something to the whole screen.
 _NOT_OURS = frozenset({"cursor_page_up", "cursor_page_down", "select_line", "select_all"})
+# What they do depends on what the owner shows.
+_ASKED = frozenset({"up", "down"})
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
 
@@ -65,17 +73,50 @@ class PromptArea(TextArea, inherit_bindings=False):
         self.cursor_blink = False
         self._on_own_key = on_key
         self._on_own_paste = on_paste
+        # Keys with which the owner may do more than write.
+        self.special_keys: frozenset[str] = frozenset()
+        self._work: Worker[None] | None = None
+
+    def edits(self, key: str, character: str | None) -> bool:
+        """Whether a key does nothing but move or edit here."""
+        if key in _ASKED or key_name(key) in self.special_keys:
+            return False
+        return key in self._bindings.key_to_bindings or self.check_consume_key(key, character)
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin what takes a moment; keys wait for it."""
+        self._work = self.run_worker(work, exit_on_error=False)
+
+    async def _finish(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            with anyio.move_on_after(WORK_SECONDS_MAX):
+                try:
+                    await work.wait()
+                except WorkerError:
+                    # It has failed, or was cancelled.
+                    pass
 
     async def _on_key(self, event: events.Key) -> None:
         # Textual calls the handler of the text area itself after this one, unless prevented.
-        if self._on_own_key(key_name(event.key)):
+        await self._finish()
+        bound = self._bindings.key_to_bindings.get(event.key, ())
+        is_done = self._on_own_key(key_name(event.key))
+        if not is_done and bound:
+            # The app would do it, but behind the letters that follow.
+            await self.run_action(bound[0].action)
+            is_done = True
+        if is_done:
             event.stop()
             event.prevent_default()
+        await self._finish()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        await self._finish()
         self._on_own_paste(clean(event.text))
+        await self._finish()
 
     def action_paste(self) -> None:
         """Ctrl-V: what the desktop has, which may be a picture; then what was copied here."""

@@ -128,9 +128,9 @@ class Attached:
     def paste(self, text: str) -> None:
         """Text from the terminal: a dropped file's name, something long, or just words."""
         if not text:
-            self._owner.run_worker(self._paste_picture(), exit_on_error=False)
+            self._area.begin(self._paste_picture())
         elif text.lstrip().startswith(_PATH_STARTS):
-            self._owner.run_worker(self._paste_paths(text), exit_on_error=False)
+            self._area.begin(self._paste_paths(text))
         else:
             self._paste_words(text)
 

@@ -3,7 +3,8 @@
 Must not know how anything reaches the agent: it says `Submitted`, and the desk sends.
 
 What always holds
-    * `chat.draft` is what is written here, and is on the disk soon after.
+    * `chat.draft` is what is written here, and is on the disk soon after; what was sent is not.
+    * Only an untouched prompt is filled with a draft of before.
     * Nothing that was written is lost by a key: sending what cannot be sent keeps it, walking
       through the history comes back to it, and undo brings it back.
     * Esc closes the list where one is open, and otherwise belongs to the screen.
@@ -92,9 +93,12 @@ class PromptEditor(Widget):
             self._area, self, chat, lambda: desk.roots(chat), self._file_taken
         )
         self._area.hint = self._completer.hint
+        self._area.special_keys = frozenset({*self._keys, *desk.settings.keys_of("help")})
         self._saver: Timer | None = None
         self._drawn: tuple[object, ...] = ()
         self._restored_for: object = None
+        # Whether anything was ever written here.
+        self._is_touched = False
         # The text that the walk put here.
         self._walked: str | None = None
 
@@ -138,6 +142,7 @@ class PromptEditor(Widget):
 
     def take_draft(self, draft: Draft) -> None:
         """Write this instead of what is here."""
+        self._is_touched = True
         self._attached.take(draft)
         self._changed()
 
@@ -164,10 +169,9 @@ class PromptEditor(Widget):
 
     def keep(self) -> None:
         """Have what is written on the disk, now."""
-        if self._saver is not None:
-            self._saver.stop()
-            self._saver = None
-            self._memory.save_now(self.chat, self.chat.draft)
+        self._stop_saver()
+        if self._is_touched:
+            self._memory.save_now(self.chat)
 
     def refresh_chat(self) -> None:
         """The chat is another; cheap where nothing of it concerns the prompt."""
@@ -184,11 +188,13 @@ class PromptEditor(Widget):
             self._complete()
         if chat.session_id is not None and chat.session_id != self._restored_for:
             self._restored_for = chat.session_id
-            self.run_worker(self._restore(), exit_on_error=False)
+            if not self._is_touched:
+                self.run_worker(self._restore(), exit_on_error=False)
 
     async def _restore(self) -> None:
         draft = await self._memory.restore(self.chat)
-        if self.is_empty and not draft.is_empty:
+        # Something may have been written, and even sent, while the disk was looked at.
+        if not self._is_touched and not draft.is_empty:
             self.take_draft(draft)
 
     # ---- keys
@@ -267,18 +273,24 @@ class PromptEditor(Widget):
         if self._walked is not None and self._area.text != self._walked:
             self._walked = None
         if draft != self.chat.draft:
+            self._is_touched = True
             self.chat.draft = draft
-            self._save_soon()
+            self._stop_saver()
+            if draft.is_empty:
+                # It was sent, or thrown away: a crash must not bring it back.
+                self._save()
+            else:
+                self._saver = self.set_timer(SAVE_SECONDS, self._save)
         self._complete()
 
-    def _save_soon(self) -> None:
+    def _stop_saver(self) -> None:
         if self._saver is not None:
             self._saver.stop()
-        self._saver = self.set_timer(SAVE_SECONDS, self._save)
+            self._saver = None
 
     def _save(self) -> None:
         self._saver = None
-        self.run_worker(self._memory.save(self.chat, lambda: self.chat.draft), exit_on_error=False)
+        self.run_worker(self._memory.save(self.chat), exit_on_error=False)
 
     @on(Chips.Removed)
     def _chip_removed(self, event: Chips.Removed) -> None:
@@ -298,7 +310,7 @@ class PromptEditor(Widget):
         self._area.focus()
 
     def _file_taken(self, name: str, path: Path) -> None:
-        self.run_worker(self._attach_named(name, path), exit_on_error=False)
+        self._area.begin(self._attach_named(name, path))
 
     async def _attach_named(self, name: str, path: Path) -> None:
         await self._attached.named(name, path)
@@ -357,7 +369,7 @@ class PromptEditor(Widget):
         def chosen(name: str | None) -> None:
             if name is not None:
                 path = index.path_of(os.path.expanduser(name))
-                self.run_worker(self._attached.attach(path), exit_on_error=False)
+                self._area.begin(self._attached.attach(path))
 
         self.app.push_screen(AttachScreen(index), chosen)
 

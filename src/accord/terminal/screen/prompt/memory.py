@@ -7,31 +7,31 @@ could go on any better by knowing it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-import anyio
 import anyio.to_thread
 
 from accord.discovery.places import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.model.prompting.drafts import Drafts
+from accord.terminal.model.prompting.drafts import Drafts, Writer
 from accord.terminal.model.prompting.history import History
 
 ResultT = TypeVar("ResultT")
 
 
 class Memory:
-    """History and drafts in one folder.  Guards: a draft is written in the order of its changes."""
+    """History and drafts in one folder.  Guards: the last of what was typed is what is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         """Without a folder nothing is kept."""
         self.history = History(None if folder is None else folder / "prompts.jsonl")
         self._drafts = None if folder is None else Drafts(folder / "drafts")
         self._is_read = False
-        self._saving: dict[int, anyio.Lock] = {}
+        self._numbers = count()
 
     async def read(self) -> None:
         """Read what was said before, once."""
@@ -44,41 +44,44 @@ class Memory:
         if self._drafts is not None:
             await _in_thread(lambda: self.history.add(text, folder), None)
 
-    async def save(self, chat: Chat, draft: Callable[[], Draft]) -> None:
-        """Keep what is typed, as it is when it is written."""
-        async with self._saving.setdefault(id(chat), anyio.Lock()):
-            now = draft()
-            await _in_thread(lambda: self.save_now(chat, now), None)
+    async def save(self, chat: Chat) -> None:
+        """Keep what is typed."""
+        drafts, writer, draft, number = self._drafts, _writer(chat), chat.draft, next(self._numbers)
+        if drafts is not None:
+            await _in_thread(lambda: drafts.save(writer, draft, number), None)
 
-    def save_now(self, chat: Chat, draft: Draft) -> None:
+    def save_now(self, chat: Chat) -> None:
         """The same, at once: for leaving."""
         if self._drafts is not None:
             try:
-                self._drafts.save(str(id(chat)), chat.folder, chat.session_id, draft)
+                self._drafts.save(_writer(chat), chat.draft, next(self._numbers))
             except OSError:
                 pass
 
     def release(self, chat: Chat) -> None:
         """The chat is not shown any more; who opens its folder next gets what was typed."""
         if self._drafts is not None:
-            self._drafts.release(str(id(chat)))
+            self._drafts.release(_writer(chat).chat)
 
     async def restore(self, chat: Chat) -> Draft:
         """What was typed in this session and not sent; in a new one, what was in the folder."""
-        drafts = self._drafts
+        drafts, writer = self._drafts, _writer(chat)
         if drafts is None:
             return Draft("")
-        key, folder, session_id = str(id(chat)), chat.folder, chat.session_id
         # Remarks of our own are no history.
         is_new = not chat.transcript.timeline
 
         def look() -> Draft:
-            found = drafts.restore(key, folder, session_id, is_new=False)
+            found = drafts.restore(writer, is_new=False)
             if found.is_empty and is_new:
-                found = drafts.restore(key, folder, session_id, is_new=True)
+                found = drafts.restore(writer, is_new=True)
             return found
 
         return await _in_thread(look, Draft(""))
+
+
+def _writer(chat: Chat) -> Writer:
+    return Writer(str(id(chat)), chat.agent, chat.folder, chat.session_id)
 
 
 async def _in_thread(work: Callable[[], ResultT], otherwise: ResultT) -> ResultT:
