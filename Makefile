@@ -137,6 +137,8 @@ format: setup
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
 	$(COMPILE) --extra all pyproject.toml -o requirements.lock
+	$(COMPILE) --extra tui -c requirements.lock pyproject.toml -o requirements/run.lock
+	$(COMPILE) --extra tui --extra agent -c requirements.lock pyproject.toml -o requirements/mcp.lock
 	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
 	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
 	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock
