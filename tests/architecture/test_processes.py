@@ -27,6 +27,7 @@ STARTERS = {
     "conformance/host.py": KIT,
     "conformance/program.py": PERSON,
     "machine/groups.py": SYSTEM,
+    "machine/package_sets.py": OWN,
     "machine/process.py": "the one way to start what others below ask for",
     "machine/terminal.py": ASKED,
     "mcp/stdio_pipe.py": ASKED,

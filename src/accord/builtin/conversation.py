@@ -8,6 +8,7 @@ What always holds
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
@@ -16,6 +17,7 @@ from accord.builtin.offering import MCP_COMMANDS, model_option
 from accord.builtin.setup import OFFLINE
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.workspace import Workspace, open_workspace
+from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -93,6 +95,11 @@ class Conversation:
             await turn.set_title(title_of(turn.text))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
+            from accord.builtin.packages import provide_packages
+
+            with suppress(ConfigError):
+                # Each server says itself why it cannot be used.
+                await provide_packages(turn, "mcp")
             await servers.settled()
         chosen = OFFLINE if offline else await self._chosen_model(turn)
         await self._tell_problems(turn)

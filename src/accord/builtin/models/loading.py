@@ -77,17 +77,24 @@ async def load_model(choice: ModelChoice) -> LoadedModel:
 
 def _load(choice: ModelChoice) -> LoadedModel:
     try:
-        import pydantic_ai
-
-        pydantic_ai.BANNER_ENABLED = False
-        # Here too, since whoever answers prompts must not wait for it in the loop.
-        import_module("pydantic_ai.direct")
-        model, settings = _BUILDERS[choice.provider](choice)
+        with warnings.catch_warnings():
+            # What a compiler says about other people's code is no news for the user's log.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return _build(choice)
     except ImportError as error:
         raise ConfigError(
             f"{choice.about.name} models need packages that are not installed ({error.name});"
             " install accord[models]"
         ) from None
+
+
+def _build(choice: ModelChoice) -> LoadedModel:
+    import pydantic_ai
+
+    pydantic_ai.BANNER_ENABLED = False
+    # Here too, since whoever answers prompts must not wait for it in the loop.
+    import_module("pydantic_ai.direct")
+    model, settings = _BUILDERS[choice.provider](choice)
     return LoadedModel(model, choice, _window(choice, model), {**_EVERYWHERE, **settings})
 
 

@@ -20,6 +20,7 @@ from accord.builtin.brain.model.patience import Patience
 from accord.builtin.models.choice import ModelChoice
 from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.loading import LoadedModel, load_model
+from accord.builtin.packages import provide_packages
 from accord.errors import ConfigError, RequestError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class ModelBrain:
                 f"{name} needs a key: log in, or set {variable}."
             )
         try:
+            await provide_packages(turn, "models")
             loaded = await self._load(choice)
         except ConfigError as error:
             data = {"reason": "model_missing"}

@@ -49,7 +49,8 @@ the mode says otherwise."""
 MODEL = """\
 This session works without a language model. To use one:
 
-1. Install the support for it: `pip install 'accord[models]'`.
+1. Install the support for it: `pip install 'accord[models]'` (`./accord` of a checkout \
+does this with the first prompt to a model).
 2. Let it be found: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` before the agent \
 starts, or run a server such as Ollama on this machine, or name one in Accord's `config.toml`:
 
