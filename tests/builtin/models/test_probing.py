@@ -15,6 +15,7 @@ from accord.builtin.models.probing import models_at, probe_models
 from accord.builtin.models.secret import Secret
 from accord.discovery.config import Config, ModelSettings
 from tests.fake_llm import serve
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +94,7 @@ async def test_nonsense_is_no_model(answer: bytes) -> None:
             if answer:
                 await stream.send(answer)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with server(speak) as address:
             assert await models_at(address) == []
 
@@ -105,7 +106,7 @@ async def test_a_server_that_is_silent_holds_nobody_up() -> None:
         async with stream:
             await anyio.sleep_forever()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with server(be_silent) as address:
             assert await probe_models(Config(), {}, loopback={address: "openai"}, seconds=0.1) == []
 
