@@ -1,10 +1,11 @@
-"""Event loops whose clock runs only while they wait.
+"""Event loops whose clock hardly moves while there is something to do.
 
 Tests give what they test bounds of a tenth of a second.  On a busy machine a process may not be
 scheduled for longer than that, and then such a bound is over before the other side of the test,
-which is ready and runs in the same loop, had its turn.  Here a bound is over only when nothing else
-was ready for so long.  Time that other processes and threads take is real, and programs that tests
-start have clocks of their own.
+which is ready and runs in the same loop, had its turn.  Here one round of the loop takes a
+thousandth of a second at most, however long the machine took for it; a wait takes as long as it
+does.  Time that other processes and threads take is real, and programs that tests start have clocks
+of their own.
 """
 
 from __future__ import annotations
@@ -19,22 +20,39 @@ from typing import Any
 import trio
 from anyio import pytest_plugin
 
+ROUND_SECONDS_MAX = 0.001
 
-class IdleSelector(selectors.BaseSelector):
-    """Counts the seconds that somebody waited, at most as many as were asked for."""
+
+class Stopwatch:
+    """Told when a loop begins and ends to wait."""
 
     def __init__(self) -> None:
+        self.now = self._last = time.monotonic()
+
+    def begin_wait(self) -> None:
+        """A round of the loop is done."""
+        self.now += min(self._passed(), ROUND_SECONDS_MAX)
+
+    def end_wait(self, seconds_max: float) -> None:
+        """Something is ready, or the time to wait is over."""
+        self.now += max(0.0, min(self._passed(), seconds_max))
+
+    def _passed(self) -> float:
+        before, self._last = self._last, time.monotonic()
+        return self._last - before
+
+
+class IdleSelector(selectors.BaseSelector):
+    """The system's own, with a stopwatch."""
+
+    def __init__(self, watch: Stopwatch) -> None:
         self._inner = selectors.DefaultSelector()
-        self.seconds = 0.0
+        self._watch = watch
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is not None and timeout <= 0:
-            return self._inner.select(timeout)
-        before = time.monotonic()
+        self._watch.begin_wait()
         events = self._inner.select(timeout)
-        waited = time.monotonic() - before
-        # A wait to its end counts whole: systems round it.
-        self.seconds += timeout if timeout and (not events or waited > timeout) else waited
+        self._watch.end_wait(math.inf if timeout is None else timeout)
         return events
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
@@ -57,41 +75,38 @@ class IdleLoop(asyncio.SelectorEventLoop):
     """asyncio's loop."""
 
     def __init__(self) -> None:
-        self._idle = IdleSelector()
-        self._began = time.monotonic()
-        super().__init__(self._idle)
+        self._watch = Stopwatch()
+        super().__init__(IdleSelector(self._watch))
 
     def time(self) -> float:
-        """The time at which the loop was made, and what it has waited since."""
-        return self._began + self._idle.seconds
+        """Seconds on the stopwatch."""
+        return self._watch.now
 
 
 class IdleClock(trio.abc.Clock, trio.abc.Instrument):
     """trio's clock, which is told when its loop waits."""
 
     def __init__(self) -> None:
-        self._now = self._before = time.monotonic()
+        self._watch = Stopwatch()
 
     def start_clock(self) -> None:
-        """It runs with the first wait."""
+        """It runs already."""
 
     def current_time(self) -> float:
-        """The time at which the loop was made, and what it has waited since."""
-        return self._now
+        """Seconds on the stopwatch."""
+        return self._watch.now
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
         """How long to wait at most."""
-        return deadline - self._now
+        return deadline - self._watch.now
 
     def before_io_wait(self, timeout: float) -> None:
         """A wait begins."""
-        self._before = time.monotonic()
+        self._watch.begin_wait()
 
     def after_io_wait(self, timeout: float) -> None:
         """A wait has ended."""
-        if timeout > 0:
-            waited = time.monotonic() - self._before
-            self._now += waited if math.isinf(timeout) else min(waited, timeout)
+        self._watch.end_wait(timeout)
 
 
 def use_idle_clocks() -> None:

@@ -1,0 +1,106 @@
+"""What `make quick` looks at: the Python files that were changed, and the tests about them.
+
+    scripts/changed.py files    changed files that mypy checks
+    scripts/changed.py tests    the tests that run
+
+Changed is what differs from the branch that this one follows, else from the last commit.  Tests are
+about a module when they changed themselves, are called like it, or import it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# These look at all files, or are of the core, and take some seconds.
+ALWAYS = ("tests/architecture", "tests/jsonrpc", "tests/protocol", "tests/transcript")
+# More would take longer than two minutes; the others are those of `make test`.
+FILES_MAX = 30
+CHECKED = ("src/", "tests/", "scripts/")
+UNCHECKED = "tests/interop/official/"
+
+
+def git(*words: str) -> list[str]:
+    """The lines that git answers; none where it fails."""
+    asked = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return asked.stdout.splitlines() if asked.returncode == 0 else []
+
+
+def changed_files() -> list[Path]:
+    """All Python files that were changed and are there."""
+    followed = git("merge-base", "HEAD", "@{upstream}")
+    names = {
+        *git("diff", "--name-only", *(followed or ["HEAD"])),
+        *git("ls-files", "--others", "--exclude-standard"),
+    }
+    return [
+        Path(name)
+        for name in sorted(names)
+        if name.endswith(".py") and name.startswith(CHECKED) and (ROOT / name).is_file()
+    ]
+
+
+def module_of(path: Path) -> str:
+    """The name by which it is imported."""
+    parts = path.with_suffix("").parts
+    parts = parts[1:] if parts[0] == "src" else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def find_tests(changed: Iterable[Path], tests: Iterable[Path]) -> list[Path]:
+    """Test files, the closest first: changed ones, those of the same name, those that import."""
+    files = list(changed)
+    names = {f"test_{path.stem}.py" for path in files}
+    # `import a.b.c`, `from a.b.c import d` and `from a.b import c`.
+    forms = [
+        rf"\b{re.escape(module)}\b|from {re.escape(above)} import [^)]*?\b{re.escape(last)}\b"
+        for above, _, last in (module.rpartition(".") for module in map(module_of, files))
+        for module in [f"{above}.{last}"]
+    ]
+    imports = re.compile("|".join(forms)) if forms else None
+    ranked = []
+    for path in tests:
+        if path in files:
+            ranked.append((0, path))
+        elif path.name in names:
+            ranked.append((1, path))
+        elif imports is not None and imports.search((ROOT / path).read_text()):
+            ranked.append((2, path))
+    return [path for _, path in sorted(ranked)]
+
+
+def all_tests() -> list[Path]:
+    """Every test file but those that need other programs, and those that always run."""
+    return [
+        path.relative_to(ROOT)
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if not path.relative_to(ROOT)
+        .as_posix()
+        .startswith(("tests/interop", "tests/browser", *ALWAYS))
+    ]
+
+
+def main(what: list[str]) -> int:
+    changed = changed_files()
+    if what == ["files"]:
+        print(*(path for path in changed if not path.as_posix().startswith(UNCHECKED)))
+        return 0
+    if what != ["tests"]:
+        print("say what: files or tests", file=sys.stderr)
+        return 2
+    about = find_tests(changed, all_tests())
+    print(*ALWAYS, *about[:FILES_MAX])
+    print(
+        f"{len(changed)} files changed; {len(about)} test files are about them"
+        + (f", of which the closest {FILES_MAX} run" if len(about) > FILES_MAX else ""),
+        file=sys.stderr,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
