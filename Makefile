@@ -1,7 +1,7 @@
 # Every target sets up what it needs; a second run finds it done and starts at once.
 #
 #   make test      everything that must hold: check, coverage, unit, peers
-#   make quick     what most changes need, in two minutes: lint, types and tests of what changed
+#   make quick     what most changes need, in two minutes: lint, types, tests of what changed
 #   make check     format, lint, types, import contracts, lengths
 #   make coverage  the pure folders by their own tests, all branches
 #   make unit      all other tests but those of interop
@@ -30,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test tests quick quick-types quick-tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
+.PHONY: test tests quick quick-tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
   soak fuzz rules bench format picture snapshots lock setup python
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
@@ -42,15 +42,11 @@ test: python
 
 # What most changes need: the rest of `make test` takes long, and seldom finds what this does not.
 quick: python
-	@$(MAKE) --no-print-directory -j2 lint quick-types quick-tests || \
+	@$(MAKE) --no-print-directory -j2 lint mypy quick-tests || \
 	  { echo "make quick failed: the lines with *** above name the step." >&2; exit 1; }
 
-quick-types: python
-	@files=$$($(PYTHON) scripts/changed.py files); \
-	  if [ -n "$$files" ]; then echo "mypy on what changed"; $(PYTHON) -m mypy $$files; fi
-
 quick-tests: python
-	@tests=$$($(PYTHON) scripts/changed.py tests) && $(PYTEST) -n 2 --dist worksteal -q -m "not slow" $$tests
+	@tests=$$($(PYTHON) scripts/changed.py) && $(PYTEST) -n 2 --dist worksteal -q -m "not slow" $$tests
 
 # What has a process of its own goes first, together.
 tests: coverage browser

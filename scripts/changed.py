@@ -1,7 +1,4 @@
-"""What `make quick` looks at: the Python files that were changed, and the tests about them.
-
-    scripts/changed.py files    changed files that mypy checks
-    scripts/changed.py tests    the tests that run
+"""Prints the tests that `make quick` runs: those of the core, and those about what was changed.
 
 Changed is what differs from the branch that this one follows, else from the last commit.  Tests are
 about a module when they changed themselves, are called like it, or import it.
@@ -21,7 +18,6 @@ ALWAYS = ("tests/architecture", "tests/jsonrpc", "tests/protocol", "tests/transc
 # More would take longer than two minutes; the others are those of `make test`.
 FILES_MAX = 30
 CHECKED = ("src/", "tests/", "scripts/")
-UNCHECKED = "tests/interop/official/"
 
 
 def git(*words: str) -> list[str]:
@@ -84,14 +80,8 @@ def all_tests() -> list[Path]:
     ]
 
 
-def main(what: list[str]) -> int:
+def main() -> int:
     changed = changed_files()
-    if what == ["files"]:
-        print(*(path for path in changed if not path.as_posix().startswith(UNCHECKED)))
-        return 0
-    if what != ["tests"]:
-        print("say what: files or tests", file=sys.stderr)
-        return 2
     about = find_tests(changed, all_tests())
     print(*ALWAYS, *about[:FILES_MAX])
     print(
@@ -103,4 +93,4 @@ def main(what: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
