@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ALWAYS = ("tests/architecture", "tests/jsonrpc", "tests/protocol", "tests/transcript")
 # More would take longer than two minutes; the others are those of `make test`.
 FILES_MAX = 30
+IMPORT = re.compile(r"^\s*from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+DOTTED = re.compile(r"\b(?:accord|tests|scripts)(?:\.\w+)+")
 CHECKED = ("src/", "tests/", "scripts/")
 
 
@@ -47,24 +49,28 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def imported_in(text: str) -> set[str]:
+    """Every module that a text names, and every name that it imports, as if it were a module."""
+    members = {
+        f"{module}.{name}"
+        for module, names in IMPORT.findall(text)
+        for name in re.findall(r"\w+", names)
+    }
+    return members | set(DOTTED.findall(text))
+
+
 def find_tests(changed: Iterable[Path], tests: Iterable[Path]) -> list[Path]:
     """Test files, the closest first: changed ones, those of the same name, those that import."""
-    files = list(changed)
+    files = set(changed)
     names = {f"test_{path.stem}.py" for path in files}
-    # `import a.b.c`, `from a.b.c import d` and `from a.b import c`.
-    forms = [
-        rf"\b{re.escape(module)}\b|from {re.escape(above)} import [^)]*?\b{re.escape(last)}\b"
-        for above, _, last in (module.rpartition(".") for module in map(module_of, files))
-        for module in [f"{above}.{last}"]
-    ]
-    imports = re.compile("|".join(forms)) if forms else None
+    modules = {module_of(path) for path in files}
     ranked = []
-    for path in tests:
+    for path in tests if files else ():
         if path in files:
             ranked.append((0, path))
         elif path.name in names:
             ranked.append((1, path))
-        elif imports is not None and imports.search((ROOT / path).read_text()):
+        elif modules & imported_in((ROOT / path).read_text()):
             ranked.append((2, path))
     return [path for _, path in sorted(ranked)]
 
