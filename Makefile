@@ -1,6 +1,7 @@
 # Every target sets up what it needs; a second run finds it done and starts at once.
 #
 #   make test      everything that must hold: check, coverage, unit, peers
+#   make quick     what most changes need, in two minutes: lint, types, tests of what changed
 #   make check     format, lint, types, import contracts, lengths
 #   make coverage  the pure folders by their own tests, all branches
 #   make unit      all other tests but those of interop
@@ -29,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
-.PHONY: test tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
+.PHONY: test tests quick quick-tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
   soak fuzz rules bench format picture snapshots lock setup python
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
@@ -38,6 +39,14 @@ test: python
 	@$(MAKE) --no-print-directory -j2 lint setup
 	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests || \
 	  { echo "make test failed: the lines with *** above name the step." >&2; exit 1; }
+
+# What most changes need: the rest of `make test` takes long, and seldom finds what this does not.
+quick: python
+	@$(MAKE) --no-print-directory -j2 lint mypy quick-tests || \
+	  { echo "make quick failed: the lines with *** above name the step." >&2; exit 1; }
+
+quick-tests: python
+	@tests=$$($(PYTHON) scripts/changed.py) && $(PYTEST) -n 2 --dist worksteal -q -m "not slow" $$tests
 
 # What has a process of its own goes first, together.
 tests: coverage browser
@@ -137,6 +146,8 @@ format: setup
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
 	$(COMPILE) --extra all pyproject.toml -o requirements.lock
+	$(COMPILE) --extra tui -c requirements.lock pyproject.toml -o requirements/run.lock
+	$(COMPILE) --extra tui --extra agent -c requirements.lock pyproject.toml -o requirements/mcp.lock
 	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
 	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
 	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock

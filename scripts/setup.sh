@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds a Python that is new enough and lets it make the environments named as arguments.
-# Usage: scripts/setup.sh [run] [dev] [acp-0.12] [acp-1.0rc] [fuzz] [node]     (see scripts/environment.py)
+# Usage: scripts/setup.sh [run] [mcp] [models] [dev] [acp-0.12] [acp-1.0rc] [fuzz] [node]     (see scripts/environment.py)
 here=$(dirname "$0")
 found=
 for python in python3 python3.14 python3.13 python3.12 python3.11; do
@@ -11,7 +11,7 @@ for python in python3 python3.14 python3.13 python3.12 python3.11; do
     fi
 done
 if [ -n "$found" ]; then
-    echo "accord: Python 3.11 or newer is needed, and the python3 of this machine is older." >&2
+    echo "accord: Python 3.11 or newer is needed, and the python3 of this machine is older; install a newer one beside it." >&2
 else
     echo "accord: python3 is missing; install Python 3.11 or newer." >&2
 fi

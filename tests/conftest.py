@@ -8,10 +8,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from tests.idle_clock import use_idle_clocks
 from tests.machine.lifeline import Lifeline
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,9 +21,12 @@ TYPESCRIPT_SDK = ROOT / "node_modules" / "@agentclientprotocol" / "sdk"
 
 # `ci` gives the same examples in every run; `dev` looks for new ones.  Neither counts time: a
 # busy machine must not fail a test.
-settings.register_profile("ci", derandomize=True, deadline=None, database=None)
-settings.register_profile("dev", deadline=None)
+_TIMELESS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", derandomize=True, database=None, **_TIMELESS)
+settings.register_profile("dev", **_TIMELESS)
 settings.load_profile("dev")
+
+use_idle_clocks()
 
 # A shell lets what it starts in the background ignore these, and each program that a test starts
 # would inherit that: `nohup make test &` must find what `make test` finds.

@@ -17,13 +17,14 @@ import anyio
 from accord.agent import Agent
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
+from tests.hang_limit import HANG_SECONDS
 from tests.interop.validator import SCHEMAS, Validator
 
 Message = dict[str, Any]
 Serve = Callable[[Message], Any]
 
 # A bound for what hangs, not for how long it takes: some agents load large packages first.
-SECONDS = 20.0
+SECONDS = HANG_SECONDS
 # A handler of the test that returns this leaves the request open.
 OPEN = object()
 

@@ -14,8 +14,8 @@ from accord.agent import Agent, Turn
 from accord.agent.elicitation import FormField
 from accord.errors import AccordError
 from tests.agent.raw_client import raw_client
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS = 5
 CAPABILITIES = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": True,
@@ -122,7 +122,7 @@ async def test_strict_agents_end_it(
     async with raw_client(agent, capabilities=CAPABILITIES, validate=False) as client:
         client.serve[method] = lambda _params: answer
         client.start_prompt(await client.new_session())
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             await client.ended.wait()
     assert said not in client.text()
 
@@ -145,7 +145,7 @@ async def test_strict_agents_know_every_key_of_an_answer(
             for method, answer in answers.items():
                 client.serve[method] = always(answer)
             prompt = client.start_prompt(await client.new_session())
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(HANG_SECONDS):
                 if strict:
                     await client.ended.wait()
                 else:

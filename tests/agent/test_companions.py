@@ -12,6 +12,7 @@ from accord import Agent, LocalProtocolError, Turn
 from accord.agent import companions
 from accord.agent.session import AgentSession
 from tests.agent.raw_client import RawClient, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 Ending = Callable[[RawClient, str], Awaitable[object]]
 
@@ -72,7 +73,7 @@ async def test_a_client_that_is_gone_ends_what_lives_with_its_sessions() -> None
     watched = Watched()
     async with raw_client(watched.agent, version=2) as client:
         await client.new_session()
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         await watched.farewell.wait()
     assert sorted(watched.told) == ["farewell", "task ended"]
 

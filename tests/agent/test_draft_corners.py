@@ -15,6 +15,7 @@ from accord.errors import LocalProtocolError, RequestFailed, StoreError
 from accord.schema import draft, v2
 from accord.schema.struct import Raw
 from tests.agent.draft_client import draft_client
+from tests.hang_limit import HANG_SECONDS
 
 M = "acp.draft/2026-02"
 
@@ -181,7 +182,7 @@ async def test_notifications_of_the_agents_own_are_served() -> None:
         client.notify("session/cancel", {"sessionId": "nobody"})
         client.notify("_vendor/unknown", {})
         client.notify("_vendor/hint", {})
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await seen.wait()
 
 

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from accord import Client, PermissionRequest, Permissions
+from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = """
 from accord import Agent
@@ -61,7 +62,7 @@ async def test_a_whole_turn_between_our_own_two_ends(tmp_path: Path) -> None:
     spawned = Client.spawn(
         sys.executable, "-c", program, dialects=OnlyDraft(), permissions=Permissions.ask(agree)
     )
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with spawned as client:
             session = await client.new_session(tmp_path)
             await session.set_mode("plan")

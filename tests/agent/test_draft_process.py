@@ -17,8 +17,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.agent.draft_client import INFO, OFFER
 from tests.agent.raw_client import Message
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS = 20
 FRAME_BYTES_MAX = 1 << 20
 
 AUTHOR = """
@@ -77,7 +77,7 @@ async def started(*command: str, folder: Path) -> AsyncIterator[Wire]:
     """A process and its wire; it leaves by itself when its stdin is closed."""
     env = {**os.environ, "ACCORD_CONFIG_DIR": str(folder), "ACCORD_STATE_DIR": str(folder)}
     env |= {"HOME": str(folder), "ACCORD_MODEL": "offline"}
-    with anyio.fail_after(SECONDS):
+    with anyio.fail_after(HANG_SECONDS):
         async with await anyio.open_process(command, env=env, stderr=None) as process:
             wire = Wire(process)
             yield wire

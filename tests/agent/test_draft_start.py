@@ -11,6 +11,7 @@ import pytest
 from accord.agent import Agent, Turn
 from tests.agent.draft_client import OFFER, draft_client, hello
 from tests.agent.raw_client import initialize_params, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 
 def talker(**more: Any) -> Agent:
@@ -314,5 +315,5 @@ async def main():
 anyio.run(main)
 """
     command = [sys.executable, "-c", program.replace("\\\\", "\\")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, check=True)
     assert done.stdout.splitlines()[0] == "[]"

@@ -12,6 +12,7 @@ from accord.agent import Agent, Turn
 from accord.schema import v2
 from tests.agent.draft_client import DraftClient, draft_client
 from tests.agent.raw_client import OPEN, Message
+from tests.hang_limit import HANG_SECONDS
 
 # More than the messages of the agent in the turn below.
 STEPS = 32
@@ -76,7 +77,7 @@ async def test_a_client_that_goes_away_ends_the_turn(at: int) -> None:
     """Issue 5: whatever was open, everything ends, and nothing is left behind."""
     ended: list[str] = []
     gone = anyio.Event()
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         async with draft_client(busy_agent(ended)) as client:
             helpful = Helpful(client, at, gone.set)
             session = await client.new_session("/w")
@@ -100,7 +101,7 @@ async def test_a_client_that_goes_away_ends_the_turn(at: int) -> None:
 async def test_a_turn_can_be_cancelled_at_every_step(at: int) -> None:
     """Issue 5: the statuses stay legal (the client judges), and the next turn works."""
     ended: list[str] = []
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         async with draft_client(busy_agent(ended)) as client:
             session = await client.new_session("/w")
 
@@ -122,7 +123,7 @@ async def test_a_turn_can_be_cancelled_at_every_step(at: int) -> None:
 async def test_an_agent_that_is_stopped_answers_in_the_drafts_numbers(at: int) -> None:
     """Its last answers are of the draft too (the client judges)."""
     ended: list[str] = []
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         async with draft_client(busy_agent(ended)) as client:
             session = await client.new_session("/w")
             prompt = client.start_prompt(session)

@@ -14,6 +14,7 @@ from accord import Agent, LocalProtocolError, RequestError, Turn
 from accord.transport.memory import memory_pair
 from tests.agent.raw_client import RawClient, initialize_params, raw_client
 from tests.agent.test_mistakes import ended
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 # Only there can anybody raise a cancellation that no scope stands behind.
@@ -104,7 +105,7 @@ async def test_extensions_and_hooks_may_be_cancelled_by_nobody_as_well(version: 
 
     async with raw_client(agent, version=version) as client:
         client.notify("_own/tell", {})
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await told.wait()
         asked = await client.error("_own/ask", {})
         made = await client.error("session/new", {"cwd": "/tmp", "mcpServers": []})
@@ -223,7 +224,7 @@ async def served_until_exit(
         session = await client.new_session()
         prompt = [{"type": "text", "text": "go"}]
         client.start(method, {"sessionId": session, "prompt": prompt})
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await client.ended.wait()
         await client.close()
     return client.frames, caught[0] if caught else None

@@ -13,6 +13,7 @@ import pytest
 
 from tests.agent.raw_client import initialize_params, raw_client
 from tests.agent.v2.play import made
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -74,7 +75,7 @@ async def test_what_is_loaded_meanwhile_waits_while_a_request_is_served(
         done.append("answered")
         return {}
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with raw_client(agent, version=1, initialize=False, validate=False) as client:
             client.start("initialize", initialize_params(1, None))
             await client.answer(client.start("_test/slow", {}))
@@ -95,7 +96,7 @@ async def test_what_cannot_be_loaded_meanwhile_does_not_end_the_connection(
 
     monkeypatch.setattr("accord.agent.serving.prepare", prepare)
     async with raw_client(made(), version=1) as client:
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             while "gone" not in caplog.text:
                 await anyio.lowlevel.checkpoint()
         assert await client.new_session("/")

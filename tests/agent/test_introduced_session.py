@@ -15,6 +15,7 @@ from accord.errors import LocalProtocolError
 from accord.schema import v2
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import RawClient, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 PLACE = {"cwd": "/", "mcpServers": []}
@@ -226,5 +227,5 @@ async def test_a_prompt_ends_the_waiting(version: int) -> None:
         await client.error("session/resume", {"sessionId": session_id, **PLACE})
         answer = await client.answer(client.start_prompt(session_id))
         if "result" in answer:
-            with anyio.fail_after(5):
+            with anyio.fail_after(HANG_SECONDS):
                 await client.take(lambda one: "'ok'" in str(one))

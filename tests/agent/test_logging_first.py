@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from accord.agent.logging_first import LoggingFirst
+from tests.hang_limit import HANG_SECONDS
 
 
 class Writing:
@@ -29,7 +30,7 @@ async def test_who_is_cancelled_while_it_is_written_has_said_it() -> None:
     """Ours, found by the simulator: the log had a line that no client was ever told."""
     first, told = LoggingFirst(), list[str]()
     writing = Writing()
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(first.then, writing, partial(told.append, "one"))
             await anyio.wait_all_tasks_blocked()
@@ -45,7 +46,7 @@ async def test_two_who_wait_are_told_in_the_order_of_the_log() -> None:
     """Ours, found by the simulator: whoever loads the session later sees the same order."""
     first, told = LoggingFirst(), list[str]()
     one, two = Writing(), Writing()
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(first.then, one, partial(told.append, "one"))
             await anyio.wait_all_tasks_blocked()
@@ -64,7 +65,7 @@ async def test_what_cannot_be_written_is_not_told_and_holds_nobody_up() -> None:
     broken, next_one = Writing(OSError("full")), Writing()
     broken.done.set()
     next_one.done.set()
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         with pytest.raises(OSError, match="full"):
             await first.then(broken, partial(told.append, "one"))
         await first.then(next_one, partial(told.append, "two"))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from accord.agent import Agent, Turn
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import Message, RawClient, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 ASK = "session/request_permission"
 DIALOGS = {"ui": {"permissionDialogs": True}}
@@ -145,7 +146,7 @@ def asked_for_both(version: str, first: Action, later: Action) -> tuple[int, boo
         prepare(folder)
 
         async def play() -> int:
-            with anyio.fail_after(60):
+            with anyio.fail_after(HANG_SECONDS):
                 return await questions(version, folder, first, later)
 
         return anyio.run(play), is_same(first, later, folder)

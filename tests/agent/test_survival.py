@@ -15,6 +15,7 @@ import pytest
 from accord import Client
 from accord.errors import ConnectionLost, NotFound, RequestFailed
 from accord.store.sqlite import SqliteStore
+from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = Path(__file__).with_name("keeping_agent.py")
 
@@ -44,7 +45,7 @@ def told(session: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_session_goes_on_after_a_restart(path: Path, version: int) -> None:
     """Issue: load (v1) and resume with replay (v2) tell everything in order, chunks coalesced."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with started(path, version) as client:
             session = await client.new_session()
             assert (await session.ask("cats")).text == "1: cats"
@@ -74,7 +75,7 @@ async def test_a_session_goes_on_after_a_restart(path: Path, version: int) -> No
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_turn_that_was_killed_is_marked(path: Path, version: int) -> None:
     """Issue: what a client has seen is there, and an interrupted turn is marked so."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with started(path, version) as client:
             session = await client.new_session()
             await session.ask("cats")
@@ -99,7 +100,7 @@ async def test_a_turn_that_was_killed_is_marked(path: Path, version: int) -> Non
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_session_that_is_open_elsewhere_is_refused(path: Path, version: int) -> None:
     """Issue: owned by one at a time, the other is told; closing it gives it back."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with started(path, version) as first, started(path, version) as second:
             session = await first.new_session()
             await session.ask("cats")
@@ -114,7 +115,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused(path: Path, version: 
 
 async def test_a_damaged_or_pruned_session_says_which(path: Path) -> None:
     """Issue: in `data.reason`, and the others still open."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with started(path, 2) as client:
             names = []
             for _ in range(3):
@@ -143,7 +144,7 @@ async def test_a_damaged_or_pruned_session_says_which(path: Path) -> None:
 async def test_an_agent_without_a_store_says_why_and_goes_on(path: Path) -> None:
     """Issue: a clear error, and the agent lives."""
     path.parent.touch()
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with started(path, 2) as client:
             with pytest.raises(RequestFailed, match="sessions cannot be kept") as raised:
                 await client.new_session()

@@ -11,8 +11,8 @@ from accord.agent import Agent, Turn
 from accord.client import Client
 from accord.transport.memory import memory_pair
 from tests.agent.raw_client import raw_client
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS = 10
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 
 
@@ -98,7 +98,7 @@ async def test_a_strict_agent_and_a_strict_client_understand_each_other(
         await turn.say("hello")
 
     ours, theirs = memory_pair()
-    with anyio.fail_after(SECONDS):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.serve, theirs)
             async with Client.connect(ours, versions=versions, strict=True) as client:

@@ -12,6 +12,7 @@ from accord.connection.connection import Connection
 from accord.transport.memory import MemoryTransport
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import raw_client
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.mark.parametrize("served_to", [raw_client, draft_client])
@@ -50,7 +51,7 @@ async def test_a_prompt_that_is_cancelled_while_it_waits_is_answered_at_once(
         session_id = await client.new_session()
         running = client.start_prompt(session_id, "first")
         waiting = client.start_prompt(session_id, "second")
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await is_running.wait()
         client.notify("session/cancel", {"sessionId": session_id})
         for prompt in (running, waiting):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ STARTERS = {
     "conformance/host.py": KIT,
     "conformance/program.py": PERSON,
     "machine/groups.py": SYSTEM,
+    "machine/package_sets.py": OWN,
     "machine/process.py": "the one way to start what others below ask for",
     "machine/terminal.py": ASKED,
     "mcp/stdio_pipe.py": ASKED,
@@ -55,16 +56,21 @@ STARTING_CALLS = frozenset(
 )
 
 
-def _files() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text())
+@cache
+def _files() -> list[tuple[str, ast.Module]]:
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text()))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
 
 
+@cache
 def _names(tree: ast.Module) -> set[str]:
     """Every dotted name that is read."""
     return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
+@cache
 def _calls(tree: ast.Module) -> set[str]:
     return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
 

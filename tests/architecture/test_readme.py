@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.hang_limit import HANG_SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = re.compile(r"```python\n# (\w+\.py)\n(.*?)```", re.DOTALL)
 
@@ -23,7 +25,7 @@ def test_the_readme_client_runs_the_readme_agent(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=HANG_SECONDS,
         check=False,
     )
 

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOOLS = ("sh", "readlink", "dirname", "cmp")
-# An environment is made in some seconds, and in a minute where many others want the machine.
-SECONDS_MAX = 240
+LOCK = "requirements/run.lock"
+STAMP = ".venv/installed-run.lock"
 
 
 @pytest.fixture
@@ -22,7 +22,8 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "a checkout"
     (folder / "scripts").mkdir(parents=True)
     (folder / "src").mkdir()
-    for name in ("accord", "requirements.lock", "scripts/setup.sh", "scripts/environment.py"):
+    (folder / "requirements").mkdir()
+    for name in ("accord", LOCK, "scripts/setup.sh", "scripts/environment.py"):
         shutil.copy(ROOT / name, folder / name)
     return folder
 
@@ -52,7 +53,6 @@ def accord(checkout: Path, path: Path, **environment: str) -> subprocess.Complet
         cwd=path,
         capture_output=True,
         text=True,
-        timeout=SECONDS_MAX,
         check=False,
     )
 
@@ -73,20 +73,24 @@ def test_a_python_that_is_too_old_is_told_apart_from_none(checkout: Path, path: 
     assert "Python 3.11 or newer is needed" in finished.stderr
 
 
-def test_a_python_without_venv_names_the_package_to_install(
-    checkout: Path, path: Path, tmp_path: Path
-) -> None:
+def test_a_python_without_venv_names_the_package_to_install(checkout: Path, path: Path) -> None:
     """Decision 0001: Debian ships python3 without venv."""
-    (path / "python3").symlink_to(os.path.realpath(sys.executable))
-    (tmp_path / "venv.py").write_text("raise ImportError('no venv here')\n")
-    finished = accord(checkout, path, PYTHONPATH=str(tmp_path))
+    program(path / "python3", "exit 1")
+    code = (
+        "import sys; sys.path.append(sys.argv[1]); import environment;"
+        " environment.base_interpreter = lambda: sys.argv[2];"
+        " sys.exit(environment.main(['run']))"
+    )
+    command = [sys.executable, "-I", "-c", code, str(checkout / "scripts"), str(path / "python3")]
+    finished = subprocess.run(
+        command, env={"PATH": str(path)}, capture_output=True, text=True, check=False
+    )
     assert finished.returncode == 1
     assert "python3-venv" in finished.stderr
     assert not (checkout / ".venv").exists()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(SECONDS_MAX + 10)
 def test_without_a_package_index_it_fails_and_is_not_taken_for_done(
     checkout: Path, path: Path
 ) -> None:
@@ -95,13 +99,13 @@ def test_without_a_package_index_it_fails_and_is_not_taken_for_done(
     finished = accord(checkout, path, PIP_CONFIG_FILE=os.devnull, PIP_NO_INDEX="1")
     assert finished.returncode == 1
     assert "no package index can be reached" in finished.stderr
-    assert not (checkout / ".venv" / "installed-requirements.lock").exists()
+    assert not (checkout / STAMP).exists()
 
 
 def test_a_finished_set_up_goes_straight_to_the_command(checkout: Path, path: Path) -> None:
     """Decision 0001: then it is as fast as the command itself; there is no python3 to be called."""
     program(checkout / ".venv" / "bin" / "python", 'printf "%s\\n" "$@"')
-    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
+    shutil.copy(checkout / LOCK, checkout / STAMP)
     finished = accord(checkout, path)
     launcher = str(checkout / ".venv" / "bin" / "accord")
     assert finished.stdout.splitlines() == ["-I", launcher, "say", "two words"]
@@ -120,14 +124,14 @@ def test_the_first_run_in_a_project_imports_nothing_of_it(tmp_path: Path) -> Non
         " environment.add_accord(made)"
     )
     command = [sys.executable, "-I", "-c", code, str(ROOT / "scripts"), str(venv)]
-    subprocess.run(command, check=True, cwd=tmp_path, timeout=SECONDS_MAX)
+    subprocess.run(command, check=True, cwd=tmp_path)
     assert (venv / "bin" / "accord").exists()
 
 
 def test_no_tool_of_the_launcher_comes_from_the_callers_folder(checkout: Path, path: Path) -> None:
     """Issue 12: PATH may begin with a dot, and the folder is anybody's."""
     program(checkout / ".venv" / "bin" / "python", 'printf "%s\\n" "$PATH"')
-    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
+    shutil.copy(checkout / LOCK, checkout / STAMP)
     work = path / "work"
     for name in ("readlink", "cmp", "sh", "dirname", "python3"):
         program(work / name, "echo a file of the project ran")
@@ -137,7 +141,6 @@ def test_no_tool_of_the_launcher_comes_from_the_callers_folder(checkout: Path, p
         cwd=work,
         capture_output=True,
         text=True,
-        timeout=SECONDS_MAX,
         check=False,
     )
     kept = [entry for entry in os.environ["PATH"].split(":") if entry.startswith("/")]
@@ -149,7 +152,7 @@ def test_a_lock_file_that_changed_is_installed_before_anything_runs(
 ) -> None:
     """Decision 0001: the environment is always the one that the lock file names."""
     program(checkout / ".venv" / "bin" / "python", "echo ran")
-    (checkout / ".venv" / "installed-requirements.lock").write_text("anyio==1.0\n")
+    (checkout / STAMP).write_text("anyio==1.0\n")
     finished = accord(checkout, path)
     assert (finished.returncode, finished.stdout) == (1, "")
 
@@ -157,7 +160,7 @@ def test_a_lock_file_that_changed_is_installed_before_anything_runs(
 def test_it_runs_through_a_link_from_elsewhere(checkout: Path, path: Path) -> None:
     """Ours: people link it into a folder on their PATH."""
     program(checkout / ".venv" / "bin" / "python", "echo ran")
-    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "installed-requirements.lock")
+    shutil.copy(checkout / LOCK, checkout / STAMP)
     (path / "accord").symlink_to(checkout / "accord")
     finished = subprocess.run(
         [path / "accord"], env={"PATH": str(path)}, capture_output=True, text=True, check=False

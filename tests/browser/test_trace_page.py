@@ -153,7 +153,6 @@ def test_an_empty_recording_opens(page: Any, complaints: list[str], tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_a_hundred_thousand_frames_are_a_list_of_few_elements(
     page: Any, complaints: list[str], tmp_path: Path
 ) -> None:

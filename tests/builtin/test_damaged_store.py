@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Home
+from tests.hang_limit import HANG_SECONDS
 from tests.store.damaging import NAMED, make_store
 
-HANG_SECONDS = 60
 UNTOLD = ("Traceback", "Internal error")
 UNHARMED = (
     *("empty log", "foreign index"),

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS_MAX = 30
+from tests.hang_limit import HANG_SECONDS
+
+SECONDS_MAX = HANG_SECONDS
 AGENT = (sys.executable, str(Path(__file__).parent / "run_agent.py"))
 
 

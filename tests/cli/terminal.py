@@ -9,12 +9,13 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-SECONDS_MAX = 20.0
+from tests.hang_limit import HANG_SECONDS, Patience
+
+SECONDS_MAX = HANG_SECONDS
 CTRL_C, CTRL_D = "\x03", "\x04"
 ACCORD = (sys.executable, "-m", "accord")
 
@@ -39,9 +40,9 @@ class TerminalProgram:
 
     def read_for(self, seconds: float) -> None:
         """Read what comes within this time."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self._master], [], [], left)[0] or not self._read(end + 1):
+        patience = Patience(seconds)
+        while patience.left:
+            if not select.select([self._master], [], [], patience.left)[0] or not self._read():
                 return
 
     def press(self, keys: str) -> None:
@@ -54,14 +55,12 @@ class TerminalProgram:
 
     def wait_for(self, text: str, times: int = 1) -> None:
         """Read until the text has been written this often."""
-        deadline = time.monotonic() + SECONDS_MAX
         while self.text.count(text) < times:
-            assert self._read(deadline), f"{text!r} did not come; there is:\n{self.text}"
+            assert self._read(), f"{text!r} did not come; there is:\n{self.text}"
 
     def exit_code(self) -> int:
         """Read until the end, and how it ended."""
-        deadline = time.monotonic() + SECONDS_MAX
-        while self._read(deadline):
+        while self._read():
             pass
         return self._process.wait(SECONDS_MAX)
 
@@ -75,9 +74,8 @@ class TerminalProgram:
             if _parent_of(pid) == self._process.pid
         ]
 
-    def _read(self, deadline: float) -> bool:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([self._master], [], [], left)[0]:
+    def _read(self) -> bool:
+        if not select.select([self._master], [], [], SECONDS_MAX)[0]:
             raise AssertionError(f"nothing came for {SECONDS_MAX} s; there is:\n{self.text}")
         try:
             more = os.read(self._master, 65536)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SECONDS = 60.0
+from tests.hang_limit import HANG_SECONDS
 
 
 def said(cwd: Path, *switches: str, version: int, prompt: str | None = None) -> list[Any]:
@@ -42,7 +42,7 @@ def said(cwd: Path, *switches: str, version: int, prompt: str | None = None) -> 
         if prompt is not None:
             blocks = [{"type": "text", "text": prompt}]
             ask(3, "session/prompt", {"sessionId": session_id, "prompt": blocks})
-        agent.communicate(timeout=SECONDS)
+        agent.communicate(timeout=HANG_SECONDS)
     finally:
         agent.kill()
         agent.wait()

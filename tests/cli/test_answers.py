@@ -11,6 +11,7 @@ import pytest
 
 from accord.cli import answers as module
 from accord.cli.answers import ATTEMPTS_MAX, LINE_BYTES_MAX, Answers
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +40,7 @@ def pipe() -> Iterator[Pipe]:
 async def ask(answers: Answers) -> tuple[bool, list[str], list[str]]:
     put: list[str] = []
     shown: list[str] = []
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         return await answers.yes(put.append, shown.append), put, shown
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from accord.cli.main import main
+from tests.hang_limit import HANG_SECONDS
 
 HELLO = [sys.executable, str(Path(__file__).parents[2] / "examples" / "hello_agent.py")]
 LIAR = (
@@ -96,7 +97,7 @@ def test_a_run_that_is_ended_leaves_nothing_behind(tmp_path: Path) -> None:
     while not (started.exists() and started.read_text()):
         assert run.poll() is None
     run.terminate()
-    assert run.wait(20) != 0
+    assert run.wait(HANG_SECONDS) != 0
     stat = Path(f"/proc/{started.read_text()}/stat")
     assert not stat.exists() or " Z " in stat.read_text()
 

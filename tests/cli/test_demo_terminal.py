@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from accord.cli.demo import FIRST_MINUTE
-from tests.cli.terminal import CTRL_C, CTRL_D, SECONDS_MAX, TerminalProgram, in_terminal, is_running
+from tests.cli.terminal import CTRL_C, CTRL_D, TerminalProgram, in_terminal, is_running
+from tests.hang_limit import Patience
 
 QUESTION = "(n)o "
 PROMPT = "\n> "
@@ -91,9 +91,9 @@ def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: P
         assert demo.exit_code() == 130
         assert not re.search("Traceback|Error|Loop", demo.text)
         assert list(tmp_path.iterdir()) == []
-        deadline = time.monotonic() + SECONDS_MAX
+        patience = Patience()
         while any(map(is_running, children)):
-            assert time.monotonic() < deadline, "a process of the demo is left"
+            assert patience.left, "a process of the demo is left"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -112,9 +112,9 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(
         assert demo.exit_code() == 128 + number
         assert "Traceback" not in demo.text
         assert list(tmp_path.iterdir()) == []
-        deadline = time.monotonic() + SECONDS_MAX
+        patience = Patience()
         while any(map(is_running, children)):
-            assert time.monotonic() < deadline, "a process of the demo is left"
+            assert patience.left, "a process of the demo is left"
 
 
 def test_lines_that_are_pasted_together_are_said_one_after_the_other() -> None:

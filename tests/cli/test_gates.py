@@ -16,9 +16,9 @@ import pytest
 
 from tests.cli.running import Ended, Home
 from tests.cli.terminal import in_terminal
+from tests.hang_limit import HANG_SECONDS
 from tests.proxy.speakers import VERSIONS, SpeakingClient, Version
 
-SECONDS_MAX = 60
 SPEAKING = Path(__file__).parents[1] / "proxy" / "speaking_agent.py"
 ASKING = Path(__file__).parent / "late_command_agent.py"
 PAIRS = tuple(pair for pair in product(VERSIONS, VERSIONS) if pair[0] == pair[1] or "draft" in pair)
@@ -58,9 +58,9 @@ def conversation(home: Home, client_speaks: Version, *words: str) -> SpeakingCli
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
-            assert line, process.communicate(timeout=SECONDS_MAX)[1]
+            assert line, process.communicate(timeout=HANG_SECONDS)[1]
             messages = client.hear(json.loads(line))
-        process.communicate(timeout=SECONDS_MAX)
+        process.communicate(timeout=HANG_SECONDS)
     finally:
         process.kill()
         process.wait()

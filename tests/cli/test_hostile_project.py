@@ -24,11 +24,10 @@ from tests.cli.hostile_project import HostileProject, module_names
 from tests.cli.running import Ended, Home
 from tests.cli.terminal import TerminalProgram, in_terminal
 from tests.fake_llm import serve
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.real.chatting import ChatScreen
 from tests.terminal.tmux import needs_tmux
 
-pytestmark = pytest.mark.timeout(300)
-SECONDS_MAX = 120
 PROMPT = "where is mean"
 FOUND = "averages.py:1"
 
@@ -59,7 +58,7 @@ class Opened:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=SECONDS_MAX,
+            timeout=HANG_SECONDS,
             check=False,
             start_new_session=True,
         )

@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +19,8 @@ import pytest
 
 from tests.cli.running import Home
 from tests.cli.terminal import in_terminal
+from tests.hang_limit import HANG_SECONDS, Patience
 
-SECONDS_MAX = 60.0
 ACCORD = (sys.executable, "-m", "accord")
 AGENT = (sys.executable, str(Path(__file__).parent / "hostile_agent.py"))
 # What a text may hide in, beside controls: joined, invisible, and of another direction.
@@ -129,8 +128,8 @@ def test_the_full_screen_rings_no_bell_and_lets_no_sequence_pass(home: Home) -> 
         terminal.press("\r")
         terminal.wait_for("allow_once")
         # The guard against early keys is down when a second has passed; Escape is no.
-        deadline = time.monotonic() + SECONDS_MAX
-        while "That was all" not in terminal.text and time.monotonic() < deadline:
+        patience = Patience()
+        while "That was all" not in terminal.text and patience.left:
             terminal.press("\x1b")
             terminal.read_for(0.7)
         terminal.press("\x11")
@@ -181,8 +180,8 @@ def behind_terminal(home: Home, *words: str) -> Iterator[tuple[subprocess.Popen[
 def read_all(descriptor: int) -> bytes:
     """What was written to a terminal until nobody has it open."""
     found = b""
-    deadline = time.monotonic() + SECONDS_MAX
-    while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))[0]:
+    patience = Patience()
+    while select.select([descriptor], [], [], patience.left)[0]:
         try:
             more = os.read(descriptor, 65536)
         except OSError:
@@ -251,7 +250,7 @@ def test_stderr_of_an_agent_goes_unchanged_into_a_pipe(home: Home) -> None:
             env=home.env,
             input=hello,
             capture_output=True,
-            timeout=SECONDS_MAX,
+            timeout=HANG_SECONDS,
             check=False,
         )
         assert b"seen\x1b[7331;7331H" in done.stderr
@@ -272,7 +271,7 @@ def test_recordings(home: Home) -> None:
         env=home.env,
         input=said,
         capture_output=True,
-        timeout=SECONDS_MAX,
+        timeout=HANG_SECONDS,
         check=False,
     )
     for words in (

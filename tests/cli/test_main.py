@@ -14,6 +14,7 @@ import pytest
 from accord.cli.main import COMMANDS, INTERRUPTED, main
 from accord.errors import AccordError, SpawnFailed
 from accord.version import __version__
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture
@@ -47,7 +48,11 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 def test_python_m_accord_is_the_command(way: tuple[str, ...]) -> None:
     """Newcomers: `python -m accord` failed."""
     shown = subprocess.run(
-        [sys.executable, *way, "--version"], capture_output=True, text=True, check=True, timeout=20
+        [sys.executable, *way, "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANG_SECONDS,
     )
     assert shown.stdout == f"accord {__version__}\n"
 

@@ -19,12 +19,11 @@ import anyio.to_thread
 import pytest
 
 from tests.cli.running import Home
+from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
 pytestmark = pytest.mark.anyio
 
-HANG_SECONDS = 60
-"""Longer than anything takes on a busy machine; only something that hangs reaches it."""
 
 ANNOUNCED = 4
 """What an agent starts, and the agent itself."""

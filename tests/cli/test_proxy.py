@@ -18,10 +18,10 @@ from accord import Client, Permissions, RequestFailed
 from accord.cli.main import main
 from tests.cli.running import AGENT, Home
 from tests.docs.blocks import ROOT
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
 
-SECONDS_MAX = 30
 PLAIN = "from accord import Proxy; Proxy('plain').run()"
 SHOUT = ROOT / "examples" / "shout_proxy.py"
 # Dies when it is told to, with words and a code; passes everything else on.
@@ -127,7 +127,7 @@ class Raw:
 
     def end(self) -> tuple[int, str]:
         """Wait for its end; its input stays open."""
-        code = self.process.wait(SECONDS_MAX)
+        code = self.process.wait(HANG_SECONDS)
         assert self.process.stderr is not None
         return code, self.process.stderr.read().decode()
 
@@ -145,7 +145,7 @@ def raw(home: Home) -> Iterator[Any]:
     for one in started:
         if one.process.poll() is None:
             one.process.kill()
-            one.process.wait(SECONDS_MAX)
+            one.process.wait(HANG_SECONDS)
         for pipe in (one.process.stdin, one.process.stdout, one.process.stderr):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
@@ -260,7 +260,7 @@ def test_a_hop_that_dies_is_named_with_its_code_and_last_words(
         assert "exit code 9" in prompt(chain, 4, "die")["error"]["message"]
         assert prompt(chain, 5, "stop refusal")["result"]["stopReason"] == "refusal"
     chain.process.stdin.close()
-    assert chain.process.wait(SECONDS_MAX) == 0
+    assert chain.process.wait(HANG_SECONDS) == 0
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_proxy_program_ends_as_it_should(raw: Any, home: Home, command: str) -
     if command == "good":
         assert proxy.initialize()["result"]["protocolVersion"] == 1
         proxy.process.stdin.close()
-        assert proxy.process.wait(SECONDS_MAX) == 0
+        assert proxy.process.wait(HANG_SECONDS) == 0
         return
     code, error = proxy.end()
     assert code == 1
@@ -354,7 +354,7 @@ def test_a_proxy_program_answers_what_was_asked_when_its_input_ends(home: Home) 
             capture_output=True,
             text=True,
             env=home.env,
-            timeout=SECONDS_MAX,
+            timeout=HANG_SECONDS,
             check=False,
         )
         assert json.loads(done.stdout)["id"] == 1
@@ -374,7 +374,7 @@ def test_what_is_told_when_the_input_has_ended_arrives(home: Home) -> None:
             capture_output=True,
             text=True,
             env=home.env,
-            timeout=SECONDS_MAX,
+            timeout=HANG_SECONDS,
             check=False,
         )
         heard = [json.loads(line) for line in done.stdout.splitlines()]

@@ -17,12 +17,11 @@ import pytest
 
 from accord.machine import shutdown
 from tests.cli.running import Home
+from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
 pytestmark = pytest.mark.anyio
 
-HANG_SECONDS = 60
-"""Longer than anything takes on a busy machine; only something that hangs reaches it."""
 
 RUNTIME_SECONDS = 10
 """When a container runtime kills what did not leave after SIGTERM."""

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from accord.cli.main import main
+from tests.hang_limit import HANG_SECONDS
 from tests.tracing.samples import Tape, broken, hostile, prompt, talk
-
-SECONDS_MAX = 20
 
 
 def file_of(tape: Tape, folder: Path) -> str:
@@ -140,7 +139,7 @@ def test_follow_shows_what_is_recorded_while_it_is(tmp_path: Path) -> None:
             file.write(tape.lines[written][:half])
             file.flush()
             file.write(tape.lines[written][half:] + tape.lines[written + 1])
-        rest = following.communicate(timeout=SECONDS_MAX)[0]
+        rest = following.communicate(timeout=HANG_SECONDS)[0]
         assert following.returncode == 0
     assert "Hello there" in rest
     assert "the agent ended" in rest
@@ -167,7 +166,7 @@ def test_who_follows_may_leave_without_a_complaint(tmp_path: Path) -> None:
         with path.open("ab") as file:
             file.write(b"".join(tape.lines[written:]))
         assert following.stderr.read() == b""
-        assert following.wait(SECONDS_MAX) == 141
+        assert following.wait(HANG_SECONDS) == 141
 
 
 def test_a_recording_of_many_frames_is_read_in_one_go(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Home
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS_MAX = 30
 # Speaks v1; ends with a word and a code when it is prompted with "die".
 AGENT = """
 import json, sys
@@ -81,7 +81,7 @@ class Translating:
 
     def end(self) -> tuple[int, str]:
         """Go, as a client does: the exit code, and what stood on stderr."""
-        error = self.process.communicate(timeout=SECONDS_MAX)[1]
+        error = self.process.communicate(timeout=HANG_SECONDS)[1]
         return self.process.returncode, error
 
 

@@ -44,6 +44,7 @@ from accord.tracing.frames import Speaker
 from accord.tracing.recording import frame_line, header_line, read_recording, stderr_line
 from accord.tracing.scribe import Scribe
 from tests.cli.canaries import FORMS, KNOWN, Planted, numbers_in, planted, secret
+from tests.hang_limit import HANG_SECONDS
 from tests.proxy.ready.opening import opened
 from tests.proxy.wires import Wire, around
 
@@ -100,7 +101,6 @@ def test_there_is_a_message_for_every_method_of_every_version() -> None:
     assert {"title", "name", "description", "text", "message", "url", "value", "path"} <= strings
 
 
-@pytest.mark.timeout(300)
 def test_no_secret_is_in_a_recording() -> None:
     """Issue 12: MCP args such as `--token X` stayed in recordings."""
     file = recorded(PLANTED)
@@ -108,7 +108,6 @@ def test_no_secret_is_in_a_recording() -> None:
     assert len(read_recording(file.splitlines()).entries) == 2 * len(PLANTED) + 1
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("version", ["v1", "v2", "draft"])
 def test_no_secret_is_shown_of_a_recording_that_has_one(
     version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -136,7 +135,6 @@ def may_pass_guard(one: Planted) -> bool:
 
 
 @pytest.mark.anyio
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("version", ["v1", "v2"])
 async def test_no_secret_that_an_agent_tells_passes_guard(version: str) -> None:
     """Issue 12: guard passed error answers, `agentInfo`, mode and option names."""
@@ -159,7 +157,7 @@ async def test_no_secret_that_an_agent_tells_passes_guard(version: str) -> None:
             for one in some:
                 await say(client, agent, one)
             await agent.transport.aclose()
-            with anyio.fail_after(30):
+            with anyio.fail_after(HANG_SECONDS):
                 while not ended:
                     await anyio.lowlevel.checkpoint()
             output = b"\n".join(client.lines).decode()
@@ -243,7 +241,6 @@ def cleaned_run() -> CheckRun:
     return without_secrets([run], Redactor.of_environment())[0]
 
 
-@pytest.mark.timeout(300)
 def test_no_secret_is_in_a_report_of_check() -> None:
     """Issue 12: `accord check` printed a key from an agent's error."""
     run = cleaned_run()
@@ -256,7 +253,6 @@ def test_no_secret_is_in_a_report_of_check() -> None:
         assert told(output) == []
 
 
-@pytest.mark.timeout(300)
 def test_no_secret_is_in_the_audit_log(tmp_path: Path) -> None:
     """Issue 12: every way out."""
     log = AuditLog(tmp_path / "audit.jsonl", bytes_max=1 << 30)
@@ -310,7 +306,9 @@ Agent("quiet", version="1").run()
     ]
     said = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in frames)
     command = [sys.executable, "-c", program]
-    subprocess.run(command, input=said, text=True, capture_output=True, check=True, timeout=60)
+    subprocess.run(
+        command, input=said, text=True, capture_output=True, check=True, timeout=HANG_SECONDS
+    )
     assert "unknown key" in log.read_text()
     assert told(log.read_text()) == []
 
@@ -340,7 +338,6 @@ def stored() -> list[Any]:
     return found
 
 
-@pytest.mark.timeout(300)
 def test_no_secret_is_exported() -> None:
     """Issue 12: what is exported may be handed on."""
     updates = stored()
@@ -531,7 +528,7 @@ async def test_no_secret_in_pieces_passes_guard(stream: str) -> None:
                 while not heard or heard[-1]["method"] != "_x/last":
                     heard.append(await client.hear())
                 await agent.transport.aclose()
-                with anyio.fail_after(30):
+                with anyio.fail_after(HANG_SECONDS):
                     while not ended:
                         await anyio.lowlevel.checkpoint()
                 output = joined([*heard, *client.unheard()])

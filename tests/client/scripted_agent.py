@@ -18,10 +18,9 @@ from accord.client.asking import Decision, PermissionRequest
 from accord.transcript import Update
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
+from tests.hang_limit import HANG_SECONDS
 
 Json = dict[str, Any]
-# For a whole script, some of which send a thousand messages, on a machine that does other work too.
-SECONDS_MAX = 30
 
 V1_ANSWER: Json = {
     "protocolVersion": 1,
@@ -225,7 +224,7 @@ async def playing(
             scope.cancel()
 
     tasks = anyio.create_task_group()
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         await tasks.__aenter__()
         try:
             await theirs.start(_Receiver(agent), tasks)

@@ -22,6 +22,7 @@ from accord.client.audited import (
 from accord.client.permissions import Permissions
 from accord.client.policy import Rule
 from accord.errors import RequestError
+from tests.hang_limit import HANG_SECONDS
 
 
 def _request(kind: str = "edit", **more: Any) -> PermissionRequest:
@@ -103,7 +104,7 @@ async def test_a_decision_that_nobody_waits_for_is_told_as_cancelled() -> None:
         raise AssertionError
 
     told = Told(Permissions.ask(ask))
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(told.permissions.decide, _request())
             await asked.wait()
@@ -123,7 +124,7 @@ async def test_operations_are_told_without_contents(tmp_path: Path) -> None:
     assert await files.read_text("s", str(tmp_path / "a"), 1, 5) == "very private"
     with pytest.raises(RequestError):
         await files.read_text("s", "/etc/passwd")
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = AuditedTerminals(log).for_connection(tasks)
             terminals.add_session("s", str(tmp_path))

@@ -14,6 +14,7 @@ from accord.client import AuthMethod, Client
 from accord.client.auth import LoginFailed, run_in_terminal
 from accord.errors import AuthenticationRequired, LocalProtocolError, RateLimited, SpawnFailed
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, playing_with
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 
@@ -210,7 +211,7 @@ async def test_a_login_in_a_terminal_starts_the_agent_afresh(tmp_path: Path, sta
         ran.append(command)
         return await run_in_terminal(command, {**env, "TOKEN": str(token), "STATUS": str(status)})
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(
             sys.executable,
             str(program),

@@ -9,6 +9,7 @@ from accord.client import Session
 from accord.connection.limits import Limits
 from tests.client.scripted_agent import ScriptedAgent, connected, playing_with
 from tests.client.test_auth import answer, login_method
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 
@@ -27,7 +28,7 @@ async def test_a_prompt_that_waits_for_a_login_is_not_sent_after_a_cancel(versio
 
     async with playing_with(answer(version), script, version, login="key") as (client, agent):
         session = await client.new_session()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with session.prompt("one") as turn:
                 while not agent.sent(login_method(version)):
                     await anyio.lowlevel.checkpoint()
@@ -51,7 +52,7 @@ async def test_a_cancelled_prompt_that_needs_a_login_gets_none(version: int) -> 
 
     async with playing_with(answer(version), script, version, login="key") as (client, agent):
         session = await client.new_session()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with session.prompt("one") as turn:
                 await turn.cancel()
                 assert (await turn.wait()).stop_reason == "cancelled"
@@ -73,7 +74,7 @@ async def test_a_prompt_that_waits_for_a_place_is_not_sent_after_a_cancel(versio
     limits = Limits(pending_requests=1)
     async with connected(script, version, limits=limits) as (client, agent):
         session = await client.new_session()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_extension, "_wait")
                 await anyio.wait_all_tasks_blocked()

@@ -16,6 +16,7 @@ from accord.client.commands import (
     shell_line,
     terminal_line,
 )
+from tests.hang_limit import HANG_SECONDS
 
 # Mostly harmless, so that most lines have words.
 PIECES = st.sampled_from(
@@ -55,7 +56,10 @@ def test_a_shell_sees_the_same_words(line: str) -> None:
         return
     # The words are arguments of printf here, so nothing of the line is run.
     done = subprocess.run(
-        ["/bin/sh", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True, timeout=10
+        ["/bin/sh", "-c", f"printf '%s\\0' {line}"],
+        capture_output=True,
+        check=True,
+        timeout=HANG_SECONDS,
     )
     assert done.stdout.decode().split("\0")[:-1] == list(words or ())
 

@@ -14,10 +14,9 @@ from accord.client.forms import FormRequest
 from accord.errors import RequestError
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 5
 
 
 def form(version: Any = v2, session_id: str = "s", **properties: Any) -> Any:
@@ -277,7 +276,7 @@ async def test_questions_queue_and_cancelling_settles_them() -> None:
     async def ask(name: str, session_id: str) -> None:
         got[name] = await service.create(form(session_id=session_id))
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for name, session_id in (("shows", "s"), ("waits", "s"), ("other", "t")):
                 tasks.start_soon(ask, name, session_id)

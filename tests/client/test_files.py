@@ -14,10 +14,9 @@ from accord.client.files import FileService, explain
 from accord.errors import RequestError
 from accord.machine import AccessDenied, FileFailure, Overlay
 from accord.machine.files import INLINE_BYTES_MAX
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 10
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ async def failure(files: FileService, path: str, content: str | None = None) -> 
     work: Awaitable[object] = (
         files.write_text("s", path, content or "") if writing else files.read_text("s", path)
     )
-    with anyio.fail_after(DEADLINE), pytest.raises(RequestError) as raised:
+    with anyio.fail_after(HANG_SECONDS), pytest.raises(RequestError) as raised:
         await work
     return raised.value
 

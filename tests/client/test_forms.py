@@ -16,10 +16,9 @@ from accord.client.bounded_regex import found_in
 from accord.client.forms import Choice, FormField, FormRequest, read_form
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 30
 
 
 def form(properties: dict[str, Any], version: Any = v2, **extra: Any) -> FormRequest:
@@ -140,7 +139,7 @@ async def test_required_and_unknown_fields_are_checked() -> None:
 async def test_a_pattern_is_found_anywhere() -> None:
     """JSON Schema: patterns are not anchored."""
     read = form({"a": {"type": "string", "pattern": "b+"}})
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         assert await read.check({"a": "abc"}) == {}
         assert list(await read.check({"a": "xyz"})) == ["a"]
 
@@ -154,7 +153,7 @@ async def test_a_catastrophic_pattern_hangs_nobody(caplog: pytest.LogCaptureFixt
     async def check() -> None:
         found.append(await read.check({"a": "a" * 60 + "!"}))
 
-    with anyio.fail_after(DEADLINE), caplog.at_level(logging.WARNING, "accord.client"):
+    with anyio.fail_after(HANG_SECONDS), caplog.at_level(logging.WARNING, "accord.client"):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(check)
             # The other process computes for a second; we come to this line, so we do not.
@@ -166,7 +165,7 @@ async def test_a_catastrophic_pattern_hangs_nobody(caplog: pytest.LogCaptureFixt
 
 async def test_what_cannot_be_tried_is_neither_yes_nor_no(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: the agent checks again anyway, so the user is not locked out."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         assert await found_in("(", "x") is None
         assert await found_in("a" * (bounded_regex.PATTERN_CHARACTERS_MAX + 1), "x") is None
         monkeypatch.setattr(sys, "executable", "/no/such/python")

@@ -14,6 +14,7 @@ from accord.connection import calling
 from accord.connection.limits import Limits
 from accord.transcript import Update
 from tests.client.scripted_agent import ScriptedAgent, chunk, connected
+from tests.hang_limit import HANG_SECONDS
 
 FEW = Limits(turn_updates=4)
 
@@ -69,7 +70,7 @@ async def test_a_stream_that_is_read_slowly_is_left_alone(
         session = await client.new_session()
         stream = session.updates()
         async with session.prompt("a") as turn:
-            with anyio.fail_after(5):
+            with anyio.fail_after(HANG_SECONDS):
                 while len(looks) < 2:
                     await checkpoint()
             del stream
@@ -115,7 +116,7 @@ async def test_a_turn_that_is_over_holds_nobody_back() -> None:
             async for _ in turn:
                 break
             assert turn.is_over
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with session.prompt("b") as following:
                 assert [update.kind async for update in following] == []
         assert following.stop_reason == "end_turn"

@@ -18,8 +18,7 @@ from accord.errors import (
     request_failed,
 )
 from tests.client.scripted_agent import BARE, ScriptedAgent, connected
-
-SECONDS_MAX = 20
+from tests.hang_limit import HANG_SECONDS
 
 AGENT = """
 import json, sys, time
@@ -78,7 +77,7 @@ def program(tmp_path: Path) -> str:
 
 async def failed(program: str, version: int, how: str) -> RequestFailed:
     """The error of a prompt."""
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(sys.executable, program, str(version), how, **BARE) as client:
             session = await client.new_session()
             with pytest.raises(RequestFailed) as caught:
@@ -163,7 +162,7 @@ async def test_what_is_never_said_is_not_waited_for_long(monkeypatch: pytest.Mon
     """Ours: the wait is bounded, and other errors are left alone."""
     monkeypatch.setattr("accord.client.last_words.LAG_SECONDS_MAX", 0.02)
     internal = request_failed("m", -32603, "no", {"correlationId": "x" * 500})
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         for error in (internal, request_failed("m", -32602, "no"), ValueError()):
             for transport in (Quiet(), object()):
                 await add_last_words(error, transport)
@@ -176,14 +175,14 @@ async def test_what_is_never_said_is_not_waited_for_long(monkeypatch: pytest.Mon
 
 async def test_a_program_that_sends_everything_back_is_no_agent() -> None:
     """Ours: `cat` used to be told that its initialize came too early."""
-    with anyio.fail_after(SECONDS_MAX), pytest.raises(RemoteProtocolError, match="is no agent"):
+    with anyio.fail_after(HANG_SECONDS), pytest.raises(RemoteProtocolError, match="is no agent"):
         await Client.spawn("cat", **BARE).__aenter__()
 
 
 async def test_a_program_that_ends_at_once_is_shown_whole_with_a_hint() -> None:
     """Ours: a first agent without its last line."""
     command = [sys.executable, "-c", "agent = 1"]
-    with anyio.fail_after(SECONDS_MAX), pytest.raises(ConnectionLost) as caught:
+    with anyio.fail_after(HANG_SECONDS), pytest.raises(ConnectionLost) as caught:
         await Client.spawn(*command, **BARE).__aenter__()
     assert "-c 'agent = 1'` ended: exit code 0" in str(caught.value)
     assert "agent.run()" in str(caught.value)

@@ -18,6 +18,7 @@ from accord.client.permissions import Permissions
 from accord.client.turn import PromptTurn
 from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
+from tests.hang_limit import HANG_SECONDS
 
 EXITS = [SystemExit(7), KeyboardInterrupt()]
 
@@ -109,7 +110,7 @@ async def test_who_leaves_the_program_in_a_listener_of_updates_does_so_too(
             session = await client.new_session(on_update=leave)
             await session.ask("a")
 
-    with anyio.fail_after(20), pytest.raises(type(leaving)) as caught:
+    with anyio.fail_after(HANG_SECONDS), pytest.raises(type(leaving)) as caught:
         await block()
     assert caught.value is leaving
 
@@ -241,7 +242,7 @@ def test_a_program_that_exits_in_a_callback_ends_so_and_leaves_nothing_behind(
     ended = subprocess.run(
         [sys.executable, "program.py", version],
         cwd=tmp_path,
-        timeout=20,
+        timeout=HANG_SECONDS,
         check=False,
         capture_output=True,
         text=True,

@@ -16,8 +16,7 @@ from accord.client.serving import Serving
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Ended
 from tests.client.scripted_agent import BARE, ScriptedAgent, connected
-
-SECONDS_MAX = 10
+from tests.hang_limit import HANG_SECONDS
 
 
 async def _answer(agent: ScriptedAgent) -> None:
@@ -33,7 +32,7 @@ async def test_every_byte_is_heard_in_order_and_its_end() -> None:
         heard.append((way, data))
 
     options: Any = {"traffic": hear}
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(_answer, **{**BARE, **options}) as (client, _):
             session = await client.new_session("/tmp")
             await session.ask("hello")
@@ -57,7 +56,7 @@ async def test_a_listener_that_fails_harms_nobody(caplog: pytest.LogCaptureFixtu
         calls += 1
         raise ValueError("oops")
 
-    with anyio.fail_after(SECONDS_MAX), caplog.at_level(logging.ERROR):
+    with anyio.fail_after(HANG_SECONDS), caplog.at_level(logging.ERROR):
         options: Any = {"traffic": fail}
         async with connected(_answer, **{**BARE, **options}) as (client, _):
             session = await client.new_session("/tmp")
@@ -97,7 +96,7 @@ async def test_pausing_and_the_own_words_of_a_transport_pass_through() -> None:
     near, far = Receiver(), Receiver()
     assert transport.stderr_tail == "last words"
     assert not hasattr(transport, "no_such_thing")
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             await transport.start(near, tasks)
             await theirs.start(far, tasks)

@@ -10,10 +10,9 @@ import pytest
 from accord.client import permissions as module
 from accord.client.asking import CANCELLED, OWN_OPTIONS, Decision, PermissionRequest
 from accord.client.permissions import Permissions
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 5
 
 
 def request(
@@ -62,7 +61,7 @@ async def test_several_requests_queue_in_order_and_none_is_lost() -> None:
     async def ask(title: str) -> None:
         got[title] = (await user.decide(request(title=title, paths=(f"/{title}",)))).option_id
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for name in names:
                 tasks.start_soon(ask, name)
@@ -84,7 +83,7 @@ async def test_the_answer_before_may_settle_the_one_that_waits() -> None:
     async def ask(title: str) -> None:
         got.append((await user.decide(request(title=title))).option_id)
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for title in ("first", "second", "third"):
                 tasks.start_soon(ask, title)
@@ -98,7 +97,7 @@ async def test_sessions_need_not_wait_for_each_other() -> None:
     """Users: the queue must be per session where there is a window for each."""
     desk = Desk()
     user = Permissions.ask(desk, per_session=True)
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(user.decide, request("s", "in s"))
             tasks.start_soon(user.decide, request("t", "in t"))
@@ -116,7 +115,7 @@ async def test_cancelling_a_session_settles_what_shows_and_what_waits() -> None:
     async def ask(session_id: str, title: str) -> None:
         got[title] = await user.decide(request(session_id, title, paths=(f"/{title}",)))
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for session_id, title in (("s", "shows"), ("s", "waits"), ("t", "other")):
                 tasks.start_soon(ask, session_id, title)
@@ -138,7 +137,7 @@ async def test_cancelling_beats_an_answer_that_comes_at_the_same_moment() -> Non
     async def ask() -> None:
         got.append(await user.decide(request(title="x")))
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await desk.showing(1)
@@ -170,7 +169,7 @@ async def test_one_cancelled_request_leaves_the_queue_alone() -> None:
         with scope:
             got.append((title, await user.decide(request(title=title, paths=(f"/{title}",)))))
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for title, scope in (("a", showing), ("b", waiting), ("c", anyio.CancelScope())):
                 tasks.start_soon(ask, title, scope)
@@ -191,7 +190,7 @@ async def test_the_queue_has_a_bound(
     monkeypatch.setattr(module, "WAITING_MAX", 1)
     desk = Desk()
     user = Permissions.ask(desk)
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for title in ("a", "b"):
                 tasks.start_soon(user.decide, request(title=title, paths=(f"/{title}",)))
@@ -206,7 +205,7 @@ async def test_it_is_known_how_many_wait_behind_the_one_that_is_shown() -> None:
     desk = Desk()
     user = Permissions.ask(desk)
     assert user.waiting() == user.waiting("s") == 0
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for title in ("a", "b", "c"):
                 tasks.start_soon(user.decide, request(title=title, paths=(f"/{title}",)))
@@ -225,7 +224,7 @@ async def test_where_sessions_have_lines_of_their_own_each_is_counted_apart() ->
     desk = Desk()
     user = Permissions.ask(desk, per_session=True)
     one, other = user.for_connection("one"), user.for_connection("other")
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for number, (asker, session) in enumerate(
                 ((one, "s"), (one, "s"), (one, "t"), (other, "s"), (other, "s"))

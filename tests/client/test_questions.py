@@ -13,6 +13,7 @@ from accord.client.permissions import Permissions
 from accord.errors import ConnectionLost
 from tests.client.deciders import Decider, Undecided
 from tests.client.scripted_agent import Hearing, Json, ScriptedAgent, connected
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
@@ -388,7 +389,7 @@ async def test_a_request_shows_its_call_as_it_was_when_it_was_asked_for() -> Non
         prompt = await agent.begin_turn()
         agent.update({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Before"})
         asked = agent.ask_permission(title="Before")
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_SECONDS):
             await shown.wait()
         agent.update({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "title": "After"})
         await agent.answer_to(asked)
@@ -396,7 +397,7 @@ async def test_a_request_shows_its_call_as_it_was_when_it_was_asked_for() -> Non
 
     async def decide(request: Any) -> bool:
         shown.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_SECONDS):
             while "After" not in [call.title for call in session.transcript.tool_calls]:
                 await anyio.lowlevel.checkpoint()
         titles.append(request.tool_call.title)

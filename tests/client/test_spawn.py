@@ -13,9 +13,9 @@ from accord.client import Client
 from accord.connection.limits import Limits
 from accord.errors import ConnectionLost, RequestFailed, SpawnFailed
 from tests.client.scripted_agent import BARE
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])
-SECONDS_MAX = 20
 
 AGENT = """
 import json, os, signal, sys, time
@@ -79,7 +79,7 @@ async def test_an_agent_that_dies_is_told_with_its_exit_and_last_words(
             session = await client.new_session()
             await session.ask("x")
 
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         with pytest.raises(ConnectionLost) as caught:
             await talk()
     assert ENDINGS[how] in (caught.value.exit_status or "")
@@ -95,7 +95,7 @@ async def test_an_agent_that_dies_in_a_permission_request_is_told(program: str) 
             session = await client.new_session()
             await session.ask("x")
 
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         with pytest.raises(ConnectionLost, match="exit code 7"):
             await talk()
 
@@ -103,7 +103,7 @@ async def test_an_agent_that_dies_in_a_permission_request_is_told(program: str) 
 @pytest.mark.rule("TR-STDIO-08", "TR-STDIO-06")
 async def test_noise_on_stdout_and_stderr_ends_nothing(program: str) -> None:
     """Issue 2: 2,000 lines in one prompt, invalid UTF-8, 200 KB of stderr."""
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(sys.executable, program, "noise", "-", **BARE) as client:
             session = await client.new_session()
             assert (await session.ask("x")).stop_reason == "end_turn"
@@ -129,7 +129,7 @@ async def test_a_silent_agent_is_ended_and_its_stderr_is_told() -> None:
         async with Client.spawn(sys.executable, "-c", program, limits=limits, **BARE):
             pytest.fail("it never answered")
 
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         with pytest.raises(ConnectionLost, match="initialize within 1 s") as caught:
             await talk()
     assert "thinking" in caught.value.stderr_tail
@@ -145,7 +145,7 @@ async def test_a_refused_handshake_shows_what_the_agent_said_on_stderr() -> None
         "print(json.dumps({'jsonrpc': '2.0', 'id': line['id'], 'error': error}), flush=True)\n"
         "sys.stdin.read()\n"
     )
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         with pytest.raises(RequestFailed) as caught:
             async with Client.spawn(sys.executable, "-c", program, **BARE):
                 pytest.fail("it refused")
@@ -165,7 +165,7 @@ async def test_leaving_ends_an_agent_that_ignores_it(tmp_path: Path) -> None:
         "time.sleep(60)\n",
         "utf-8",
     )
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(sys.executable, str(program), **BARE) as client:
             assert client.agent_info is not None
             pid = int(client.agent_info.name)
@@ -184,7 +184,7 @@ async def test_an_agent_gets_our_variables_and_more(tmp_path: Path) -> None:
         "print(json.dumps({'jsonrpc': '2.0', 'id': line['id'], 'result': answer}), flush=True)\n"
         "sys.stdin.read()\n"
     )
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(
             sys.executable, "-c", program, cwd=tmp_path, env={"EXTRA": "x"}, **BARE
         ) as client:
@@ -207,7 +207,7 @@ async def test_content_length_is_spoken_where_it_is_chosen() -> None:
         "sys.stdout.buffer.flush()\n"
         "sys.stdin.read()\n"
     )
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(
             sys.executable, "-c", program, framing="content-length", **BARE
         ) as client:
@@ -217,7 +217,7 @@ async def test_content_length_is_spoken_where_it_is_chosen() -> None:
 
 async def test_the_end_of_an_agent_is_known_at_once_and_says_how_it_was(program: str) -> None:
     """Issue 6: when the agent dies the person is told, also while nothing is asked of it."""
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(sys.executable, program, "exit", "_die", **BARE) as client:
             await client.notify_extension("_die")
             lost = await client.wait_closed()
@@ -259,6 +259,6 @@ async def test_a_client_works_in_a_loop_that_anyio_did_not_begin(tmp_path: Path)
     """Ours: where sniffio is installed, callbacks of such a loop do not know their backend."""
     (tmp_path / "agent.py").write_text(ASKED)
     command = [sys.executable, "-c", ASKING, sys.executable, str(tmp_path / "agent.py")]
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         done = await anyio.run_process(command, cwd=tmp_path, check=False)
     assert done.stdout.decode().split() == ["1", "end_turn"], done.stderr.decode()

@@ -14,10 +14,10 @@ from accord.client import terminals as module
 from accord.client.terminals import TerminalService
 from accord.errors import LocalProtocolError, RequestError
 from accord.machine import Exit, live_groups
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 15
 FOREVER = ("sleep", ["1000"])
 
 
@@ -31,7 +31,7 @@ def nothing_is_left_behind() -> Iterator[None]:
 @asynccontextmanager
 async def service(cwd: Path, **options: int) -> AsyncIterator[TerminalService]:
     """Terminals of a connection with the session `s`, closed at the end."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = TerminalService(**options).for_connection(tasks)  # type: ignore[arg-type]
             terminals.add_session("s", str(cwd))
@@ -163,7 +163,7 @@ async def test_a_waiter_is_told_when_its_session_ends(tmp_path: Path) -> None:
 
 async def test_cancelling_the_connection_ends_every_command(tmp_path: Path) -> None:
     """Issue: no orphan process."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = TerminalService().for_connection(tasks)
             terminals.add_session("s", str(tmp_path))

@@ -12,6 +12,7 @@ import pytest
 from accord.client.elicitation import Elicitations
 from accord.client.permissions import Permissions
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
+from tests.hang_limit import HANG_SECONDS
 
 FULL: Json = {"files": None, "terminals": None}
 
@@ -161,7 +162,7 @@ async def test_terminals_end_with_the_connection(tmp_path: Path) -> None:
         while not flag.exists():
             await anyio.sleep(0.01)
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         await run(script, tmp_path, permissions=Permissions.allow_all())
 
 

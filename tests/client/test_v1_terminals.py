@@ -18,6 +18,7 @@ from accord.client.permissions import Permissions
 from accord.connection.limits import Limits
 from accord.errors import ConnectionLost
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
+from tests.hang_limit import HANG_SECONDS
 
 ALL: Json = {"files": None, "terminals": None, "permissions": Permissions.allow_all()}
 
@@ -50,7 +51,7 @@ async def test_a_terminal_is_shown_while_it_runs_and_keeps_what_it_said(tmp_path
         await call(agent, "terminal/release", terminalId=created["terminalId"])
         agent.end_turn(prompt)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(script, **ALL) as (client, _):
             session = await client.new_session(tmp_path)
             texts: list[str] = []
@@ -82,7 +83,7 @@ async def test_a_command_waits_for_a_program_that_is_far_behind(tmp_path: Path) 
         await call(agent, "terminal/wait_for_exit", terminalId=made["terminalId"])
         agent.end_turn(prompt)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(script, limits=Limits(), **ALL) as (client, _):
             session = await client.new_session(tmp_path)
             async with session.prompt("x") as turn:
@@ -189,7 +190,7 @@ async def test_terminals_work_in_a_session_that_is_closed_and_loaded_again(tmp_p
         await call(agent, "terminal/wait_for_exit", terminalId=made["terminalId"])
         agent.end_turn(prompt)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(script, **ALL) as (client, _):
             session = await client.new_session(tmp_path)
             while not session.transcript.terminals:
@@ -270,7 +271,7 @@ async def test_a_dead_agent_s_commands_end_at_once(tmp_path: Path) -> None:
         if update.kind == "terminal" and update.item.exit_status is not None:
             ended.set()
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(script, **ALL) as (client, _):
             session = await client.new_session(tmp_path, on_update=look)
             with pytest.raises(ConnectionLost):

@@ -13,6 +13,7 @@ from accord.errors import RequestFailed
 from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected, playing_with
 from tests.client.test_auth import answer, login_method
 from tests.client.test_retry import WAYS, be_busy, version_of
+from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 FULL: Json = {"code": -32603, "message": "full"}
@@ -25,7 +26,7 @@ async def ask_both(session: Session, first_waits: anyio.Event) -> dict[str, Repl
     async def ask(text: str) -> None:
         replies[text] = await session.ask(text)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask, "one")
             await first_waits.wait()
@@ -104,7 +105,7 @@ async def test_a_prompt_that_waits_for_a_place_is_the_last_in_the_line(version: 
 
     async with connected(script, version, limits=Limits(pending_requests=1)) as (client, _):
         session = await client.new_session()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_extension, "_wait")
                 await anyio.wait_all_tasks_blocked()
@@ -135,7 +136,7 @@ async def test_a_prompt_that_was_never_sent_holds_no_reading(version: int) -> No
     limits = Limits(pending_requests=1, turn_updates=1)
     async with connected(script, version, limits=limits) as (client, _):
         session = await client.new_session()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             async with anyio.create_task_group() as tasks:
                 # In the background, as a prompt is: a call that is waited for keeps reading alive.
                 call = session.client._connected.link.connection.call

@@ -15,6 +15,7 @@ from accord.conformance.draft_host import DraftHost
 from accord.conformance.host import choosing
 from accord.conformance.program import started
 from accord.conformance.wire import Frame, RawPeer
+from tests.hang_limit import HANG_SECONDS
 
 # Sends each request that it is told to send and says what it was answered; takes what is pushed.
 ASKING = """
@@ -62,7 +63,7 @@ class Asking:
 @asynccontextmanager
 async def asking(folder: Path) -> AsyncGenerator[Asking]:
     command = [sys.executable, "-I", "-S", "-c", ASKING]
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with (
             started(command, folder=str(folder), env={}, patience=10) as program,
             anyio.create_task_group() as tasks,

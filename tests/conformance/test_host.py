@@ -10,6 +10,7 @@ import pytest
 from accord.conformance.agent_stage import HOSTS
 from accord.conformance.rule import Version
 from accord.conformance.wire import Message, RawPeer, Reply
+from tests.hang_limit import HANG_SECONDS
 
 
 class Silent(RawPeer):
@@ -30,7 +31,7 @@ async def test_a_program_that_asks_while_it_is_ended_starts_nothing(
     peer = Silent()
     params: Message = {"command": "sh", "args": ["-c", "echo $$ > started; sleep 60"]}
     answers: list[Reply | None] = []
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         tasks = anyio.create_task_group()
         async with tasks:
             pass

@@ -17,6 +17,7 @@ from accord.conformance.program import NotStarted
 from accord.conformance.running import CheckRun, run_check, run_checks
 from accord.conformance.verdicts import Report, results
 from accord.conformance.wire import Frame, Gone, NotReady, Unanswered
+from tests.hang_limit import HANG_SECONDS
 
 RULES = ("V1-INIT-04", "V1-INIT-06")
 
@@ -74,7 +75,7 @@ async def test_a_check_that_hangs_is_a_failure_in_time() -> None:
     async def forever(stage: Empty) -> None:
         await anyio.sleep_forever()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         run = await run_check(forever, [], open_stage, seconds_max=0.01)
     assert verdicts(run) == ["fail", "not_exercised"]
 

@@ -13,6 +13,7 @@ import pytest
 from accord.conformance import wire
 from accord.conformance.program import NotStarted, Program, started
 from accord.conformance.wire import Frame, Gone, Reply, Unanswered, same
+from tests.hang_limit import HANG_SECONDS
 
 ECHO = """
 import json, sys
@@ -35,7 +36,7 @@ async def program(source: str, folder: Path, patience: float = 5) -> AsyncGenera
 
 async def test_requests_are_answered_and_everything_is_kept(tmp_path: Path) -> None:
     """Ours: the transcript is the evidence."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(ECHO, tmp_path) as running:
             answer = await running.peer.call("hello", {"a": 1})
             assert answer == {"jsonrpc": "2.0", "id": 1, "result": {"got": 1}}
@@ -45,7 +46,7 @@ async def test_requests_are_answered_and_everything_is_kept(tmp_path: Path) -> N
 
 async def test_requests_of_the_program_reach_a_responder_or_are_refused(tmp_path: Path) -> None:
     """Ours: the kit plays a whole client."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(ECHO, tmp_path) as running:
 
             async def who(params: dict[str, object]) -> Reply:
@@ -66,7 +67,7 @@ async def test_requests_of_the_program_reach_a_responder_or_are_refused(tmp_path
 async def test_bytes_that_are_no_messages_are_kept_with_their_flaw(tmp_path: Path) -> None:
     """Ours: a hostile program raises nothing."""
     source = r"import sys; sys.stdout.buffer.write(b'hi\n\xff\n[[[[\n{}\n5\nlast')"
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(source, tmp_path) as running:
             await running.peer.closed.wait()
     flaws = [(frame.raw, frame.flaw) for frame in running.peer.frames]
@@ -83,7 +84,7 @@ async def test_bytes_that_are_no_messages_are_kept_with_their_flaw(tmp_path: Pat
 
 async def test_waiting_has_a_bound_and_death_is_told(tmp_path: Path) -> None:
     """Issue: a run never hangs."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program("import time; time.sleep(60)", tmp_path, patience=0.05) as running:
             with pytest.raises(Unanswered, match="did not come within"):
                 await running.peer.call("hello")
@@ -99,7 +100,7 @@ async def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
         "'import time; time.sleep(60)']); print('{\"pid\": %d}' % p.pid, flush=True); "
         "sys.stdin.read()"
     )
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(source, tmp_path) as running:
             frame = await running.peer.expect(lambda one: True, "the pid")
         stat = Path(f"/proc/{frame.object['pid']}/stat")
@@ -116,7 +117,7 @@ async def test_a_command_that_does_not_exist_is_said_so(tmp_path: Path) -> None:
 
 async def test_reading_can_be_held(tmp_path: Path) -> None:
     """Issue: a peer that reads slowly."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(ECHO, tmp_path) as running:
             await running.peer.call("one")
             running.peer.hold_reading()
@@ -148,11 +149,11 @@ def test_a_frame_knows_what_it_is() -> None:
 async def test_a_flood_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue: never trusts the judged."""
     monkeypatch.setattr(wire, "FRAMES_MAX", 100)
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program("while True: print('{}', flush=True)", tmp_path) as running:
             await running.peer.closed.wait()
     monkeypatch.setattr(wire, "FRAME_BYTES_MAX", 1000)
     source = "import sys\nwhile True: sys.stdout.write('x' * 100)"
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with program(source, tmp_path) as running:
             await running.peer.closed.wait()

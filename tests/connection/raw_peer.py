@@ -16,8 +16,9 @@ from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS = 10.0
+SECONDS = HANG_SECONDS
 Message = dict[str, Any]
 
 

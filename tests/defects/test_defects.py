@@ -50,7 +50,6 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("side", "version", "name"), GROUPS, ids=[one[2] for one in GROUPS])
 async def test_each_broken_peer_fails_exactly_its_rule_and_what_that_implies(
     side: Role, version: Version, name: str
@@ -62,7 +61,6 @@ async def test_each_broken_peer_fails_exactly_its_rule_and_what_that_implies(
     assert not wrong, "\n".join(f"{rule}: {one}" for rule, one in wrong.items())
 
 
-@pytest.mark.timeout(300)
 async def test_each_silent_peer_fails_exactly_its_rule_and_what_that_implies() -> None:
     """Demanded by issue 4.  In one test, since the kit does nothing but wait."""
     wrong: dict[str, str] = {}
@@ -109,7 +107,6 @@ def surprises(side: Role, version: Version, found: dict[str, list[CheckRun]]) ->
     return wrong
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("side", "version", "words"),
     [*((side, version, ()) for side, version in PAIRS), ("agent", "1", ("extras",))],

@@ -42,7 +42,6 @@ def surprise(odd: Odd, runs: list[CheckRun]) -> str:
     return "; ".join(wrong)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("side", ["agent", "client"])
 async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
     """Issue 13: no false pass, and no false alarm."""
@@ -65,7 +64,6 @@ async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
     assert not wrong, "\n".join(f"{name}: {said}" for name, said in wrong.items())
 
 
-@pytest.mark.timeout(120)
 async def test_what_is_said_of_a_server_tells_whether_the_agent_was_asked_to_use_it() -> None:
     """A prompt that was sent is not one that would tell."""
     runs = await judge(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import PAGES, ROOT, Block, Command, blocks_of, commands_of, fits
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS_MAX = 30
 KNOWN = {"python", "python fragment", "console", "sh", "json", "text", ""}
 KNOWN |= {"elisp", "lua", "toml"}
 
@@ -35,7 +35,7 @@ def sh(typed: str, folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SECONDS_MAX,
+        timeout=HANG_SECONDS,
         check=False,
     )
 

@@ -12,7 +12,6 @@ from tests.docs.blocks import PAGES, ROOT, blocks_of
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_every_program_passes_mypy_strict(tmp_path: Path) -> None:
     """Ours: the first thing that a copied program meets is an editor with a type checker."""
     for page in PAGES:

@@ -12,6 +12,7 @@ from tests.agent.raw_client import RawClient, raw_client
 from tests.examples.examples import Example, Json, Spoken, chosen, the
 from tests.examples.gardener import ANY, client_of, gardener, is_like, opened
 from tests.examples.peers import ASKED
+from tests.hang_limit import HANG_SECONDS
 
 CAPABLE: dict[Spoken, Json] = {
     "v1": {
@@ -168,7 +169,7 @@ async def test_contradiction_1_both_framings_are_read(
     async with raw_client(gardener(), initialize=False, validate=False) as client:
         monkeypatch.setattr(client, "data_received", take)
         client.send_bytes(framed if has_headers else body + b"\n")
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await come.wait()
         head, found, text = bytes(seen).rpartition(b"\r\n\r\n")
         assert bool(found) is has_headers

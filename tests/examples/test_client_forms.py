@@ -16,6 +16,7 @@ from tests.examples.examples import SESSION, Example, Json, Spoken, chosen, the
 from tests.examples.gardener import shape
 from tests.examples.peers import ANSWERS
 from tests.examples.test_clients import client_with
+from tests.hang_limit import HANG_SECONDS
 
 # What our client sent, by version.
 Sent: TypeAlias = dict[Spoken, list[Json]]
@@ -145,7 +146,7 @@ async def heard(spoken: Spoken, folder: Path) -> list[Json]:
         async with session.prompt("wait") as turn:
             async for _ in turn:
                 await turn.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await cancelled.wait()
         if spoken != "v2":
             servers = SERVERS["v1"][:1] if spoken == "v1" else ()

@@ -26,6 +26,7 @@ from tests.examples.test_clients import answer_to, client_with, in_a_turn
 from tests.examples.test_clients import asked as asked_of_client
 from tests.examples.test_clients import turn as turn_of_client
 from tests.examples.test_decoded import decoded
+from tests.hang_limit import HANG_SECONDS
 
 PROMPT = "v2_first_pages_prompt"
 TOOLS = "v2_first_pages_tool_calls"
@@ -103,7 +104,7 @@ async def test_contradiction_10_an_open_question_of_a_cancelled_turn_is_cancelle
     async with client_with(spoken, script, permissions=Slow()) as (client, _):
         session = await client.new_session(tmp_path)
         async with session.prompt("go on") as turn:
-            with anyio.fail_after(5):
+            with anyio.fail_after(HANG_SECONDS):
                 await waiting.wait()
                 await turn.cancel()
                 reply = await turn.wait()

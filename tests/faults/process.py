@@ -15,11 +15,13 @@ from typing import Any
 import anyio
 import anyio.abc
 
+from tests.hang_limit import HANG_SECONDS
+
 Message = dict[str, Any]
 
 PROGRAMS = Path(__file__).parent / "programs"
 # For everything: a machine that is busy may take its time, a hang may not.
-SECONDS = 20.0
+SECONDS = HANG_SECONDS
 
 
 class AgentProcess:

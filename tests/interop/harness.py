@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.hang_limit import HANG_SECONDS
 from tests.interop.tap import Frame, read_log
 from tests.interop.validator import PROJECT, SCHEMAS, Side, Validator
 
@@ -26,7 +27,7 @@ Json = dict[str, Any]
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "official"
-RUN_SECONDS = 45
+RUN_SECONDS = HANG_SECONDS
 
 
 @dataclass(frozen=True)

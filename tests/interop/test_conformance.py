@@ -27,7 +27,6 @@ UNJUDGED = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("version", ["1", "2", "draft"])
 @pytest.mark.parametrize("name", AGENTS)
 def test_our_agents_are_conformant(

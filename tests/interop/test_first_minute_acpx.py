@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
+from tests.hang_limit import HANG_SECONDS
 from tests.interop import first_minute
 from tests.interop.harness import HERE, judge
 from tests.interop.tap import read_log
 from tests.interop.validator import PROJECT
 
 ACPX = PROJECT / "node_modules" / ".bin" / "acpx"
-SECONDS_MAX = 60
 # How long the owner of a session waits for the next prompt, in seconds.  With less, a prompt may
 # come while it is leaving, which acpx answers with an error of its own.
 OWNER_LIVES = "5"
@@ -58,7 +58,7 @@ class Acpx:
             env=self._env,
             capture_output=True,
             text=True,
-            timeout=SECONDS_MAX,
+            timeout=HANG_SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]

@@ -18,13 +18,13 @@ from accord.mcp.questions import Question
 from accord.mcp.servers import McpServers
 from accord.mcp.specs import ServerSpec, Transport
 from accord.schema import v2
+from tests.hang_limit import HANG_SECONDS
 from tests.interop.harness import HERE
 from tests.mcp.conftest import connected, the_status
 
 BIN = HERE.parents[1] / "node_modules" / ".bin"
 EVERYTHING = BIN / "mcp-server-everything"
 FILESYSTEM = BIN / "mcp-server-filesystem"
-SECONDS = 20.0
 
 pytestmark = [
     pytest.mark.node,
@@ -55,7 +55,7 @@ async def over_http(kind: str) -> AsyncGenerator[int]:
     async with process:
         assert process.stderr is not None
         heard = b""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while str(port).encode() not in heard:
                 heard += await process.stderr.receive()
         yield port
@@ -109,7 +109,7 @@ async def test_everything_over_stdio(tmp_path: Path) -> None:
     async with connected(spec, cwd=tmp_path, roots=[str(tmp_path)], elicit=answer) as servers:
         await every_kind_of_result(servers)
         # Tools that need the client's capabilities are added after the greeting, and announced.
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while servers.tool("peer", "trigger-elicitation-request") is None:
                 await servers.call("peer", "echo", {"message": "again"})
         asked = await servers.call("peer", "trigger-elicitation-request")
@@ -140,7 +140,7 @@ async def test_filesystem_keeps_to_the_roots_of_the_session(tmp_path: Path) -> N
     spec = ServerSpec(name="peer", transport="stdio", command=str(FILESYSTEM), args=args)
     async with connected(spec, cwd=tmp_path, roots=[str(tmp_path)]) as servers:
         path = str(tmp_path / "a.txt")
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             # It asks for the roots after the greeting, and takes them over a moment later.
             while not (read := await servers.call("peer", "read_text_file", {"path": path})).ok:
                 pass

@@ -42,7 +42,6 @@ def wrong(frames: Sequence[Frame], side: str, version: int) -> list[str]:
     return [problem for problem in found if not problem.startswith(OLDER_PROBLEM)]
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("client", "agent"), PAIRS)
 def test_official_peers_of_different_versions_take_the_tour(
     client: str, agent: str, tmp_path: Path

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.machine import clock
+from tests.hang_limit import HANG_SECONDS
 
 SOURCE = Path(clock.__file__).parents[1]
-HANG_SECONDS = 60
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1e6))

@@ -13,6 +13,7 @@ import pytest
 from accord.machine import descendants
 from accord.machine.process import end_tree, spawn
 from accord.machine.terminal import Terminals
+from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
 pytestmark = [
@@ -20,7 +21,6 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc"),
 ]
 
-HANG_SECONDS = 60
 DAEMON = "(setsid sh -c 'trap \"\" HUP; echo daemon >&9; sleep 1000' &)"
 
 

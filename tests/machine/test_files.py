@@ -14,16 +14,15 @@ from anyio import to_thread
 from accord.machine import text
 from accord.machine.failures import OutsideRoots
 from accord.machine.files import INLINE_BYTES_MAX, Files
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 10
 
 
 @pytest.mark.parametrize("inline_bytes_max", [0, INLINE_BYTES_MAX])
 async def test_the_async_front_does_the_same(inline_bytes_max: int, tmp_path: Path) -> None:
     """Ours: where the work runs makes no difference."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         files = Files([tmp_path], inline_bytes_max=inline_bytes_max)
         await files.write_text(tmp_path / "a", "one\ntwo\n")
         assert await files.read_text(tmp_path / "a", line=2) == "two\n"
@@ -56,7 +55,7 @@ async def test_small_reads_stay_in_the_thread_and_big_ones_leave_it(
     (tmp_path / "small").write_text("x")
     (tmp_path / "big").write_text("x" * (INLINE_BYTES_MAX + 1))
     files = Files([tmp_path])
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         await files.read_text(tmp_path / "small")
         await files.read_text(tmp_path / "big")
     assert readers == [True, False]
@@ -80,7 +79,7 @@ async def test_a_cancelled_read_closes_what_it_opened(
         raise AssertionError
 
     monkeypatch.setattr(to_thread, "run_sync", never)
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(files.read_text, tmp_path / "big")
             await anyio.wait_all_tasks_blocked()

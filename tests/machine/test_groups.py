@@ -13,11 +13,11 @@ import pytest
 
 from accord.machine import groups
 from accord.machine.groups import ProcessGroup, live_groups, track
+from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 15
 
 PARENT = """
 import os, signal, subprocess, sys
@@ -51,7 +51,7 @@ async def test_groups_die_with_their_parent_however_it_ends(how: str, lifeline: 
         text=True,
     )
     try:
-        with anyio.fail_after(DEADLINE):
+        with anyio.fail_after(HANG_SECONDS):
             assert [await lifeline.word() for _ in range(2)] == ["ready", "ready"]
             assert parent.stdin is not None
             parent.stdin.write("\n")
@@ -156,6 +156,6 @@ def test_a_forked_child_leaves_its_parents_programs_alone(
         "print(code, alive, child.wait())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=DEADLINE
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG_SECONDS
     )
     assert done.stdout.split() == ["0", "True", "0"], done.stderr

@@ -26,6 +26,7 @@ from accord.machine.own_program import (
 )
 from accord.mcp.validation import problem
 from accord.version import __version__
+from tests.hang_limit import HANG_SECONDS
 
 SHADOWED = ("accord", "anyio", "argparse", "encodings", "json", "msgspec", "sitecustomize", "site")
 
@@ -44,7 +45,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _output(command: tuple[str, ...], **env: str) -> str:
     done = subprocess.run(
-        command, env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False
+        command,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=False,
     )
     assert done.returncode == 0, done
     return done.stdout.strip()

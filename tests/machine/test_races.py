@@ -19,6 +19,7 @@ import pytest
 from accord.machine import openat2
 from accord.machine.failures import FileFailure
 from accord.machine.local_files import LocalFiles
+from tests.hang_limit import HANG_SECONDS
 
 TRIES = 1500
 AT_FDCWD = -100
@@ -57,7 +58,7 @@ class Attacker(threading.Thread):
 
     def stop(self) -> None:
         self._stop_asked.set()
-        self.join(10)
+        self.join(HANG_SECONDS)
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_swapping_the_target_of_a_link_never_gets_out(tmp_path: Path) -> None:
                 outcomes.add("refused")
     finally:
         stop.set()
-        attacker.join(10)
+        attacker.join(HANG_SECONDS)
     assert outcomes <= {"inside", "refused"}
     assert (outside / "file.txt").read_text() == "secret"
     assert os.listdir(outside) == ["file.txt"]
@@ -167,5 +168,5 @@ def test_a_reader_never_sees_half_a_write(tmp_path: Path) -> None:
         assert all(files.read_text(path) in versions for _ in range(300))
     finally:
         stop.set()
-        writer.join(10)
+        writer.join(HANG_SECONDS)
     assert os.listdir(tmp_path) == ["file.txt"]

@@ -16,6 +16,7 @@ from accord.machine.beneath import DEPTH_MAX, LINKS_MAX
 from accord.machine.failures import FileFailure, FileMissing, NotAFile, OutsideRoots
 from accord.machine.local_files import LocalFiles
 from accord.machine.roots import Roots
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture(params=["openat2", "walk"], autouse=True)
@@ -219,7 +220,7 @@ def test_a_bind_mount_of_the_same_file_system_is_refused(root: Path) -> None:
 
     command = ["unshare", "-rm", "sh", "-ec", script, "sh", str(root), sys.executable, program]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
     except FileNotFoundError:
         pytest.skip("unshare is not installed")
     if "unshare" in done.stderr or "mount" in done.stderr:

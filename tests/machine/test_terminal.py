@@ -19,11 +19,10 @@ from accord.machine.failures import MachineError, TerminalUnknown, TooManyTermin
 from accord.machine.groups import live_groups
 from accord.machine.process import Exit
 from accord.machine.terminal import Terminals, command_line
+from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 15
 
 
 @asynccontextmanager
@@ -31,7 +30,7 @@ async def terminals_open(
     count_max: int = 8, without_env: tuple[str, ...] = ()
 ) -> AsyncIterator[Terminals]:
     """A registry with a deadline; everything is closed at the end."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = Terminals(tasks, count_max=count_max, without_env=without_env)
             yield terminals
@@ -190,7 +189,7 @@ async def test_close_all_ends_everything_at_once(lifeline: Lifeline) -> None:
 
 async def test_a_cancelled_task_group_takes_its_terminals_along(lifeline: Lifeline) -> None:
     """Issue: whatever ends the client ends them all, also without close_all."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = Terminals(tasks)
             program, *args = lifeline.shell("trap '' TERM; echo ready >&9; sleep 1000 & wait")
@@ -219,7 +218,7 @@ async def test_cancelling_any_step_leaves_no_command(
 ) -> None:
     """Issue: cancellation at each await leaves no process behind once the owner has left."""
     monkeypatch.setattr("accord.machine.terminal.TERMINATE_SECONDS", 1000)
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as owner:
             terminals = Terminals(owner)
             program, *args = lifeline.shell("trap '' TERM; echo ready >&9; sleep 1000 & wait")
@@ -257,7 +256,7 @@ async def test_cancelling_after_any_number_of_steps_leaves_no_command(lifeline: 
             await checkpoint()
         scope.cancel()
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         before = live_groups()
         for steps in range(0, 60, 2):
             async with anyio.create_task_group() as tasks:
@@ -278,7 +277,7 @@ async def test_a_command_that_starts_while_all_are_closed_is_ended(lifeline: Lif
         except MachineError as error:
             refused.append(str(error))
 
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             terminals = Terminals(tasks)
             tasks.start_soon(create, terminals)

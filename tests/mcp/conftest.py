@@ -15,9 +15,10 @@ import pytest
 from accord.machine.groups import live_groups
 from accord.mcp.servers import McpServers, ServerStatus
 from accord.mcp.specs import ServerSpec
+from tests.hang_limit import HANG_SECONDS
 
 SERVERS = Path(__file__).parent / "servers"
-SECONDS = 15.0
+SECONDS = HANG_SECONDS
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ class HttpServer:
         """Serve no more; clients lose their connections."""
         self._server.should_exit = True
         self._server.force_exit = True
-        self._thread.join(5)
+        self._thread.join(HANG_SECONDS)
 
 
 def _guarded(app: Any, token: str) -> Any:

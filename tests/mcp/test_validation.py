@@ -9,6 +9,7 @@ import pytest
 
 from accord.mcp import validation
 from accord.mcp.validation import is_plain, problem
+from tests.hang_limit import HANG_SECONDS
 
 BACKTRACKS = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
 SLOW = {"a": "a" * 60 + "b"}
@@ -39,7 +40,7 @@ async def test_a_schema_without_end_is_a_problem_and_holds_nobody_up(
     """Found in review: one server's schema kept the whole agent from answering."""
     monkeypatch.setattr(validation, "WALL_SECONDS_MAX", 1.0)
     turns = 0
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
 
             async def go_on() -> None:

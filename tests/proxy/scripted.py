@@ -12,9 +12,9 @@ import anyio
 from accord.proxy.translated import Translated
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended, Transport
+from tests.hang_limit import HANG_SECONDS
 
 Json = dict[str, Any]
-SECONDS = 20.0
 INFO = {"name": "t", "version": "1"}
 INITIALIZE = {
     "v1": {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": INFO},
@@ -80,7 +80,7 @@ class End:
         self.inside = False
 
     async def take(self, wanted: Callable[[Json], bool] = lambda _: True) -> Json:
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while True:
                 for message in self.unread:
                     if wanted(message):
@@ -91,7 +91,7 @@ class End:
 
     async def arrays(self, count: int) -> list[list[Json]]:
         """So many arrays, as soon as they are there."""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while len(self._arrays) < count:
                 self._news = anyio.Event()
                 await self._news.wait()
@@ -110,7 +110,7 @@ class End:
         return await self.answer(request_id)
 
     async def end(self) -> Ended:
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while self.over is None:
                 self._news = anyio.Event()
                 await self._news.wait()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from accord.proxy import Proxy
 from accord.proxy.lane import HELD_BYTES_MAX
 from accord.proxy.message import Message, Response
+from tests.hang_limit import HANG_SECONDS
 from tests.proxy.wires import Between, Json, around, settled, wire
 
 pytestmark = pytest.mark.anyio
@@ -101,7 +102,7 @@ STEPS: list[Step] = [
 
 
 async def play(between: Between, steps: list[Step]) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         for step in steps:
             await step(between)
 

@@ -16,6 +16,7 @@ from accord.proxy.candidates import Settings
 from accord.proxy.translated import Translated, carry
 from accord.transport.memory import memory_pair
 from accord.transport.transport import BACKLOG_BYTES_MAX
+from tests.hang_limit import HANG_SECONDS
 from tests.proxy.scripted import ANSWERS, INITIALIZE, End, Json, speaking, staged
 
 PROMPT = [{"type": "text", "text": "go"}]
@@ -324,7 +325,7 @@ async def test_a_client_that_has_said_its_last_still_gets_its_answers() -> None:
         tasks.start_soon(serve)
         assert "result" in await client.answer(0)
         await client_end.aclose()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             while not done:
                 await anyio.wait_all_tasks_blocked()
         assert done == [None]
@@ -352,7 +353,7 @@ async def test_an_agent_that_floods_waits_for_its_client() -> None:
             await anyio.wait_all_tasks_blocked()
         assert outer.backlog < 2 * BACKLOG_BYTES_MAX
         client_end.resume()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             for _ in range(40):
                 await client.method("_x/n")
         tasks.cancel_scope.cancel()

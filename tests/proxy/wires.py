@@ -13,8 +13,7 @@ from anyio.abc import TaskGroup
 from accord.proxy import Proxy
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
-
-SECONDS = 10.0
+from tests.hang_limit import HANG_SECONDS
 
 Json = dict[str, Any]
 
@@ -62,7 +61,7 @@ class Wire:
 
     async def line(self) -> bytes:
         """The next line, as it came."""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while len(self.lines) <= self._read:
                 assert self.end is None, self.end
                 await self._news.wait()
@@ -76,7 +75,7 @@ class Wire:
 
     async def close(self) -> Ended:
         """Wait until the other side has closed."""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             while self.end is None:
                 await self._news.wait()
         return self.end
@@ -140,7 +139,7 @@ def chunk(text: str) -> Json:
 
 async def settled(true: Callable[[], object]) -> None:
     """Wait until something is so that nobody tells of."""
-    with anyio.fail_after(SECONDS):
+    with anyio.fail_after(HANG_SECONDS):
         while not true():
             await anyio.lowlevel.checkpoint()
 

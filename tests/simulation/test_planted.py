@@ -10,7 +10,6 @@ from tests.simulation.world import run_world
 WORLDS_MAX = 2000
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found(name: str) -> None:
     """Issue 4: each within 2,000 worlds, in a world that is all right without it."""

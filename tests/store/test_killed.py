@@ -16,6 +16,7 @@ import anyio
 import pytest
 
 from accord.store.sqlite import SqliteStore
+from tests.hang_limit import HANG_SECONDS
 
 KILLS = 200
 WRITER = Path(__file__).with_name("doomed_writer.py")
@@ -30,7 +31,7 @@ def writers() -> Generator[subprocess.Popen[str]]:
         yield process
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(10)
+        process.wait(HANG_SECONDS)
 
 
 def killed_writer(writers: subprocess.Popen[str], path: Path, dice: random.Random) -> list[str]:
@@ -74,7 +75,6 @@ def number_in(db: sqlite3.Connection, name: str) -> int:
     return int(count)
 
 
-@pytest.mark.timeout(120)
 def test_what_was_awaited_survives_two_hundred_kills(
     tmp_path: Path, writers: subprocess.Popen[str]
 ) -> None:

@@ -17,6 +17,7 @@ from accord.schema import v2
 from accord.store import SessionRecord
 from accord.store.lease import Owner, is_alive, this_process
 from accord.store.sqlite import SqliteStore
+from tests.hang_limit import HANG_SECONDS
 
 HOLDER = """
 import sys, anyio
@@ -128,7 +129,7 @@ async def test_four_processes_write_at_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", COUNTER, str(path), f"s{number}"])
         for number in range(4)
     ]
-    assert [process.wait(30) for process in processes] == [0, 0, 0, 0]
+    assert [process.wait(HANG_SECONDS) for process in processes] == [0, 0, 0, 0]
     store = SqliteStore(path)
     for number in range(4):
         log = await store.open(f"s{number}")

@@ -13,6 +13,7 @@ import pytest
 from accord.errors import StoreError
 from accord.store import writer as writing
 from accord.store.writer import Pending, Writer, tell
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture
@@ -51,10 +52,10 @@ def held(writer: Writer) -> threading.Event:
 
     def wait(db: sqlite3.Connection) -> None:
         began.set()
-        go_on.wait(10)
+        go_on.wait(HANG_SECONDS)
 
     writer.submit(wait, reads=True)
-    began.wait(10)
+    began.wait(HANG_SECONDS)
     return go_on
 
 

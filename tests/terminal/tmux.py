@@ -11,13 +11,14 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
 from typing import Self
 
 import pytest
 
-SECONDS_MAX = 30.0
+from tests.hang_limit import HANG_SECONDS, Patience
+
+SECONDS_MAX = HANG_SECONDS
 QUIET_SECONDS = 0.05
 """A program that has written nothing for so long has drawn its picture."""
 
@@ -50,7 +51,9 @@ class Tmux:
     def tmux(self, *words: str) -> str:
         """One command of tmux, and what it says."""
         given = ("tmux", "-S", self._socket, "-f", os.devnull, *words)
-        done = subprocess.run(given, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            given, capture_output=True, text=True, timeout=HANG_SECONDS, check=False
+        )
         return done.stdout
 
     def __enter__(self) -> Self:
@@ -101,13 +104,13 @@ class Tmux:
 
     def until(self, is_so: Callable[[str], object], seconds: float = SECONDS_MAX) -> str:
         """Wait until the screen is so; the screen then."""
-        end = monotonic() + seconds
+        patience = Patience(seconds)
         while True:
             shown = self.screen()
             if is_so(shown):
                 return shown
-            left = end - monotonic()
-            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+            left = patience.left
+            if not left or not select.select([self._output], [], [], left)[0]:
                 raise AssertionError(f"it did not come:\n{shown}")
             self.written += os.read(self._output, 1 << 20)
 
@@ -116,9 +119,9 @@ class Tmux:
 
         For what is not on the screen: in the middle of a picture everything is missing.
         """
-        end = monotonic() + seconds
+        patience = Patience(seconds)
         while True:
-            self.until(is_so, max(end - monotonic(), 0.0))
+            self.until(is_so, patience.left)
             while select.select([self._output], [], [], QUIET_SECONDS)[0]:
                 self.written += os.read(self._output, 1 << 20)
             shown = self.screen()
@@ -143,16 +146,16 @@ class Tmux:
 
     def wait_ended(self, seconds: float = SECONDS_MAX) -> int:
         """Wait until the program has ended; its exit code."""
-        end = monotonic() + seconds
-        self._wait_for_process(end)
+        patience = Patience(seconds)
+        self._wait_for_process(patience)
         while (code := self._dead()) is None:
-            assert monotonic() < end, f"it did not end:\n{self.screen()}"
+            assert patience.left, f"it did not end:\n{self.screen()}"
             # tmux may have missed that its child is gone; another child has it look for both.
             self.tmux("run-shell", "true")
         self.until(lambda _: True)
         return code
 
-    def _wait_for_process(self, end: float) -> None:
+    def _wait_for_process(self, patience: Patience) -> None:
         """Read what it writes until it is gone."""
         try:
             process = os.pidfd_open(self.pid)
@@ -160,8 +163,7 @@ class Tmux:
             return
         try:
             while True:
-                left = max(end - monotonic(), 0.0)
-                there = select.select([process, self._output], [], [], left)[0]
+                there = select.select([process, self._output], [], [], patience.left)[0]
                 assert there, f"it did not end:\n{self.screen()}"
                 if self._output in there:
                     self.written += os.read(self._output, 1 << 20)

@@ -8,8 +8,7 @@ from functools import partial
 
 from accord.tracing.packets import pack, packets
 from accord.tracing.recorder import Line, Pump
-
-SECONDS_MAX = 10.0
+from tests.hang_limit import HANG_SECONDS
 
 
 def read_all(reading: int) -> list[tuple[str, float, bytes]]:
@@ -26,7 +25,7 @@ def test_a_packet_is_in_the_pipe_when_put_returns() -> None:
     line.put("client", 1.0, b"hello")
     assert os.read(reading, 1000) == pack("client", 1.0, b"hello")
     line.start()
-    line.close(SECONDS_MAX)
+    line.close(HANG_SECONDS)
     os.close(reading)
 
 
@@ -42,8 +41,8 @@ def test_what_does_not_fit_waits_in_order_and_what_is_too_much_is_a_gap() -> Non
     reader = threading.Thread(target=lambda: found.extend(read_all(reading)))
     line.put("client", 2.0, b"y" * 5_000_000)
     reader.start()
-    line.close(SECONDS_MAX)
-    reader.join(SECONDS_MAX)
+    line.close(HANG_SECONDS)
+    reader.join(HANG_SECONDS)
     kept = [data for source, _, data in found if source == "agent"]
     gaps = {source: int(data) for source, _, data in found if source.startswith("gap-")}
     assert 5 < len(kept) < 40
@@ -58,7 +57,7 @@ def test_after_a_gap_recording_goes_on_where_it_is() -> None:
     line.put("agent", 1.0, b"x" * 11)
     line.put("agent", 2.0, b"short")
     line.start()
-    line.close(SECONDS_MAX)
+    line.close(HANG_SECONDS)
     assert read_all(reading) == [("gap-agent", 2.0, b"11"), ("agent", 2.0, b"short")]
 
 
@@ -71,8 +70,8 @@ def test_a_dead_scribe_is_told_once_and_nothing_else_happens() -> None:
     os.close(reading)
     for _ in range(5):
         line.put("agent", 1.0, b"x")
-    assert told.wait(SECONDS_MAX)
-    line.close(SECONDS_MAX)
+    assert told.wait(HANG_SECONDS)
+    line.close(HANG_SECONDS)
 
 
 def test_a_pump_passes_on_and_closes_what_it_was_given() -> None:
@@ -90,8 +89,8 @@ def test_a_pump_passes_on_and_closes_what_it_was_given() -> None:
     got = b""
     while chunk := os.read(from_pump, 65536):
         got += chunk
-    writer.join(SECONDS_MAX)
-    pump.thread.join(SECONDS_MAX)
+    writer.join(HANG_SECONDS)
+    pump.thread.join(HANG_SECONDS)
     os.close(from_pump)
     assert got == sent == b"".join(seen)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from accord.machine.redaction import Redactor
 from accord.tracing.packets import Ahead, pack, packets
 from accord.tracing.scribe import FrameStream, Scribe, write_recording
+from tests.hang_limit import HANG_SECONDS
 
 
 def frames(stream: FrameStream, *chunks: bytes) -> list[bytes | int]:
@@ -124,7 +125,7 @@ def test_reading_ahead_keeps_the_order_and_the_bound() -> None:
     got = b""
     while chunk := ahead.read():
         got += chunk
-    writer.join(10)
+    writer.join(HANG_SECONDS)
     os.close(reading)
     assert got == sent
 

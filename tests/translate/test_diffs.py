@@ -16,6 +16,7 @@ from accord.schema.struct import UNSET, UnknownVariant
 from accord.translate import diffs
 from accord.translate.diffs import diff_of, quoted, texts_of, wire_diff
 from accord.translate.file_changes import move_of
+from tests.hang_limit import HANG_SECONDS
 
 # What `str.splitlines` splits at, of which only "\n" ends a line for git.
 BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
@@ -116,7 +117,7 @@ def test_git_takes_the_patch(tmp_path: Path, old: str | None, new: str) -> None:
         cwd="/",
         env={"GIT_DIR": str(tmp_path / "none"), "PATH": "/usr/bin:/bin:/usr/local/bin"},
         capture_output=True,
-        timeout=20,
+        timeout=HANG_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

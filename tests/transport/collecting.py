@@ -7,8 +7,9 @@ from collections.abc import Callable
 import anyio
 
 from accord.transport.transport import Ended
+from tests.hang_limit import HANG_SECONDS
 
-SECONDS = 15.0
+SECONDS = HANG_SECONDS
 
 
 class Collecting:

@@ -9,6 +9,7 @@ import pytest
 from accord.transport.memory import memory_pair
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended
+from tests.hang_limit import HANG_SECONDS
 
 # More than the widest pipe and the low mark together.
 MUCH = b"x" * (BACKLOG_BYTES_LOW + 4 * 1024 * 1024)
@@ -32,7 +33,7 @@ async def _all_wait(wait: Callable[[], Awaitable[None]], relieve: Callable[[], N
         await wait()
         through += 1
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as senders:
             for _ in range(SENDERS):
                 senders.start_soon(sender)

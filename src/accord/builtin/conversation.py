@@ -9,6 +9,7 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.builtin.brain.offline.brain import OfflineBrain
@@ -20,6 +21,7 @@ from accord.builtin.offering import MCP_COMMANDS, model_option
 from accord.builtin.setup import OFFLINE
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.workspace import Workspace, open_workspace
+from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
@@ -55,6 +57,7 @@ class Conversation:
         self._problems_told = 0
         self._told_servers: set[str] = set()
         self._told_folders: set[str] = set()
+        self._faults: list[str] = []
         self._misses_model = False
         self._workspace: Workspace | None = None
 
@@ -74,7 +77,7 @@ class Conversation:
         for fault in await faults_of(self.session.roots[1:]):
             if fault not in self._told_folders:
                 self._told_folders.add(fault)
-                self._untold.append(f"The session goes on without a folder: {fault}.")
+                self._faults.append(f"The session goes on without a folder: {fault}.")
         configured = self._setup.config.mcp_servers
         before: McpServers | None = self.workspace.mcp
         if not (self.session.mcp_servers or configured or before):
@@ -108,6 +111,11 @@ class Conversation:
             await turn.set_title(title_of(asked))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
+            from accord.builtin.packages import provide_packages
+
+            with suppress(ConfigError):
+                # Each server says itself why it cannot be used.
+                await provide_packages(turn, "mcp")
             await servers.settled()
         is_command = self._agent.offer.command_in(asked) is not None
         chosen = OFFLINE if is_command else await self._chosen_model(turn)
@@ -157,6 +165,8 @@ class Conversation:
     async def _tell_problems(self, turn: Turn) -> None:
         problems = self._setup.problems[self._problems_told :]
         self._problems_told = len(self._setup.problems)
+        problems += self._faults
+        self._faults.clear()
         servers: McpServers | None = self.workspace.mcp
         if servers is not None and not self.session.wire.features.notices:
             # Who takes notices was told when it happened.

@@ -22,7 +22,7 @@ from accord.builtin.models.finding import (
     servers_to_ask,
     wrong_addresses,
 )
-from accord.builtin.models.packages import are_installed, missing_words
+from accord.builtin.models.packages import can_be_had, missing_words
 from accord.discovery.config import Config, load_config
 from accord.errors import ConfigError
 from accord.machine.logs import logger
@@ -113,7 +113,7 @@ class Setup:
             self.default = None
             found = [choice for choice in found if choice.value != self._unknown]
         self.models = {choice.value: choice for choice in found}
-        if self.default is not None and not self.is_named and not are_installed():
+        if self.default is not None and not self.is_named and not can_be_had():
             # Who named a model is told when it is asked.
             self._trouble(f"{missing_words(self.default)} {NO_MODEL}")
             self.default = None

@@ -21,6 +21,7 @@ from anyio import to_thread
 
 from accord.agent.guard import sole
 from accord.errors import AccordError
+from accord.machine import package_sets
 from accord.machine.logs import logger
 from accord.machine.redaction import Redactor
 from accord.mcp.channels import Channel, open_channel
@@ -141,6 +142,9 @@ class Link:
             await self._around.on_change(self)
 
     async def _serve(self, settled: anyio.Event, stop: anyio.Event) -> None:
+        if package_sets.is_missing("mcp"):
+            _log.info("installing the packages for MCP servers")
+            await package_sets.install("mcp")
         # In a thread: it takes most of a second, and a client waits for an answer.
         await to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
         seconds = self.spec.seconds or self._around.connect_seconds

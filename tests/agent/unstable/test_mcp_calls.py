@@ -13,6 +13,7 @@ from accord.agent.agent import PromptHandler
 from accord.errors import LocalProtocolError, McpCallFailed, RemoteProtocolError, RequestFailed
 from tests.agent.raw_client import Message, raw_client
 from tests.agent.unstable.play import made, run_turn
+from tests.hang_limit import HANG_SECONDS
 
 SERVER = {"type": "acp", "name": "tools", "serverId": "srv-1"}
 
@@ -111,7 +112,7 @@ async def test_an_outer_error_is_about_reaching_the_server(version: int) -> None
         session_id = await client.new_session(mcpServers=[SERVER])
         client.start_prompt(session_id)
         client.refuse(await client.next("mcp/message"), -32603, "the server is down")
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             while not got:
                 await anyio.lowlevel.checkpoint()
     assert isinstance(got[0], RequestFailed)

@@ -23,6 +23,7 @@ from accord.schema.v2.next_edit import (
     NesTextEdit,
 )
 from tests.agent.raw_client import Message, initialize_params, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 URI = "file:///w/a.py"
 PLACE = Position(line=3, character=4)
@@ -162,7 +163,7 @@ async def test_closing_cancels_what_is_being_thought_up(version: int) -> None:
     async with raw_client(agent, version=version, initialize=False, validate=False) as client:
         _, session_id = await begun(client, version, {})
         pending = client.start("nes/suggest", asked(session_id))
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await thinking.wait()
         assert await client.result("nes/close", {"sessionId": session_id}) == {}
         assert (await client.answer(pending))["error"]["code"] == -32800

@@ -9,6 +9,7 @@ from accord.agent import Turn
 from accord.agent.session import AgentSession
 from tests.agent.raw_client import raw_client
 from tests.agent.unstable.play import again, idle, listed, made, reopen, run_turn
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.mark.rule("V1-CLOSE-17", "V1-CLOSE-18", "V1-CLOSE-19")
@@ -94,7 +95,7 @@ async def test_archiving_ends_the_work_of_a_session_first(version: int) -> None:
     async with raw_client(made(wait), version=version) as client:
         session_id = await client.new_session()
         prompt = client.start_prompt(session_id)
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await started.wait()
         await client.result("session/archive", {"sessionId": session_id})
         if version == 1:

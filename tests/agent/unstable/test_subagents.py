@@ -21,6 +21,7 @@ from tests.agent.unstable.play import (
     reopen,
     run_turn,
 )
+from tests.hang_limit import HANG_SECONDS
 
 
 def children(client: RawClient) -> list[Message]:
@@ -176,7 +177,7 @@ async def test_a_client_that_hangs_up_ends_the_child_as_well(version: int) -> No
         client.start_prompt(await client.new_session())
         while len(children(client)) < 2:
             await client.update("subagent_update")
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         await stopped.wait()
 
 

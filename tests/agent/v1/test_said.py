@@ -10,6 +10,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import initialize_params, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 NOTICES: dict[str, Any] = {"session": {"notices": {}}}
 COMPACTION: dict[str, Any] = {"session": {"compaction": {}}}
@@ -179,7 +180,7 @@ async def test_extensions_are_announced_typed_and_answered() -> None:
         client.notify("_acme/note", {"x": 1})
         client.notify("_acme/note", "not an object")
         client.notify("_acme/unknown", {"x": 1})
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await heard.wait()
         await client.result("session/list", {})
         assert len(client.frames) == seen + 1

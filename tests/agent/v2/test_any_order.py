@@ -15,6 +15,7 @@ from accord.store import MemoryStore
 from tests.agent.raw_client import OPEN, RawClient
 from tests.agent.v2.invariants import check
 from tests.agent.v2.play import chosen, made, playing, text
+from tests.hang_limit import HANG_SECONDS
 
 PROMPTS = ("say", "wait", "ask", "ask twice", "run", "start", "fail")
 
@@ -130,7 +131,7 @@ ACTIONS = st.sampled_from(
 async def play(script: list[tuple[str, int]]) -> None:
     """A whole connection, and then another that is told the past of it."""
     store = MemoryStore()
-    with anyio.fail_after(30):
+    with anyio.fail_after(HANG_SECONDS):
         async with playing(made(work, store=store)) as client:
             player = Player(client)
             await player.new()

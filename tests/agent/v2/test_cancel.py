@@ -24,6 +24,7 @@ from tests.agent.v2.play import (
     text,
 )
 from tests.agent.v2.steps import STEPS, Halt, at_permission, in_a_command
+from tests.hang_limit import HANG_SECONDS
 
 OFFERS: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
@@ -55,7 +56,7 @@ async def test_cancel_at_every_step_ends_idle_cancelled(
         allow_commands(client)
         session_id = await client.new_session()
         await insert(client, session_id)
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await halt.reached.wait()
         if step is in_a_command:
             await client.update("terminal_output_chunk")

@@ -12,6 +12,7 @@ from tests.agent.raw_client import Message, RawClient
 from tests.agent.v2.play import idle, insert, kind_of, kinds, made, playing, settle, text
 from tests.agent.v2.steps import STEPS, Halt, in_a_command
 from tests.agent.v2.test_cancel import OFFERS, all_final, allow_commands, open_questions, withdrawn
+from tests.hang_limit import HANG_SECONDS
 
 
 def before_answer(client: RawClient, request_id: int) -> list[Message]:
@@ -34,7 +35,7 @@ async def test_close_at_every_step_ends_the_work_before_it_is_answered(
         allow_commands(client)
         session_id = await client.new_session()
         await insert(client, session_id)
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await halt.reached.wait()
         if step is in_a_command:
             await client.update("terminal_output_chunk")
@@ -131,7 +132,7 @@ async def test_a_handler_that_goes_on_after_the_close_cannot_say_a_word(
         await client.result("session/close", {"sessionId": session_id})
         seen = len(client.frames)
         free.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await ended.wait()
         params = {"sessionId": session_id, "prompt": text("hi")}
         assert (await client.error("session/prompt", params))["code"] == -32002

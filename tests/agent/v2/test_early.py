@@ -12,6 +12,7 @@ from accord.agent import Agent, Turn
 from accord.errors import RequestError
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.agent.v2.play import allow, chosen, kinds, leave_open, made, text
+from tests.hang_limit import HANG_SECONDS
 
 
 def early(agent: Agent) -> AbstractAsyncContextManager[RawClient]:
@@ -115,7 +116,7 @@ async def test_a_cancelled_turn_is_answered_with_cancelled() -> None:
     async with early(made(work, early_v2=True)) as client:
         session_id = await client.new_session()
         first = client.start("session/prompt", {"sessionId": session_id, "prompt": text("a")})
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await begun.wait()
         second = client.start("session/prompt", {"sessionId": session_id, "prompt": text("b")})
         client.notify("session/cancel", {"sessionId": session_id})

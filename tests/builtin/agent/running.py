@@ -12,9 +12,9 @@ import anyio
 
 from accord import Client, Permissions, Reply, RequestFailed, Session
 from accord.transcript import Notice
+from tests.hang_limit import HANG_SECONDS
 
 COMMAND = (sys.executable, "-m", "accord", "agent")
-SECONDS_MAX = 30.0
 
 
 @asynccontextmanager
@@ -23,7 +23,7 @@ async def running(
 ) -> AsyncGenerator[Session]:
     """A session of the agent in this folder; every question is answered with yes."""
     own = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env or {})}
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(
             *COMMAND, *arguments, env=own, permissions=Permissions.allow_all()
         ) as client:

@@ -12,6 +12,7 @@ from accord import Client, Decision, PermissionRequest, Permissions
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import Message, raw_client
 from tests.builtin.agent.play import begin, made, say
+from tests.hang_limit import HANG_SECONDS
 
 ASK = "session/request_permission"
 
@@ -91,7 +92,7 @@ async def test_as_a_process_behind_our_client(tmp_path: Path) -> None:
         return Decision("allow_always" if len(asked) == 1 else "reject_once")
 
     command = (sys.executable, "-m", "accord", "agent")
-    with anyio.fail_after(60):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(*command, permissions=Permissions.ask(decide)) as client:
             session = await client.new_session(cwd=tmp_path)
             for line in ("echo hi", "echo hi", "rm config.json"):

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from accord.builtin import folders
 from accord.builtin.folders import faults_of
 from tests.agent.draft_client import draft_client
 from tests.agent.raw_client import RawClient, raw_client
@@ -89,9 +88,9 @@ async def test_a_folder_that_cannot_be_read_is_told(
         raise {"listed": PermissionError(13, "no"), "broken": OSError(5, "Input/output error")}[how]
 
     if how == "entered":
-        monkeypatch.setattr(folders.os, "access", lambda path, mode: False)
+        monkeypatch.setattr("accord.builtin.folders.os.access", lambda path, mode: False)
     elif how != "odd":
-        monkeypatch.setattr(folders.os, "scandir", refuse)
+        monkeypatch.setattr("accord.builtin.folders.os.scandir", refuse)
     name = str(tmp_path) + ("\0" if how == "odd" else "")
     async with raw_client(made()) as client:
         error = await client.error("session/new", {"cwd": name, "mcpServers": []})

@@ -194,7 +194,7 @@ async def test_without_the_packages_for_models_a_key_is_told_and_the_agent_works
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 14: many have a key in their environment; a prompt without --model must not fail."""
-    monkeypatch.setattr("accord.builtin.setup.are_installed", lambda: False)
+    monkeypatch.setattr("accord.builtin.setup.can_be_had", lambda: False)
     async with raw_client(made({"ANTHROPIC_API_KEY": "sk-test-of-nobody"})) as client:
         result = await begin(client, tmp_path)
         assert option(result, "model")["currentValue"] == "offline"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.hang_limit import HANG_SECONDS
+
 HEAVY = (
     *("sqlite3", "platformdirs", "mcp", "pydantic", "pydantic_ai", "httpx", "argparse", "tomllib"),
     *("accord.builtin.tools", "accord.builtin.brain", "accord.builtin.models", "accord.discovery"),
@@ -40,7 +42,7 @@ def test_nothing_heavy_is_loaded_before_the_answer(version: int, home: Path) -> 
         input=json.dumps(request) + "\n",
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=HANG_SECONDS,
         check=True,
     )
     assert json.loads(done.stdout)["result"]["protocolVersion"] == version
@@ -56,7 +58,7 @@ def test_the_command_says_that_it_waits_for_a_client() -> None:
         [sys.executable, "-m", "accord", "agent", "--help"],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=HANG_SECONDS,
         check=True,
     )
     assert "Editors start this" in shown.stdout

@@ -22,6 +22,7 @@ from accord.builtin.workspace import Workspace, open_workspace
 from accord.store import MemoryStore
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.fake_llm import FakeLLM
+from tests.hang_limit import HANG_SECONDS
 
 Load = Callable[[ModelChoice], Awaitable[LoadedModel]]
 
@@ -181,5 +182,5 @@ async def talk(
     capabilities = (EVERYTHING if notices else {}) | (capabilities or {})
     async with raw_client(agent, version=version, capabilities=capabilities) as client:
         session_id = await client.new_session(str(folder), **more)
-        with anyio.fail_after(60):
+        with anyio.fail_after(HANG_SECONDS):
             yield Talk(client, session_id)

@@ -10,8 +10,7 @@ import pytest
 
 from accord import AuthenticationRequired, Client, Permissions
 from tests.fake_llm import FakeLLM
-
-SECONDS = 30
+from tests.hang_limit import HANG_SECONDS
 
 
 def environ(home: Path, llm: FakeLLM) -> dict[str, str]:
@@ -37,7 +36,7 @@ async def test_a_conversation_with_a_model_survives_its_process(
         '[[say I look.]][[tool read {"path": "calc.py"}]]'
         '[[tool edit {"path": "calc.py", "old": "len(value)", "new": "len(values)"}]][[say Done.]]'
     )
-    with anyio.fail_after(SECONDS):
+    with anyio.fail_after(HANG_SECONDS):
         permissions = Permissions.allow_all()
         async with Client.spawn(*command, env=env, permissions=permissions) as client:
             session = await client.new_session(project)
@@ -72,7 +71,7 @@ async def test_a_model_without_a_key_wants_a_login_and_gets_it(
         "OPENAI_BASE_URL": "",
         "OPENAI_API_KEY": "",
     }
-    with anyio.fail_after(SECONDS):
+    with anyio.fail_after(HANG_SECONDS):
         async with Client.spawn(sys.executable, "-m", "accord", "agent", env=env) as client:
             session = await client.new_session(project)
             with pytest.raises(AuthenticationRequired, match="ANTHROPIC_API_KEY"):

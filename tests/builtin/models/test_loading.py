@@ -43,10 +43,3 @@ def test_the_command_fits_the_way_of_the_installation(
     if mark is not None:
         (tmp_path / mark).touch()
     assert packages.install_command() == command
-
-
-def test_in_a_checkout_the_command_is_its_own_setup() -> None:
-    """Issue 14: what is locked is what is installed."""
-    program, script, what = packages.install_command().split()
-    assert (program, what) == ("sh", "models")
-    assert Path(script).is_file()

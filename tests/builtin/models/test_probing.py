@@ -16,6 +16,7 @@ from accord.builtin.models.probing import Listing, models_at, probe_models
 from accord.builtin.models.secret import Secret
 from accord.discovery.config import Config, ModelSettings
 from tests.fake_llm import serve
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +107,7 @@ async def test_nonsense_is_no_model(answer: bytes) -> None:
             if answer:
                 await stream.send(answer)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with server(speak) as address:
             listing = await models_at(ModelChoice("openai", "", address))
             assert listing.models == ()
@@ -120,7 +121,7 @@ async def test_a_server_that_is_silent_holds_nobody_up() -> None:
         async with stream:
             await anyio.sleep_forever()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with server(be_silent) as address:
             loopback = {address: "openai"}
             assert await found_by(Config(), {}, loopback=loopback, seconds=0.1) == []

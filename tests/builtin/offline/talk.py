@@ -24,6 +24,7 @@ from accord.client import Session
 from accord.store import MemoryStore
 from accord.transcript.tool_call import ToolCall
 from accord.transport.memory import memory_pair
+from tests.hang_limit import HANG_SECONDS
 
 VARIANTS = ("v1", "v1 with files and terminals", "v2")
 everywhere = pytest.mark.parametrize("variant", VARIANTS)
@@ -50,7 +51,7 @@ class Talk:
         """A whole turn; what the agent answered."""
         self.asked.clear()
         self._calls_seen = len(self.session.transcript.tool_calls)
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANG_SECONDS):
             reply = await self.session.ask(*prompt)
         assert reply.stop_reason == "end_turn"
         return reply.text

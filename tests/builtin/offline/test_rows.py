@@ -15,6 +15,7 @@ from accord.mcp.results import McpResult, McpTool
 from accord.mcp.servers import ServerStatus
 from accord.schema import v2
 from tests.builtin.offline.talk import everywhere, talking, write
+from tests.hang_limit import HANG_SECONDS
 
 
 @pytest.fixture
@@ -267,7 +268,7 @@ async def test_without_tests_it_says_so(tmp_path: Path) -> None:
 async def test_a_command_stops_when_the_turn_is_cancelled(tmp_path: Path) -> None:
     """Research table: Esc in `run sleep 60`."""
     async with talking(tmp_path) as talk:
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_SECONDS):
             async with talk.session.prompt("run sleep 60") as turn:
                 async for _ in turn:
                     calls = talk.session.transcript.tool_calls

@@ -23,6 +23,7 @@ from accord.builtin.tools.toolbox import RunTask, Toolbox
 from accord.builtin.workspace import Workspace, WorkspaceSettings, open_workspace
 from accord.store import MemoryStore
 from tests.agent.raw_client import Message, RawClient, raw_client
+from tests.hang_limit import HANG_SECONDS
 
 T = TypeVar("T")
 Work = Callable[[Toolbox], Awaitable[ToolResult]]
@@ -68,7 +69,7 @@ class Bench:
     async def prompt(self, words: str = "go") -> str:
         """A whole turn; its stop reason."""
         self.start(words)
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_SECONDS):
             return await self.ended()
 
     def start(self, words: str = "go") -> None:

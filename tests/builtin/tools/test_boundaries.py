@@ -6,11 +6,12 @@ import subprocess
 from pathlib import Path
 
 from tests.builtin.tools.bench import bench, text
+from tests.hang_limit import HANG_SECONDS
 
 
 def _repository(folder: Path) -> None:
     for command in (["init", "-q"], ["add", "-A"]):
-        subprocess.run(["git", *command], cwd=folder, check=True, timeout=20)
+        subprocess.run(["git", *command], cwd=folder, check=True, timeout=HANG_SECONDS)
 
 
 async def test_a_folder_that_became_a_link_is_not_searched(tmp_path: Path) -> None:

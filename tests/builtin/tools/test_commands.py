@@ -11,6 +11,7 @@ import pytest
 from accord.agent.own_terminals import Done, OwnTerminal
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import bench, everywhere, text
+from tests.hang_limit import HANG_SECONDS
 
 
 @everywhere
@@ -93,7 +94,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
 
         b.work = work
         b.start()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await begun.wait()
             b.client.cancel(b.session_id)
             assert await b.ended() == "cancelled"
@@ -157,5 +158,5 @@ async def test_a_command_of_the_background_goes_on_after_the_turn(
         assert isinstance(terminal, OwnTerminal)
         assert not terminal.is_over
         await b.use(lambda t: terminal.kill())
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             await terminal.wait()

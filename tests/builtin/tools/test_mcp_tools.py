@@ -14,6 +14,7 @@ from accord.mcp.results import McpResult, McpTool
 from accord.mcp.servers import McpServers, ServerStatus
 from accord.schema import v2
 from tests.builtin.tools.bench import Bench, bench, everywhere, text
+from tests.hang_limit import HANG_SECONDS
 
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -149,7 +150,7 @@ async def test_the_client_may_stop_one_call_alone(tmp_path: Path) -> None:
 
         b.work = work
         b.start()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             while not any(c.get("status") == "in_progress" for c in b.calls()):
                 await b.client.update("tool_call_update")
             params = {"sessionId": b.session_id, "toolCallId": b.last()["toolCallId"]}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.client.shell.marker_roads import PROGRAM
 
+# A line that runs on is ended then, which fails nothing.
 SECONDS = 20.0
 
 

@@ -182,7 +182,6 @@ def test_a_rule_for_a_folder_counts_where_the_line_changes_the_folder() -> None:
     assert _verdict("cd /other && make", rule) == "reject"
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "part",
     [

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.fake_llm import FakeLLM, serve
+from tests.hang_limit import HANG_SECONDS
 from tests.interop.agents.peers import PEERS, ROOT, Bench, Peer
 
 SERVER = ROOT / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_ctrl_c_cancels_the_turn_and_leaves_no_process(bench: Bench) -> None:
                 break
         os.kill(process.pid, signal.SIGINT)
         rest = process.stdout.read()
-        assert process.wait(60) == 130
+        assert process.wait(HANG_SECONDS) == 130
     assert json.loads(rest.splitlines()[-1])["stopReason"] == "cancelled"
 
 

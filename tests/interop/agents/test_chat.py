@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.fake_llm import FakeLLM, serve
+from tests.hang_limit import HANG_SECONDS
 from tests.interop.agents.peers import PEERS, Bench, Peer
 from tests.terminal.real.chatting import EMPTY, ChatScreen
 from tests.terminal.tmux import needs_tmux
 
-pytestmark = [needs_tmux, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [needs_tmux, pytest.mark.slow]
 
-SECONDS = 60.0
 # Fast to start, and each with another SDK and version beneath.
 CHATTED = [peer for peer in PEERS if peer.name in ("codex-acp", "goose", "opencode")]
 
@@ -42,30 +42,30 @@ def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) ->
     command = [str(peer.program), *peer.args]
     made = bench.project / "made.txt"
     with ChatScreen(tmp_path, "chat", "--", *command, work=bench.project, env=env) as chat:
-        chat.until(_is_ready, SECONDS)
+        chat.until(_is_ready, HANG_SECONDS)
         chat.say("[[say Hello from the model.]]")
-        chat.until(lambda shown: shown.count("Hello from the model.") == 2, SECONDS)
+        chat.until(lambda shown: shown.count("Hello from the model.") == 2, HANG_SECONDS)
         chat.wait_for(EMPTY)
 
         chat.say(f"{peer.makes} [[say done]]")
-        chat.wait_for("asks for permission", seconds=SECONDS)
+        chat.wait_for("asks for permission", seconds=HANG_SECONDS)
         chat.answer("Escape", "asks for permission")
-        chat.until(_is_ready, SECONDS)
+        chat.until(_is_ready, HANG_SECONDS)
         assert not made.exists()
 
         chat.say(f"{peer.makes} [[say done]]")
-        chat.wait_for("asks for permission", seconds=SECONDS)
+        chat.wait_for("asks for permission", seconds=HANG_SECONDS)
         chat.answer("y", "asks for permission")
         # One that writes through us may be asked about the file itself, too.
         again = "the agent writes without having asked"
-        shown = chat.settled(lambda now: again in now or _is_ready(now), SECONDS)
+        shown = chat.settled(lambda now: again in now or _is_ready(now), HANG_SECONDS)
         if again in shown:
             chat.answer("y", again)
-        chat.until(_is_ready, SECONDS)
+        chat.until(_is_ready, HANG_SECONDS)
         assert made.read_text().strip() == "hi"
 
         chat.say("[[say Begun.]] [[slow 600 0.1 word]]")
-        chat.wait_for("word5", seconds=SECONDS)
+        chat.wait_for("word5", seconds=HANG_SECONDS)
         chat.press("Escape")
-        chat.until(_is_ready, SECONDS)
+        chat.until(_is_ready, HANG_SECONDS)
         chat.leave()

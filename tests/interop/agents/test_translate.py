@@ -13,7 +13,7 @@ from accord import Client, Permissions
 from tests.fake_llm import FakeLLM, serve
 from tests.interop.agents.peers import PEERS, Bench
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow]
 CODEX = PEERS[0]
 
 

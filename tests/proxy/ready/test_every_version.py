@@ -22,9 +22,9 @@ from accord.proxy.ready.context import context
 from accord.proxy.ready.guard import guard
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Transport
+from tests.hang_limit import HANG_SECONDS
 from tests.proxy.speakers import VERSIONS, Act, SpeakingAgent, SpeakingClient, Version, Wired
 
-SECONDS = 20.0
 PAIRS = tuple(product(VERSIONS, VERSIONS))
 # A client and an agent of different official versions need `accord translate`.
 SPOKEN = tuple(pair for pair in PAIRS if pair[0] == pair[1] or "draft" in pair)
@@ -73,7 +73,7 @@ async def conversation(
         chain = [*components, Component("the agent", connect)]
         tasks.start_soon(conduct, chain, ours)
         wired.say(client.begin())
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(HANG_SECONDS):
             await over.wait()
         await theirs.aclose()
         tasks.cancel_scope.cancel()

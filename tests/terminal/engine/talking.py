@@ -15,16 +15,15 @@ from accord.terminal.engine.orders import Order
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.remark import Remark
 from accord.transcript import Message
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.engine.agents import program
-
-SECONDS_MAX = 30
 
 
 @asynccontextmanager
 async def desk_of(limits: Limits | None = None) -> AsyncGenerator[Desk]:
     """A desk that runs, and is gone in the end."""
     desk = Desk(permissions=Permissions(), limits=limits)
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             await tasks.start(desk.run)
             yield desk

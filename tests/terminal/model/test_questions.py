@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 
 from accord.terminal.model.questions import Question, Questions
+from tests.hang_limit import HANG_SECONDS
 
 
 async def test_questions_are_shown_in_order_and_each_gets_its_own_answer() -> None:
@@ -16,7 +17,7 @@ async def test_questions_are_shown_in_order_and_each_gets_its_own_answer() -> No
     async def ask(name: str) -> None:
         answers[name] = await questions.ask("permission", name)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             for name in "abc":
                 tasks.start_soon(ask, name)
@@ -37,7 +38,7 @@ async def test_a_question_that_nobody_waits_for_any_more_is_gone() -> None:
     """Ours: a dialog closes when the agent takes its question back."""
     questions = Questions(lambda: 1.0, lambda: None)
     shown: list[Question] = []
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(questions.ask, "form", "x")
             await anyio.wait_all_tasks_blocked()

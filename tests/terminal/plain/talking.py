@@ -18,9 +18,9 @@ from accord.terminal.plain.running import run_plain
 from accord.terminal.plain.screen import Screen
 from accord.terminal.plain.scripted import Pipe
 from accord.terminal.plain.view import ChatPrinter
+from tests.hang_limit import HANG_SECONDS
 
 AGENT = (sys.executable, str(Path(__file__).parent / "line_agent.py"))
-SECONDS_MAX = 20
 
 
 class Paper:
@@ -71,7 +71,7 @@ async def spoken(
     terminal = LineTerminal(screen, printer, Pipe(reading, printer, screen))
     order = Order(command=tuple(agent), folder=str(folder))
     try:
-        with anyio.fail_after(SECONDS_MAX):
+        with anyio.fail_after(HANG_SECONDS):
             code = await run_plain(desk or Desk(permissions=Permissions()), order, terminal)
     finally:
         os.close(reading)

@@ -13,10 +13,10 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import monotonic
 from unicodedata import east_asian_width
 
-from tests.terminal.tmux import SECONDS_MAX, Tmux
+from tests.hang_limit import Patience
+from tests.terminal.tmux import Tmux
 
 HERE = Path(__file__).resolve().parent
 ACCORD = (sys.executable, "-m", "accord")
@@ -76,8 +76,8 @@ class ChatScreen(Tmux):
             return TOO_EARLY in now or while_shown not in now
 
         self.wait_for(while_shown)
-        end = monotonic() + SECONDS_MAX
-        while monotonic() < end:
+        patience = Patience()
+        while patience.left:
             self.press(key)
             try:
                 shown = self.settled(is_seen, HINT_SECONDS_MAX)
@@ -123,15 +123,14 @@ class ChatScreen(Tmux):
 
     def wait_processes_gone(self, pids: Sequence[int] | None = None) -> None:
         """Wait until these, or all, are gone."""
-        end = monotonic() + SECONDS_MAX
+        patience = Patience()
         for pid in self.processes() if pids is None else pids:
             try:
                 handle = os.pidfd_open(pid)
             except ProcessLookupError:
                 continue
             try:
-                left = max(end - monotonic(), 0)
-                assert select.select([handle], [], [], left)[0], f"{pid} is still there"
+                assert select.select([handle], [], [], patience.left)[0], f"{pid} is still there"
             finally:
                 os.close(handle)
 

@@ -20,6 +20,7 @@ from accord.terminal.model.questions import Question, QuestionKind
 from accord.terminal.screen.dialogs import Dialog, dialog_for
 from accord.terminal.screen.themes import register_themes, wear
 from accord.transcript.tool_call import FileDiff, ToolCall
+from tests.hang_limit import Patience
 
 FOLDER = "/nowhere/project"
 # Commands to the terminal, markup of two sorts, and letters that turn the order around.
@@ -106,11 +107,10 @@ class Scene:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait for what a worker does."""
-        for _ in range(500):
-            if is_so():
-                return
+        patience = Patience()
+        while not is_so():
+            assert patience.left, self.text
             await self.pilot.pause()
-        raise AssertionError(self.text)
 
     @property
     def is_answered(self) -> bool:

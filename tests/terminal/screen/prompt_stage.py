@@ -21,6 +21,7 @@ from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.prompt import memory as memory_module
 from accord.terminal.screen.prompt.area import PromptArea
 from accord.transcript.options import Command
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.stage import DeskDouble, Stage, a_chat
 
 PLAIN = AgentCapabilities()
@@ -132,7 +133,7 @@ async def paste(pilot: Pilot[None], text: str) -> None:
 
 async def until(pilot: Pilot[None], is_so: Callable[[], object]) -> None:
     """Wait for what a thread does."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         while not is_so():
             await pilot.pause()
 

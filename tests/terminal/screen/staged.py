@@ -19,9 +19,10 @@ from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.app import AccordApp
 from accord.transcript import Transcript
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.stage import ALL, WIDE, Clock
 
-SECONDS_MAX = 20
+SECONDS_MAX = HANG_SECONDS
 
 
 class StagedDesk(Desk):

@@ -12,8 +12,7 @@ from pathlib import Path
 import anyio
 
 from accord.terminal.screen.hanging_up import when_gone
-
-SECONDS_MAX = 20.0
+from tests.hang_limit import HANG_SECONDS
 
 
 async def test_who_waits_for_it_is_told_once_that_the_terminal_is_gone() -> None:
@@ -32,7 +31,7 @@ async def test_who_waits_for_it_is_told_once_that_the_terminal_is_gone() -> None
     await anyio.wait_all_tasks_blocked()
     assert gone == []
     os.close(outer)
-    with anyio.fail_after(SECONDS_MAX):
+    with anyio.fail_after(HANG_SECONDS):
         await is_gone.wait()
     await anyio.wait_all_tasks_blocked()
     assert gone == [True]
@@ -68,10 +67,10 @@ def test_the_program_ends_when_its_terminal_goes_though_no_signal_tells_it(tmp_p
     try:
         drawn = b""
         while b"Ready" not in drawn:
-            assert select.select([outer], [], [], SECONDS_MAX)[0], drawn
+            assert select.select([outer], [], [], HANG_SECONDS)[0], drawn
             drawn += os.read(outer, 1 << 16)
         os.close(outer)
-        assert program.wait(SECONDS_MAX) != 0
+        assert program.wait(HANG_SECONDS) != 0
     finally:
         program.kill()
         program.wait()

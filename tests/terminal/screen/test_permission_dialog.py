@@ -268,9 +268,9 @@ async def test_a_question_that_is_shown_again_is_guarded_again() -> None:
     async with asked("permission", a_request()) as scene:
         place = scene.app.query_one("#asking")
         place.display = False
-        await scene.pilot.pause()
+        await scene.until(lambda: not scene.dialog.is_on_screen)
         place.display = True
-        await scene.pilot.pause()
+        await scene.until(lambda: scene.dialog.is_on_screen and scene.dialog.is_early)
         scene.dialog.focus()
         await scene.press("y")
         assert not scene.is_answered

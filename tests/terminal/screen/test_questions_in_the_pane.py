@@ -17,10 +17,9 @@ from accord.terminal.render.palette import DARK
 from accord.terminal.screen.dialogs import Dialog
 from accord.terminal.screen.pane import ChatPane
 from accord.transcript.tool_call import FileDiff
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.asking import a_call, a_request
 from tests.terminal.screen.stage import DeskDouble, Stage, a_chat, pass_time
-
-DEADLINE = 10
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +31,7 @@ def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def until(pilot: Pilot[None], is_so: Any) -> None:
     """Wait for what the pane does by itself."""
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(HANG_SECONDS):
         while not is_so():
             await pilot.pause()
 

@@ -20,6 +20,7 @@ from accord.terminal.model.prompting.drafting import Draft
 from accord.terminal.model.settings import Settings, ThemeName
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.picture import picture_of
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.stage import NARROW, hear, pass_time, select, set_up
 from tests.terminal.screen.staged import staged, until
 
@@ -165,7 +166,7 @@ async def test_it_looks_as_it_did(name: str) -> None:
     """Issue 6: SVG snapshots of the main states."""
     scene, size, theme = SCENES[name]
     chosen: ThemeName = theme  # type: ignore[assignment]
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_SECONDS):
         async with staged(size, settings=Settings(theme=chosen)) as (app, pilot, chat):
             await scene(app, pilot, chat)
             await until(pilot, lambda: chat.revision and not app._is_due)

@@ -78,14 +78,21 @@ async def load_model(choice: ModelChoice) -> LoadedModel:
 
 def _load(choice: ModelChoice) -> LoadedModel:
     try:
-        import pydantic_ai
-
-        pydantic_ai.BANNER_ENABLED = False
-        # Here too, since whoever answers prompts must not wait for it in the loop.
-        import_module("pydantic_ai.direct")
-        model, settings = _BUILDERS[choice.provider](choice)
+        with warnings.catch_warnings():
+            # What a compiler says about other people's code is no news for the user's log.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return _build(choice)
     except ImportError:
         raise ConfigError(missing_words(choice)) from None
+
+
+def _build(choice: ModelChoice) -> LoadedModel:
+    import pydantic_ai
+
+    pydantic_ai.BANNER_ENABLED = False
+    # Here too, since whoever answers prompts must not wait for it in the loop.
+    import_module("pydantic_ai.direct")
+    model, settings = _BUILDERS[choice.provider](choice)
     return LoadedModel(model, choice, _window(choice, model), {**_EVERYWHERE, **settings})
 
 

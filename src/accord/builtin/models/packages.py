@@ -11,22 +11,35 @@ import shlex
 import sys
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from accord.builtin.models.choice import ModelChoice
+from accord.machine import package_sets
 from accord.machine.own_program import interpreter
 
 PACKAGE = "pydantic_ai"
 EXTRA = "models"
 
 
-def are_installed() -> bool:
-    """Whether models can be asked at all."""
+def can_be_had() -> bool:
+    """Whether models can be asked: the packages are there, or come with the first prompt."""
+    return package_sets.is_missing(EXTRA) or _are_installed()
+
+
+def _are_installed() -> bool:
     try:
         return find_spec(PACKAGE) is not None
     except ValueError:
         return False
+
+
+def support_words() -> str:
+    """A sentence on what is there and what to do, for somebody who wants a model."""
+    if package_sets.is_missing(EXTRA):
+        return "The support for it is installed with the first prompt to a model."
+    if _are_installed():
+        return "The support for it is installed."
+    return f"Install the support for it: `{install_command()}`."
 
 
 def missing_words(choice: ModelChoice) -> str:
@@ -40,9 +53,6 @@ def missing_words(choice: ModelChoice) -> str:
 def install_command() -> str:
     """The one command that installs them where this program is installed."""
     requirement = shlex.quote(_requirement())
-    set_up = Path(__file__).parents[4] / "scripts" / "setup.sh"
-    if set_up.exists():
-        return f"sh {shlex.quote(str(set_up))} {EXTRA}"
     if os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml")):
         return f"uv tool install {requirement}"
     if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
@@ -65,4 +75,4 @@ def _requirement() -> str:
     return f"{folder if os.path.isdir(folder) else 'accord'}[{EXTRA}]"
 
 
-__all__ = ["are_installed", "install_command", "missing_words"]
+__all__ = ["can_be_had", "install_command", "missing_words", "support_words"]

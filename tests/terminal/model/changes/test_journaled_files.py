@@ -13,6 +13,7 @@ from accord.client.permissions import Permissions
 from accord.errors import RequestError
 from accord.terminal.model.changes.journaled_files import JournaledFiles
 from tests.client.scripted_agent import ScriptedAgent, connected
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.model.projects import NEW, OLD, Project, project_in
 
 
@@ -75,7 +76,7 @@ async def test_a_write_that_nobody_waits_for_any_more_is_known(project: Project)
 
     files = JournaledFiles(lambda session_id: project.journal, inner=Slow())
     files.add_session("s", [str(project.folder)])
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(files.write_text, "s", project.path, NEW)
             await written.wait()
@@ -96,7 +97,7 @@ async def test_what_an_agent_of_v1_writes_over_the_wire_is_undone(project: Proje
         agent.end_turn(prompt)
 
     files = JournaledFiles(lambda session_id: project.journal)
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_SECONDS):
         async with connected(script, files=files, permissions=Permissions.allow_all()) as found:
             session = await found[0].new_session(str(project.folder))
             await session.ask("write it")

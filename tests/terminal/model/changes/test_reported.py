@@ -13,6 +13,7 @@ from accord.terminal.model.changes.switching import Outcome
 from accord.transcript import ToolCall
 from accord.transcript.tool_call import FileDiff, Location
 from accord.transcript.update import ToolCallChanged
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.model.projects import NEW, OLD, Project, project_in
 
 
@@ -199,6 +200,6 @@ async def test_what_is_heard_is_taken_in_by_itself(project: Project) -> None:
     """Ours: nobody has to look."""
     project.write(NEW)
     project.tell("t", [FileDiff(project.path, old_text=OLD, new_text=NEW)], "completed")
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         while not project.journal.changes:
             await anyio.lowlevel.checkpoint()

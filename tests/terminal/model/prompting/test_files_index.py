@@ -105,7 +105,10 @@ def test_git_starts_no_program_of_the_project(tmp_path: Path) -> None:
     st.lists(st.sampled_from(["a", "/b", "x", "*.o", "!a/c.o", "a/*", "!a/b", "b/", "**/y"])),
     st.lists(st.sampled_from(["x", "!c.o", "/b", "*"])),
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 def test_a_walk_finds_what_git_finds(
     tmp_path: Path, names: list[str], above: list[str], below: list[str]
 ) -> None:

@@ -124,7 +124,10 @@ def _ignored(ignore: Ignore, path: str) -> bool:
 @example(["*", "!*/", "!abc"])
 @example(["a**/b"])
 @example(["/*/a", "a\\/b"])
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 def test_patterns_decide_as_git_check_ignore_does(repository: Path, lines: list[str]) -> None:
     """Issue 6: gitignore-aware, which is what git makes of it."""
     text = "\n".join(lines)

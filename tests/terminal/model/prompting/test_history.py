@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from accord.terminal.model.prompting import history as module
 from accord.terminal.model.prompting.history import History, Walk, history_file
+from tests.hang_limit import HANG_SECONDS
 
 
 def _said(path: Path) -> list[str]:
@@ -77,7 +78,7 @@ def test_two_processes_may_say_things_at_once(tmp_path: Path) -> None:
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(20)
+        writer.join(HANG_SECONDS)
         assert writer.exitcode == 0
     said = _said(path)
     for who in ("a", "b"):

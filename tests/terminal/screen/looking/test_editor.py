@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord.terminal.screen.looking.editor import lend_terminal, open_in_editor
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.bench import Bench
 
 
@@ -41,7 +42,7 @@ async def test_an_editor_with_a_window_is_started_and_not_waited_for(project: Pa
     app = Bench()
     async with app.run_test():
         assert open_in_editor(app, "x.py", 3, [str(project)], (str(program),)) == ""
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_SECONDS):
             told = await anyio.to_thread.run_sync(asked.read_text, abandon_on_cancel=True)
     assert told == f"-g {project}/x.py:3\n"
 

@@ -20,6 +20,7 @@ from accord.builtin.brain.model.patience import Patience
 from accord.builtin.models.choice import ModelChoice
 from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.loading import LoadedModel, load_model
+from accord.builtin.packages import provide_packages
 from accord.errors import ConfigError, RequestError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class ModelBrain:
                 f"{choice.group} needs a key. {choice.about.ways_to_key()}"
             )
         try:
+            await provide_packages(turn, "models")
             loaded = await self._load(choice)
         except ConfigError as error:
             data = {"reason": "model_missing"}

@@ -14,7 +14,7 @@ from accord.builtin.brain.offline.planning import plan_for
 from accord.builtin.brain.offline.unknown import search_words
 from accord.builtin.brain.offline.wording import bullets, fenced, listed
 from accord.builtin.brain.offline.work import Work
-from accord.builtin.models.packages import are_installed, install_command
+from accord.builtin.models.packages import support_words
 from accord.builtin.policy import PLAN
 from accord.builtin.tools.planning import leave_plan
 
@@ -97,8 +97,7 @@ async def show_help(work: Work, intent: Intent) -> None:
 async def show_model(work: Work, intent: Intent) -> None:
     """Which model answers, or how to set one."""
     if work.model is None:
-        install = f"Install the support for it: `{install_command()}`."
-        await work.say(MODEL % ("The support for it is installed." if are_installed() else install))
+        await work.say(MODEL % support_words())
         return
     await work.say(
         f"`{work.model}` answers in this session; slash commands are done by rules, without it. "

@@ -1,0 +1,26 @@
+"""Packages that are installed in the middle of a conversation, because they were asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.machine import package_sets
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+
+
+async def provide_packages(turn: Turn, name: str) -> None:
+    """Install a set of packages where it is missing, and show that as a tool call.
+
+    Raises:
+        ConfigError: it could not be installed.
+    """
+    if not package_sets.is_missing(name):
+        return
+    title = f"Install the packages for {package_sets.LABELS[name]} (only once)"
+    async with turn.tool_call(title) as call:
+        await package_sets.install(name, call.show)
+
+
+__all__ = ["provide_packages"]

@@ -1,0 +1,50 @@
+"""The clock that asynchronous tests run on: it stands while there is something to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import anyio
+
+
+async def test_what_is_ready_has_its_turn_before_a_bound_is_over() -> None:
+    """Issue 14: a bound of a tenth of a second failed tests where 20 processes want two cores."""
+    came = anyio.Event()
+
+    async def answer() -> None:
+        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
+        came.set()
+
+    async with anyio.create_task_group() as tasks:
+        with anyio.move_on_after(0.05) as bound:
+            tasks.start_soon(answer)
+            # Nobody schedules this process for longer than the bound.
+            time.sleep(0.2)
+            await came.wait()
+    assert not bound.cancelled_caught
+
+
+async def test_a_bound_is_over_for_who_looks_again_and_again() -> None:
+    """Found by a run of the tests that did not end: somebody always had something to do."""
+    with anyio.move_on_after(0.01) as bound:
+        while True:
+            await anyio.lowlevel.checkpoint()
+    assert bound.cancelled_caught
+
+
+async def test_a_bound_is_over_when_nothing_comes() -> None:
+    """Ours: it must not stand for ever."""
+    with anyio.move_on_after(0.01) as bound:
+        await anyio.sleep_forever()
+    assert bound.cancelled_caught
+
+
+async def test_other_processes_take_real_time() -> None:
+    """Ours: what a test starts has a clock of its own."""
+    program = "import time; time.sleep(0.3)"
+    before = anyio.current_time()
+    await anyio.run_process([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    assert anyio.current_time() - before > 0.2
