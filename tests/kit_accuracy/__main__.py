@@ -1,9 +1,10 @@
-"""Runs the kit on every program of `broken.tsv`, and tells which rule it named for each.
+"""Runs the kit on every program of `broken.tsv` and `broken_again.tsv`, and tells what it named.
 
     python -m tests.kit_accuracy [--only RULE] [--jobs N] [--table FILE] [--accord COMMAND]
 
-`broken.tsv` has a purpose for each program.  A client that breaks its rule while it cancels, lists
+The tables have a purpose for each program.  A client that breaks its rule while it cancels, lists
 or logs in, say, is run twice: as the others are, and with a scenario that says how it does that.
+A rule that is broken in a second way has a letter behind its number.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+TABLES = ("broken.tsv", "broken_again.tsv")
 RUN_SECONDS_MAX = 900
 # How many of the broken programs have to be named by the rule that they break.
 RIGHT_SHARE_MIN = 0.9
@@ -36,6 +39,11 @@ class Case:
     version: str
     purpose: str
     wrong: str
+
+    @property
+    def rule_id(self) -> str:
+        """The rule as the kit names it, without the letter of a second way to break it."""
+        return self.rule.rstrip(ascii_lowercase)
 
     @property
     def command(self) -> list[str]:
@@ -64,7 +72,8 @@ def cases() -> Iterator[Case]:
         ("client", "2"),
     ):
         yield Case("", side, version, "prompt", "nothing")
-    for line in (HERE / "broken.tsv").read_text().splitlines()[1:]:
+    lines = [line for name in TABLES for line in (HERE / name).read_text().splitlines()[1:]]
+    for line in lines:
         case = Case(*line.split("\t"))
         if case.purpose != "prompt":
             yield Case(case.rule, case.side, case.version, "prompt", case.wrong)
@@ -111,12 +120,12 @@ def judge(case: Case, report: Any, code: int, seconds: float, last: str) -> Outc
     for result in report["results"]:
         if result["verdict"] == "fail" and result["tier"] in binding:
             named.append(result["id"])
-        if result["id"] == case.rule:
+        if result["id"] == case.rule_id:
             own = result["verdict"]
     named = sorted(set(named))
     if not case.rule:
         verdict = "false alarm" if named else "conformant" if code == 0 else f"exit code {code}"
-    elif case.rule in named or own == "fail":
+    elif case.rule_id in named or own == "fail":
         verdict = "right rule"
     elif named:
         verdict = "another rule only"
@@ -134,8 +143,9 @@ def table(outcomes: list[Outcome]) -> str:
         cells += [each.verdict, ", ".join(each.named), f"{each.seconds:.0f}"]
         lines.append("| " + " | ".join(cells) + " |")
     for side in ("agent", "client"):
-        rules = {each.case.rule for each in outcomes if each.case.side == side and each.case.rule}
-        right = {each.case.rule for each in outcomes if each.verdict == "right rule"} & rules
+        broken = [each for each in outcomes if each.case.side == side and each.case.rule]
+        rules = {each.case.rule for each in broken}
+        right = {each.case.rule for each in broken if each.verdict == "right rule"}
         lines.append(f"\n{side}s: {len(right)} of {len(rules)} named by the right rule")
     return "\n".join(lines) + "\n"
 

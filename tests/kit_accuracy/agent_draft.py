@@ -15,6 +15,7 @@ from tests.kit_accuracy.agent_v1_turn import Turn
 from tests.kit_accuracy.line_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
+    METHOD_NOT_FOUND,
     NOT_FOUND,
     Json,
     Later,
@@ -24,6 +25,7 @@ from tests.kit_accuracy.line_peer import (
 )
 
 SESSION_NOT_FOUND = -32000
+RESOURCE_NOT_FOUND = -32004
 NOT_SUPPORTED = -32007
 MODES = ("default", "code")
 OPERATIONS = {"edit": "file_write", "move": "file_write", "execute": "terminal_execute"}
@@ -33,6 +35,8 @@ FINAL = ("completed", "failed", "denied", "cancelled")
 
 class DraftTurn(Turn):
     """One turn, in the words of the draft."""
+
+    read_failed = False
 
     def say_update(self, kind: str, data: Json) -> None:
         self.agent.update(self.session, {"type": kind, "data": data})
@@ -87,6 +91,7 @@ class DraftTurn(Turn):
         if content := changes.get("content"):
             data["output"] = _output(content[0])
         call["status"] = status
+        self.read_failed = self.read_failed or (call["kind"] == "read" and status == "failed")
         if self.broken == "D26-15" and status == "cancelled":
             threading.Timer(0.2, self.say_update, ("tool_call_update", data)).start()
         else:
@@ -115,6 +120,10 @@ class DraftTurn(Turn):
 
     def offers(self, *path: str) -> bool:
         return False
+
+    def resolve(self, path: str) -> tuple[str, bool]:
+        whole, inside = super().resolve(path)
+        return whole, inside or (self.broken == "D26-24" and os.path.isabs(path))
 
     def show_plan(self, entries: list[Json]) -> Json:
         steps = [
@@ -159,7 +168,12 @@ class DraftAgent(Agent):
         params = message.get("params")
         if isinstance(params, dict) and not isinstance(params.get("_meta", {}), dict):
             raise RpcError(INVALID_PARAMS, "`_meta` is an object.")
-        return super().request(message)
+        try:
+            return super().request(message)
+        except RpcError as error:
+            if self.broken == "D26-20" and error.code == METHOD_NOT_FOUND:
+                raise RpcError(NOT_SUPPORTED, "This is not supported.") from error
+            raise
 
     def on_initialize(self, params: Json, _: Any) -> Json:
         version = need(params, "protocolVersion", int)
@@ -193,7 +207,8 @@ class DraftAgent(Agent):
     def active(self, params: Json) -> Session:
         session_id = need(params, "sessionId", str)
         if session_id not in self.sessions:
-            raise RpcError(SESSION_NOT_FOUND, "There is no such session.")
+            code = INVALID_PARAMS if self.broken == "D26-33b" else SESSION_NOT_FOUND
+            raise RpcError(code, "There is no such session.")
         return self.sessions[session_id]
 
     def on_session_new(self, params: Json, request_id: Any) -> Later:
@@ -210,7 +225,9 @@ class DraftAgent(Agent):
 
         def work() -> None:
             created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            result = {"sessionId": session.id, "createdAt": created}
+            result: Json = {"sessionId": session.id, "createdAt": created}
+            if self.broken == "D26-19":
+                result["_meta"] = None
             self.peer.send({"id": request_id, "result": result})
             commands = [{"name": "help", "description": "Say what this agent can do"}]
             self.update(session, {"type": "available_commands", "data": {"commands": commands}})
@@ -290,9 +307,16 @@ class DraftAgent(Agent):
 
         def run() -> None:
             work.started.wait()
-            reason = DraftTurn(self, session, work).run(blocks)
+            turn = DraftTurn(self, session, work)
+            reason = turn.run(blocks)
             session.works.remove(work)
-            self.peer.send({"id": request_id, "result": {"stopReason": reason}})
+            result = {"stopReason": reason}
+            if self.broken == "D26-08" and turn.read_failed:
+                self.peer.fail(request_id, RESOURCE_NOT_FOUND, "The file cannot be read.")
+            elif self.broken == "D26-19":
+                self.peer.send({"id": request_id, "result": {**result, "_meta": None}})
+            else:
+                self.peer.send({"id": request_id, "result": result})
             if session.works:
                 session.works[0].started.set()
 

@@ -11,8 +11,10 @@ from typing import Any
 
 from tests.kit_accuracy import session_store
 from tests.kit_accuracy.agent_v1_turn import Turn
+from tests.kit_accuracy.bad_messages import AGENT_CHANGES, AGENT_TEXTS, as_it_is
 from tests.kit_accuracy.line_peer import (
     AUTH_REQUIRED,
+    CANCELLED,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -22,6 +24,7 @@ from tests.kit_accuracy.line_peer import (
     Peer,
     RpcError,
     Work,
+    as_line,
     log,
     need,
 )
@@ -82,10 +85,8 @@ class Agent:
         self.prompts: dict[Any, Work] = {}
         if broken == "V1-GEN-14":
             self.peer.take_other = self.take_batch  # type: ignore[method-assign]
-        if broken == "V1-GEN-02":
-            self.peer.before_send = _with_number_ids
-        if broken == "V1-GEN-03":
-            self.peer.before_send = _with_null_result
+        self.peer.before_send = AGENT_CHANGES.get(broken, as_it_is)
+        self.peer.to_text = AGENT_TEXTS.get(broken, as_line)
 
     def take_batch(self, message: Any) -> None:
         """Process an array as JSON-RPC 2.0 has it, which version 1 of ACP does not."""
@@ -143,7 +144,7 @@ class Agent:
             self.peer.fail(None, METHOD_NOT_FOUND, f"There is no {method}.")
 
     def on_initialize(self, params: Json, _: Any) -> Json:
-        version = params.get("protocolVersion")
+        version = params.get("protocolVersion", 1 if self.broken == "V1-GEN-12b" else None)
         if self.broken == "V1-INIT-10" and isinstance(version, str | float | int):
             version = 1
         if type(version) is not int or not 0 <= version <= 65535:
@@ -189,7 +190,9 @@ class Agent:
         self.logged_in = True
         return {}
 
-    def on_logout(self, _params: Json, _: Any) -> Json:
+    def on_logout(self, params: Json, _: Any) -> Json:
+        if self.broken == "V1-AUTH-08b":
+            need(params, "methodId", str)
         self.logged_in = self.broken == "V1-AUTH-08"
         return {}
 
@@ -218,6 +221,8 @@ class Agent:
             roots = [each for each in roots if isinstance(each, str) and os.path.isabs(each)]
         elif not good:
             raise RpcError(INVALID_PARAMS, "`additionalDirectories` are absolute paths.")
+        if self.broken == "V1-SESS-11":
+            roots = [each for each in roots if os.access(each, os.R_OK | os.X_OK)]
         if self.broken == "V1-SESS-08" and servers_needed:
             need(params, "mcpServers", list)
         if servers_needed and "mcpServers" not in params:
@@ -290,8 +295,18 @@ class Agent:
         told = told.get("configOptions") if isinstance(told, dict) else None
         shown = isinstance(told, dict) and isinstance(told.get("boolean"), dict)
         if shown or self.broken == "V1-CFG-07":
-            flag = {"id": "verbose", "name": "Verbose", "type": "boolean"}
-            options.append({**flag, "currentValue": session.verbose})
+            options.append(self.flag_of(session))
+        return options
+
+    def flag_of(self, session: Session) -> Json:
+        flag = {"id": "verbose", "name": "Verbose", "type": "boolean"}
+        return {**flag, "currentValue": session.verbose}
+
+    def changed_options(self, session: Session) -> list[Json]:
+        """The options as they are told after a change."""
+        options = self.options_of(session)
+        if self.broken == "V1-CFG-07b" and options[-1]["type"] != "boolean":
+            options.append(self.flag_of(session))
         return options
 
     def on_session_new(self, params: Json, request_id: Any) -> Later:
@@ -328,6 +343,9 @@ class Agent:
         session = self.sessions.get(session_id) or Session(session_id, cwd, roots, record)
         if self.broken == "V1-LOAD-06" and not roots:
             roots = record["roots"]
+        unsaid = not servers_needed and params.get("additionalDirectories") is None
+        if self.broken == "V1-LOAD-06b" and unsaid:
+            roots = record["roots"]
         session.cwd, session.roots = cwd, roots
         self.sessions[session_id] = session
         session.save()
@@ -338,18 +356,26 @@ class Agent:
         if self.broken == "V1-SESS-12":
             session.roots = []
 
-        def work() -> Json:
+        def work() -> Json | None:
             self.connect(session, servers)
             if self.broken == "V1-LOAD-04":
                 threading.Timer(0.2, self.replay, (session,)).start()
+            elif self.broken == "V1-LOAD-04b":
+                self.replay(session, messages=True)
+                self.peer.send({"id": request_id, "result": self.state_of(session)})
+                self.replay(session, messages=False)
+                return None
             else:
                 self.replay(session)
             return self.state_of(session)
 
         return Later(work)
 
-    def replay(self, session: Session) -> None:
+    def replay(self, session: Session, messages: bool | None = None) -> None:
+        """Send the history, or its messages only, or all but its messages."""
         for update in list(session.history):
+            if messages not in (None, update["sessionUpdate"].endswith("_message_chunk")):
+                continue
             if self.broken == "V1-LOAD-03" and update["sessionUpdate"] == "user_message_chunk":
                 continue
             self.update(session, update)
@@ -428,7 +454,8 @@ class Agent:
             for work in list(session.works):
                 work.cancel()
             session.end()
-        if self.broken != "V1-CLOSE-15":
+        kept = self.broken == "V1-CLOSE-15" or (self.broken == "V1-CLOSE-15b" and session)
+        if not kept:
             session_store.delete(session_id)
         return {}
 
@@ -447,9 +474,10 @@ class Agent:
         return Later(work)
 
     def say_options(self, session: Session) -> None:
-        options = self.options_of(session)
-        if self.broken == "V1-CFG-06":
-            options = [each for each in options if each["id"] == "mode"]
+        options = self.changed_options(session)
+        if self.broken in ("V1-CFG-06", "V1-CFG-06b"):
+            alone = self.broken == "V1-CFG-06"
+            options = [each for each in options if (each["id"] == "mode") == alone]
         self.update(session, {"sessionUpdate": "config_option_update", "configOptions": options})
 
     def say_mode(self, session: Session) -> None:
@@ -476,7 +504,7 @@ class Agent:
             raise RpcError(INVALID_PARAMS, "The option has no such value.")
 
         def work() -> None:
-            options = self.options_of(session)
+            options = self.changed_options(session)
             if self.broken == "V1-CFG-05":
                 options = [each for each in options if each["id"] == key]
             self.peer.send({"id": request_id, "result": {"configOptions": options}})
@@ -504,7 +532,7 @@ class Agent:
     def run(self, session: Session, work: Work, blocks: list[Json], request_id: Any) -> None:
         work.started.wait()
         turn = Turn(self, session, work)
-        reason = turn.run(blocks)
+        reason: str | None = turn.run(blocks)
         session.works.remove(work)
         known = self.prompts.pop(request_id, None)
         session.turns += 1
@@ -514,12 +542,18 @@ class Agent:
             session.save()
         if self.broken == "V1-CANCEL-05" and reason == "cancelled":
             reason = "end_turn"
+        if self.broken == "V1-PROMPT-06b" and turn.rejected:
+            reason = None
         if self.broken == "V1-CANCEL-09" and reason == "cancelled":
             self.peer.fail(request_id, -32603, "The turn was aborted.")
+        elif self.broken == "V1-CANCEL-06" and turn.cut_off:
+            self.peer.fail(request_id, CANCELLED, "The call of the model was aborted.")
         elif self.broken == "V1-CREQ-02" and known is None:
             log("the prompt was withdrawn")
         elif self.broken != "V1-PROMPT-06" or reason == "cancelled":
             self.peer.send({"id": request_id, "result": {"stopReason": reason}})
+        for update in turn.after_result:
+            self.update(session, update)
         if turn.late:
             threading.Timer(0.2, self.update, (session, turn.late)).start()
         work.done.set()
@@ -540,16 +574,3 @@ class Agent:
                 need(block, key, str)
         else:
             raise RpcError(INVALID_PARAMS, "This type of content is not supported.")
-
-
-def _with_number_ids(message: Json) -> Json:
-    answered = message.get("id")
-    if "method" not in message and isinstance(answered, str) and answered.isdigit():
-        return {**message, "id": int(answered)}
-    return message
-
-
-def _with_null_result(message: Json) -> Json:
-    if "error" in message and message["error"]["code"] == NOT_FOUND:
-        return {**message, "result": None}
-    return message

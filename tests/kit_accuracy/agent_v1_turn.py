@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 
+from tests.kit_accuracy import optional_messages
 from tests.kit_accuracy.line_peer import Json, RpcError, Withdrawn, Work
 from tests.kit_accuracy.prompt_reading import Request, read_request
 
@@ -27,18 +30,28 @@ class Turn:
         self.agent, self.session, self.work = agent, session, work
         self.broken = agent.broken
         self.late: Json | None = None
+        self.after_result: list[Json] = []
+        self.rejected = False
+        self.cut_off = False
+        """Whether the turn was cancelled while it wrote text."""
+        self.unanswered = False
+        """Whether the turn was cancelled while it waited for a permission."""
         self.open_calls: dict[str, Json] = {}
 
     def run(self, blocks: list[Json]) -> str:
         try:
             self.check()
             self.remember(blocks)
+            optional_messages.before_work(self)
             self.serve(blocks)
-            self.check()
+            optional_messages.after_work(self)
+            if self.broken != "V1-CAP-05b":
+                self.check()
         except Withdrawn:
             for call in list(self.open_calls.values()):
                 self.patch(call, status="failed")
-            return "cancelled"
+            unseen = self.broken == "V1-CANCEL-05b" and self.unanswered
+            return "end_turn" if unseen else "cancelled"
         return "end_turn"
 
     def check(self, seconds: float = 0) -> None:
@@ -77,6 +90,8 @@ class Turn:
                 uri = block.get("uri") or block["resource"]["uri"]
                 self.say(f"I looked at {uri}. ")
         request = read_request(text)
+        if self.broken == "V1-CMD-03" and text.startswith("/") and len(blocks) > 1:
+            request = Request("say", text=text)
         getattr(self, "do_" + request.kind)(request)
 
     def say(self, text: str, kind: str = "agent_message_chunk") -> None:
@@ -90,9 +105,15 @@ class Turn:
         said = ""
         try:
             for piece in pieces:
-                self.check(pause)
+                if self.broken == "V1-CAP-05b":
+                    time.sleep(pause)
+                else:
+                    self.check(pause)
                 self.chunk(piece, message_id, kind)
                 said += piece
+        except Withdrawn:
+            self.cut_off = True
+            raise
         finally:
             if said:
                 self.keep(kind, said, message_id)
@@ -122,6 +143,11 @@ class Turn:
         call["status"] = "pending"
         if self.broken == "V1-TOOL-02":
             call["toolCallId"] = f"call-{len(self.open_calls) + 1}"
+        if self.broken == "V1-TOOL-02b":
+            call["toolCallId"] = "call-" + hashlib.sha256(title.encode()).hexdigest()[:12]
+        if self.broken == "TR-STDIO-03b":
+            with self.agent.peer.writing:
+                self.agent.peer.writer.write(f"tool call: {title}\n".encode())
         if path:
             shown = os.path.relpath(path, self.session.cwd) if self.broken == "V1-TOOL-10" else path
             call["locations"] = [{"path": shown}]
@@ -133,7 +159,10 @@ class Turn:
     def patch(self, call: Json, **changes: Any) -> None:
         call |= changes
         update = {"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], **changes}
-        self.agent.update(self.session, update)
+        if self.broken == "V1-PROMPT-09b" and changes.get("status") == "completed":
+            self.after_result.append(update)
+        else:
+            self.agent.update(self.session, update)
         if changes.get("status") in ("completed", "failed"):
             del self.open_calls[call["toolCallId"]]
             kept = {"sessionUpdate": "tool_call", **call}
@@ -150,12 +179,16 @@ class Turn:
             result = self.agent.peer.call("session/request_permission", params, self.work)
         except RpcError:
             result = {}
+        except Withdrawn:
+            self.unanswered = True
+            raise
         self.check()
         outcome = result.get("outcome")
         outcome = outcome if isinstance(outcome, dict) else {}
         chosen = outcome.get("outcome") == "selected"
         if chosen and (outcome.get("optionId") == "allow" or self.broken == "V1-PERM-06"):
             return True
+        self.rejected = True
         self.patch(call, status="failed", content=[text_item("This was not permitted.")])
         self.finish("I did not do that, because it was not permitted.")
         return False
@@ -234,8 +267,11 @@ class Turn:
         return plan
 
     def do_mode(self, request: Request) -> None:
+        if self.broken == "V1-MODE-03b":
+            self.agent.say_mode(self.session)
         self.session.mode = "ask" if self.session.mode == "code" else "code"
-        self.agent.say_mode(self.session)
+        if self.broken != "V1-MODE-03b":
+            self.agent.say_mode(self.session)
         self.finish(f"I am in the mode {self.session.mode} now.")
 
     def do_recall(self, request: Request) -> None:
@@ -372,6 +408,8 @@ class Turn:
         start = {"command": "/bin/sh", "args": ["-c", command], "cwd": self.working_directory()}
         created = peer.call("terminal/create", {**named, **start, "outputByteLimit": 100_000})
         named = {**named, "terminalId": created.get("terminalId")}
+        if self.broken == "V1-SESS-23b":
+            del named["sessionId"]
         content = [{"type": "terminal", "terminalId": created.get("terminalId")}]
         if self.broken == "V1-TOOL-09":
             self.patch(call, status="in_progress")

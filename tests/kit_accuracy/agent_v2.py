@@ -62,8 +62,7 @@ class AgentV2(Agent):
         self.others_seen = False
         self.peer.null_ids = broken == "V2-GEN-01"
         self.peer.bad_runs_end = broken != "TR-STDIO-08"
-        if broken == "V2-GEN-03":
-            self.peer.before_send = _with_null_id
+        self.answered: set[Any] = set()
 
     def update(self, session: Session, update: Json) -> None:
         assert isinstance(session, SessionV2)
@@ -88,6 +87,8 @@ class AgentV2(Agent):
             if isinstance(session, SessionV2):
                 self.cancel(session)
         elif method == "$/cancel_request":
+            if self.broken == "V2-CANCEL-15" and params.get("requestId") in self.answered:
+                self.peer.fail(params["requestId"], CANCELLED, "The prompt was withdrawn.")
             for session in list(self.sessions.values()):
                 assert isinstance(session, SessionV2)
                 for held in list(session.held):
@@ -102,6 +103,8 @@ class AgentV2(Agent):
         for held in waiting:
             session.held.remove(held)
             self.peer.fail(held.request_id, code, "The prompt was cancelled.")
+        if self.broken == "V2-CANCEL-03b" and session.works:
+            self.say_state(session, {"state": "idle", "stopReason": "cancelled"})
         for work in list(session.works) if self.broken != "V2-CANCEL-03" else []:
             work.cancel()
 
@@ -137,6 +140,8 @@ class AgentV2(Agent):
 
     def auth_methods(self) -> list[Json]:
         methods: list[Json] = [{"type": "agent", "methodId": "account", "name": "Stored account"}]
+        if self.broken == "V2-AUTH-03":
+            del methods[0]["type"]
         told = self.client.get("auth")
         told = told.get("terminal") if isinstance(told, dict) else None
         if isinstance(told, dict) or (told is True and self.broken == "V2-INIT-09"):
@@ -180,7 +185,11 @@ class AgentV2(Agent):
         ]
 
     def say_mode(self, session: Session) -> None:
-        self.say_options(session)
+        if self.broken != "V2-CFG-04":
+            self.say_options(session)
+            return
+        changed = [each for each in self.options_of(session) if each["configId"] == "mode"]
+        self.update(session, {"sessionUpdate": "config_option_update", "configOptions": changed})
 
     def on_session_new(self, params: Json, request_id: Any) -> Later:
         self.check_login()
@@ -206,6 +215,8 @@ class AgentV2(Agent):
         record = session_store.load(session_id)
         if record is None:
             raise RpcError(NOT_FOUND, "There is no such session.", {"sessionId": session_id})
+        if self.broken == "V2-SESS-28b":
+            record["history"] = [_with_new_id(each) for each in record["history"]]
         session = self.sessions.get(session_id) or SessionV2(session_id, cwd, roots, record)
         assert isinstance(session, SessionV2)
         session.cwd, session.roots = cwd, roots
@@ -254,11 +265,13 @@ class AgentV2(Agent):
         self.active(params)
         if self.broken == "V2-CANCEL-18":
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.")
-        raise RpcError(INVALID_PARAMS, "This tool call cannot be cancelled by itself.")
+        code = NOT_FOUND if self.broken == "V2-CANCEL-18b" else INVALID_PARAMS
+        raise RpcError(code, "This tool call cannot be cancelled by itself.")
 
     def on_terminal_cancel(self, params: Json, _: Any) -> Json:
         self.active(params)
-        raise RpcError(INVALID_PARAMS, "This terminal cannot be cancelled by itself.")
+        code = NOT_FOUND if self.broken == "V2-CANCEL-18b" else INVALID_PARAMS
+        raise RpcError(code, "This terminal cannot be cancelled by itself.")
 
     def on_session_set_config_option(self, params: Json, _: Any) -> Json | Later:
         session = self.active(params)
@@ -332,11 +345,19 @@ class AgentV2(Agent):
         self.say_state(session, {"state": "running"})
         if self.broken != "V2-PROMPT-07":
             turn.echo(held.blocks)
+        if self.broken == "V2-PROMPT-06" and (missing := turn.missing_file(held.blocks)):
+            error = {"code": NOT_FOUND, "message": "The file cannot be read."}
+            self.peer.send({"id": held.request_id, "error": {**error, "data": {"uri": missing}}})
+            self.say_state(session, {"state": "idle", "stopReason": "error", "error": error})
+            return
         if self.broken != "V2-PROMPT-04":
             self.peer.send(answer)
+        self.answered.add(held.request_id)
         reason = turn.run(held.blocks)
         if os.path.exists(os.path.join(session_store.folder(), session.id + ".json")):
             session.save()
+        if self.broken == "V2-CANCEL-03b" and reason == "cancelled":
+            return
         if self.broken != "V2-PROMPT-10" or reason == "cancelled":
             self.say_state(session, {"state": "idle", "stopReason": reason})
         if self.broken == "V2-PROMPT-04":
@@ -348,7 +369,7 @@ def _has_unknown_type(block: Any) -> bool:
     return isinstance(kind, str) and kind not in ("text", "image", "audio", "resource")
 
 
-def _with_null_id(message: Json) -> Json:
-    if "error" in message and message["error"]["code"] == INVALID_REQUEST:
-        return {**message, "id": None}
-    return message
+def _with_new_id(update: Json) -> Json:
+    if update["sessionUpdate"] != "user_message":
+        return update
+    return {**update, "messageId": "msg-" + secrets.token_hex(6)}

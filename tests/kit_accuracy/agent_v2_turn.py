@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.kit_accuracy.agent_v1_turn import OPTIONS, Turn
 from tests.kit_accuracy.line_peer import Json, RpcError, Withdrawn
+from tests.kit_accuracy.prompt_reading import read_request
 
 if TYPE_CHECKING:
     from tests.kit_accuracy.agent_v2 import AgentV2, SessionV2
@@ -22,6 +23,7 @@ class TurnV2(Turn):
     agent: AgentV2
     session: SessionV2
     message_id = ""
+    last_message_id = ""
 
     def echo(self, blocks: list[Json]) -> None:
         said = {"sessionUpdate": "user_message", "messageId": self.message_id, "content": blocks}
@@ -42,8 +44,20 @@ class TurnV2(Turn):
                 self.agent.peer.notify("$/cancel_request", {"requestId": own_id})
             for call in list(self.open_calls.values()):
                 self.patch(call, status="cancelled")
+            if self.broken == "V2-CANCEL-03b":
+                self.chunk("I stopped.", "msg-" + secrets.token_hex(6))
             return "error" if running and self.broken == "V2-CANCEL-04" else "cancelled"
         return "end_turn"
+
+    def missing_file(self, blocks: list[Json]) -> str:
+        """The first file of a prompt that cannot be opened."""
+        links = [str(each["uri"]) for each in blocks if each["type"] == "resource_link"]
+        paths = [each.removeprefix("file://") for each in links if each.startswith("file://")]
+        text = "\n".join(each["text"] for each in blocks if each["type"] == "text")
+        request = read_request(text)
+        if request.kind == "read":
+            paths.append(self.resolve(request.path)[0])
+        return next((each for each in paths if not os.path.exists(each)), "")
 
     def entitle(self, blocks: list[Json]) -> None:
         if not self.session.title:
@@ -53,7 +67,9 @@ class TurnV2(Turn):
             self.agent.update(self.session, title)
 
     def chunk(self, piece: str, message_id: str, kind: str = "agent_message_chunk") -> None:
-        if self.broken != "V2-UPS-01":
+        again = message_id == self.last_message_id
+        self.last_message_id = message_id
+        if self.broken != "V2-UPS-01" and not (again and self.broken == "V2-UPS-01b"):
             super().chunk(piece, message_id, kind)
             return
         content = {"type": "text", "text": piece}
@@ -67,6 +83,8 @@ class TurnV2(Turn):
     def call(self, title: str, kind: str, path: str = "", **more: Any) -> Json:
         call: Json = {"toolCallId": "call-" + secrets.token_hex(6), "title": title, "kind": kind}
         call |= {"status": "pending", **more}
+        if self.broken == "V2-UPS-11" and kind == "execute":
+            call["kind"] = "shell"
         if path:
             call["locations"] = [{"path": path}]
         self.open_calls[call["toolCallId"]] = call
@@ -92,6 +110,8 @@ class TurnV2(Turn):
             asked = {key: call[key] for key in ("toolCallId", "title", "kind", "rawInput")}
             subject = {"type": "tool_call", "toolCall": asked}
         params = {"sessionId": self.session.id, "title": call["title"] + "?", "subject": subject}
+        if self.broken == "V2-PERM-02" and subject["type"] == "tool_call":
+            del params["title"]
         self.agent.say_state(self.session, {"state": "requires_action"})
         work = None if self.broken == "V2-CANCEL-06" else self.work
         try:
@@ -142,7 +162,8 @@ class TurnV2(Turn):
         return {"type": "diff", "changes": [change]}
 
     def show_plan(self, entries: list[Json]) -> Json:
-        plan = {"type": "items", "planId": "main", "entries": entries}
+        key = "id" if self.broken == "V2-CFG-08" else "planId"
+        plan = {"type": "items", key: "main", "entries": entries}
         update = {"sessionUpdate": "plan_update", "plan": plan}
         self.agent.update(self.session, update)
         return update

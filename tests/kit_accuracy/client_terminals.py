@@ -123,7 +123,9 @@ class Terminals:
         return {}
 
     def release(self, params: Json) -> Json:
-        self.named(params).kill()
+        terminal = self.named(params)
+        if self.broken != "V1-TERM-06b":
+            terminal.kill()
         if self.broken != "V1-TERM-06":
             del self.terminals[params["terminalId"]]
         return {}

@@ -11,6 +11,7 @@ import threading
 import urllib.parse
 from typing import Any
 
+from tests.kit_accuracy.bad_messages import CLIENT_CHANGES, CLIENT_TEXTS, as_it_is
 from tests.kit_accuracy.client_terminals import Terminals
 from tests.kit_accuracy.line_peer import (
     AUTH_REQUIRED,
@@ -23,6 +24,7 @@ from tests.kit_accuracy.line_peer import (
     RpcError,
     Withdrawn,
     Work,
+    as_line,
     log,
     need,
 )
@@ -49,8 +51,8 @@ class Client:
         assert self.agent.stdin is not None
         assert self.agent.stdout is not None
         self.peer = Peer(self.agent.stdout, self.agent.stdin, self.request, self.notification)
-        if broken == "V1-GEN-01":
-            self.peer.before_send = _without_jsonrpc
+        self.peer.before_send = CLIENT_CHANGES.get(broken, as_it_is)
+        self.peer.to_text = CLIENT_TEXTS.get(broken, as_line)
         self.cwd = os.getcwd()
         self.session_id = ""
         self.terminals = Terminals(self.cwd, broken)
@@ -58,6 +60,7 @@ class Client:
         self.turn_cancelled = threading.Event()
         self.cancel_wanted = threading.Event()
         self.offers: Json = {}
+        self.logged_in = False
 
     def run(self) -> int:
         threading.Thread(target=self.peer.serve, daemon=True).start()
@@ -85,10 +88,12 @@ class Client:
             self.open_session(None)
             self.prompt()
             return 0
-        answer = self.peer.call("initialize", self.introduction())
+        answer = self.initialize()
         if answer.get("protocolVersion") != 1:
             log("the agent speaks another version")
             return 1
+        if self.broken == "V1-GEN-12" and "agentInfo" in answer:
+            log("connected to " + need(need(answer, "agentInfo", dict), "name", str))
         told = answer.get("agentCapabilities")
         self.offers = told if isinstance(told, dict) else {}
         offered = _object(self.offers.get("sessionCapabilities"))
@@ -101,7 +106,18 @@ class Client:
             return self.resume(offered)
         self.open_session(answer.get("authMethods"))
         self.prompt()
+        if self.broken == "V1-AUTH-07" and self.logged_in:
+            self.peer.call("logout", {})
         return 0
+
+    def initialize(self) -> Json:
+        try:
+            return self.peer.call("initialize", self.introduction())
+        except RpcError as error:
+            if self.broken != "V1-SESS-01b":
+                raise
+            log(f"the agent told nothing about itself: {error.message}")
+            return {"protocolVersion": 1}
 
     def introduction(self) -> Json:
         login = {"auth": {"terminal": True}} if self.broken == "V1-AUTH-03" else {}
@@ -111,7 +127,7 @@ class Client:
             "clientCapabilities": {
                 "fs": {"readTextFile": True, "writeTextFile": True},
                 "terminal": True,
-                "elicitation": {"form": {}},
+                "elicitation": {} if self.broken == "V1-ELIC-03" else {"form": {}},
                 **login,
             },
         }
@@ -121,6 +137,11 @@ class Client:
         params: Json = {"cwd": cwd, "mcpServers": []}
         if self.broken == "V1-SESS-07":
             del params["mcpServers"]
+        if self.broken == "V1-SESS-09":
+            params["additionalDirectories"] = []
+        if self.broken == "V1-SESS-26":
+            content = [{"type": "text", "text": "Answer briefly."}]
+            params["systemPrompt"] = {"mode": "append", "content": content}
         if self.purpose == "mcp":
             params["mcpServers"] = self.remote_servers()
         try:
@@ -133,6 +154,9 @@ class Client:
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             self.peer.call("authenticate", {"methodId": usable[0]["id"]})
+            self.logged_in = True
+            if self.broken == "V1-SESS-07b":
+                params = {"cwd": cwd}
             answer = self.peer.call("session/new", params)
         self.session_id = str(answer.get("sessionId"))
 
@@ -147,12 +171,12 @@ class Client:
         marker = isinstance(offered.get("resume"), dict)
         if self.broken == "V1-LOAD-07":
             marker = marker or self.offers.get("loadSession") is True
-        if not marker:
+        if not marker and self.broken != "V1-LOAD-01":
             log("the agent does not resume sessions")
             return 1
         self.session_id = "kit-1"
         params: Json = {"sessionId": self.session_id, "cwd": self.cwd, "mcpServers": []}
-        self.peer.call("session/resume", params)
+        self.peer.call("session/resume" if marker else "session/load", params)
         self.prompt()
         return 0
 
@@ -161,6 +185,9 @@ class Client:
         if self.broken == "V1-PROMPT-02":
             resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
             blocks.append({"type": "resource", "resource": resource})
+        takes = _object(self.offers.get("promptCapabilities"))
+        if self.broken == "V1-CAP-01" and takes.get("image", True):
+            blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
         self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
         self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
@@ -186,7 +213,8 @@ class Client:
         self.cancel_wanted.wait()
         self.turn_cancelled.set()
         self.peer.notify("session/cancel", {"sessionId": self.session_id})
-        for permission in list(self.open.values()) if self.broken != "V1-CANCEL-03" else []:
+        waiting = list(self.open.values()) if self.broken != "V1-CANCEL-03" else []
+        for permission in waiting[-1:] if self.broken == "V1-CANCEL-03b" else waiting:
             permission.cancelled.set()
 
     def list_all(self) -> int:
@@ -226,6 +254,8 @@ class Client:
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
         if not isinstance(params, dict):
             raise RpcError(INVALID_PARAMS, "`params` is no object.")
+        if self.broken == "V1-EXT-02":
+            _check_texts(_object(params.get("_meta")))
         if method != "elicitation/create" and need(params, "sessionId", str) != self.session_id:
             raise RpcError(NOT_FOUND, "There is no such session.")
         result = handler(params, message["id"])
@@ -245,6 +275,8 @@ class Client:
         }
 
     def ask(self, params: Json, request_id: Any) -> Any:
+        if self.broken == "V1-PERM-02b":
+            need(need(params, "toolCall", dict), "title", str)
         options = need(params, "options", list)
         ids = [need(each, "optionId", str) for each in options]
         kinds = {each.get("kind"): each["optionId"] for each in options}
@@ -274,7 +306,11 @@ class Client:
         if not os.path.isabs(path):
             raise RpcError(INVALID_PARAMS, "The path is not absolute.")
         real, root = os.path.realpath(path), os.path.realpath(self.cwd)
-        inside = real == root or real.startswith(root + os.sep)
+        if self.broken == "V1-SESS-18":
+            real = os.path.join(root, os.path.relpath(os.path.normpath(path), self.cwd))
+            real = os.path.normpath(real)
+        below = root if self.broken == "V1-SESS-24b" else root + os.sep
+        inside = real == root or real.startswith(below)
         if not inside and self.broken != "V1-SESS-24":
             raise RpcError(INVALID_PARAMS, "The path is outside of the session's folder.")
         return path
@@ -291,11 +327,13 @@ class Client:
         except OSError as error:
             raise RpcError(NOT_FOUND, "The file cannot be read.", {"uri": path}) from error
         start = 0 if line is None else line if self.broken == "V1-FS-04" else max(line, 1) - 1
-        end = None if limit is None else start + limit
+        end = None if limit is None else limit if self.broken == "V1-FS-04b" else start + limit
         return {"content": "".join(lines[start:end])}
 
     def write(self, params: Json) -> Json:
         path, content = self.path_of(params), need(params, "content", str)
+        if self.broken == "V1-FS-02b" and not content:
+            raise RpcError(INVALID_PARAMS, "`content` is missing.")
         if self.broken == "V1-FS-02" and not os.path.exists(path):
             raise RpcError(NOT_FOUND, "There is no such file.", {"uri": path})
         try:
@@ -336,7 +374,7 @@ def _check_formats(schema: Json) -> None:
             raise RpcError(INVALID_PARAMS, "There is no such format.")
 
 
-def _without_jsonrpc(message: Json) -> Json:
-    if "method" in message:
-        return message
-    return {key: value for key, value in message.items() if key != "jsonrpc"}
+def _check_texts(meta: Json) -> None:
+    for key, value in meta.items():
+        if not isinstance(value, str):
+            raise RpcError(INVALID_PARAMS, f"`{key}` is no text.")

@@ -50,6 +50,8 @@ class ClientV2(Client):
             return self.list_all()
         if self.purpose == "delete":
             return self.delete()
+        if self.purpose == "resume":
+            return self.resume(self.offers["session"])
         methods = answer.get("authMethods")
         self.open_session(methods)
         self.prompt()
@@ -64,6 +66,11 @@ class ClientV2(Client):
         params: Json = {"cwd": self.cwd}
         if self.broken == "V2-SESS-23":
             params["additionalDirectories"] = ["/usr/share"]
+        if self.broken == "V2-AUTH-02b" and not methods:
+            try:
+                self.peer.call("auth/login", {"methodId": "default"})
+            except RpcError:
+                log("the agent needs no login")
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
@@ -105,6 +112,20 @@ class ClientV2(Client):
                 return 0
             params = {"cursor": cursor}
         return 1
+
+    def resume(self, offered: Json) -> int:
+        """Take up the first session that the agent lists, with the setup that it is listed with."""
+        listed = self.peer.call("session/list", {}).get("sessions")
+        first = listed[0] if isinstance(listed, list) and listed else {}
+        self.session_id = str(first.get("sessionId", "kit-1"))
+        params: Json = {"sessionId": self.session_id, "cwd": first.get("cwd", self.cwd)}
+        if isinstance(offered.get("additionalDirectories"), dict):
+            params["additionalDirectories"] = first.get("additionalDirectories") or []
+        if self.broken == "V2-SESS-06":
+            params = {"sessionId": self.session_id, "cwd": self.cwd}
+        self.peer.call("session/resume", params)
+        self.prompt()
+        return 0
 
     def delete(self) -> int:
         marker = self.offers["session"].get("delete")
@@ -162,6 +183,8 @@ class ClientV2(Client):
                 return None
             if withdrawn and self.broken == "V2-CANCEL-10":
                 raise RpcError(CANCELLED, "The request was cancelled.")
+            if self.broken == "V2-GEN-08b" and not withdrawn:
+                return {"outcome": {**result["outcome"], "outcome": "allowed"}}
             return result
 
         return answer

@@ -61,6 +61,10 @@ class Work:
             waiting.put(None)
 
 
+def as_line(message: Json) -> str:
+    return json.dumps(message, ensure_ascii=False)
+
+
 class Peer:
     """One end of a connection."""
 
@@ -82,10 +86,11 @@ class Peer:
         self.null_ids = True
         """Whether a request may have the id null, as in version 1."""
         self.before_send: Callable[[Json], Json] = lambda message: message
+        self.to_text: Callable[[Json], str] = as_line
 
     def send(self, message: Json) -> None:
         message = self.before_send({"jsonrpc": "2.0", **message})
-        line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+        line = self.to_text(message).encode("utf-8", "replace")
         with self.writing:
             self.writer.write(line + b"\n")
             self.writer.flush()
