@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.builtin.brain.offline.repairs.finding import find_repair, within
-from accord.builtin.brain.offline.repairs.imports import library_names
+from accord.builtin.brain.offline.repairs.library import library_names
 from accord.builtin.brain.offline.repairs.repair import nearest, with_import_line
 from accord.builtin.brain.offline.repairs.syntax import problem_of, repair_syntax
 from accord.builtin.brain.offline.runs import run_of
@@ -165,11 +165,9 @@ def test_an_import_goes_where_imports_are() -> None:
 def test_a_syntax_repair_parses_further(text: str) -> None:
     """Ours: what is offered is better than what was there."""
     files = {"a.py": text}
-    repair = repair_syntax(files, Failure("", "SyntaxError", "", (Frame("a.py", 1),)))
-    if repair is None:
-        return
-    left = problem_of(repair.text)
-    assert left is None or left[0] > repair.line
+    for repair in repair_syntax(files, Failure("", "SyntaxError", "", (Frame("a.py", 1),))):
+        left = problem_of(repair.text)
+        assert left is None or left.line > repair.line
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.builtin.brain.offline import changing, looking, talking, testing, unknown
+from accord.builtin.brain.offline import (
+    changing,
+    looking,
+    repair_loop,
+    talking,
+    testing,
+    unknown,
+)
 from accord.builtin.brain.offline.arguments import SPACE, marked
 from accord.builtin.brain.offline.commands import COMMANDS, CommandSpec
 from accord.builtin.brain.offline.intent import Intent
@@ -38,7 +45,7 @@ ACTIONS: Mapping[str, Action] = {
     "undo": changing.undo,
     "test": testing.test,
     "why": testing.why,
-    "fix": testing.fix,
+    "fix": repair_loop.fix,
     "run": talking.run,
     "mcp": talking.show_mcp,
     "call": talking.call,
