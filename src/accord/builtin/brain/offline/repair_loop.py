@@ -15,9 +15,9 @@ from accord.agent.plan import PlanHandle
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.progress import HELPFUL, Verdict, verdict_of
 from accord.builtin.brain.offline.repairs.finding import FINDERS, find_repairs, within
-from accord.builtin.brain.offline.repairs.node_check import find_node, script_repairs
 from accord.builtin.brain.offline.repairs.repair import Repair
-from accord.builtin.brain.offline.repairs.script_text import is_script
+from accord.builtin.brain.offline.repairs.script.node_check import find_node, script_repairs
+from accord.builtin.brain.offline.repairs.script.text import is_script
 from accord.builtin.brain.offline.runs import TestRun
 from accord.builtin.brain.offline.testing import (
     NO_TESTS,
@@ -363,9 +363,10 @@ async def _looked(work: Work, run: TestRun, search: Search) -> str:
         names = listed([one for one in dict.fromkeys(unknown) if one], 3)
         parts.append(f"I do not repair {names}: I know names, imports, attributes, arguments of ")
         parts[-1] += "calls and syntax."
-    if any(one.error == "SyntaxError" for one in run.failures) and find_node() is None:
-        if any(is_script(frame.path) for one in run.failures for frame in one.frames):
-            parts.append("JavaScript I check with `node`, which is not installed here.")
+    broken = [one for one in run.failures if one.error == "SyntaxError"]
+    scripts = [frame for one in broken for frame in one.frames if is_script(frame.path)]
+    if scripts and find_node() is None:
+        parts.append("JavaScript I check with `node`, which is not installed here.")
     told, kept = run.count_failed or 0, len(run.failures)
     if told > kept:
         parts.append(f"Of {told:,} failures I read {kept:,}.")

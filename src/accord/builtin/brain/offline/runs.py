@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -171,22 +172,20 @@ def run_of(command: str, exit_code: int | None, output: str) -> TestRun:
 
 
 def _told(output: str) -> list[Failure]:
-    """The failures that are kept: first one of each kind, so that many equal ones hide no other."""
+    """The failures that are kept, in their order."""
     found = tap_failures(output)
     if found:
         known = {(one.error, one.message) for one in found}
         found += [one for one in crashes_in(output) if (one.error, one.message) not in known]
     else:
         found = failures_in(output)
-    if len(found) <= FAILURES_MAX:
-        return found
-    kinds: dict[tuple[object, ...], int] = {}
+    # Of each error the first ones, so that many of one kind hide no other.
+    seen: Counter[str] = Counter()
+    ranks: list[tuple[int, int]] = []
     for index, one in enumerate(found):
-        kinds.setdefault((one.error, one.message, one.frames[-1:]), index)
-    first = set(list(kinds.values())[:FAILURES_MAX])
-    rest = [index for index in range(len(found)) if index not in first]
-    kept = first | set(rest[: FAILURES_MAX - len(first)])
-    return [one for index, one in enumerate(found) if index in kept]
+        ranks.append((seen[one.error], index))
+        seen[one.error] += 1
+    return [found[index] for index in sorted(index for _, index in sorted(ranks)[:FAILURES_MAX])]
 
 
 def _names(output: str) -> tuple[str, ...]:

@@ -68,7 +68,8 @@ _JS_PLACE_LINES_MAX = 6
 # node: `✖ name (1.2ms)`; jest: `● group › name`.
 _JS_TEST = re.compile(r"^\s*[✖●] (?P<test>.+?)(?: \([\d.]+ ?m?s\))?$")
 _JS_ERROR = re.compile(
-    r"^\s*(?:error: ['\"])?(?P<error>\w*Error)(?: \[\w+\])?: (?P<message>.+?)['\"]?$"
+    r"^\s*(?:error: (?P<quote>['\"]))?(?P<error>\w*Error)(?: \[\w+\])?: "
+    r"(?P<message>.+?)(?(quote)(?P=quote)?)$"
 )
 
 

@@ -38,6 +38,10 @@ def repair_attribute(files: Mapping[str, str], failure: Failure) -> Iterator[Rep
     wrong = match["name"].removeprefix(f"_{owner.lstrip('_')}") if _is_private(match) else match[2]
     frame = next((one for one in reversed(failure.frames) if _stands(files, one, wrong)), None)
     if frame is None:
+        # An `import *` looks for what `__all__` lists, and the name does not stand there.
+        if of_module is not None and failure.frames:
+            names = names_of(files, failure.frames[-1].path, match["owner"])
+            yield from renamed_back(files, wrong, names)
         return
     meant = _MEANT.search(failure.message)
     circles: list[set[str]] = [set() if meant is None else {meant["name"]}]

@@ -10,7 +10,7 @@ from accord.builtin.brain.offline.repairs.imports import repair_import
 from accord.builtin.brain.offline.repairs.names import repair_name, repair_unbound
 from accord.builtin.brain.offline.repairs.parameters import repair_call
 from accord.builtin.brain.offline.repairs.repair import Repair
-from accord.builtin.brain.offline.repairs.script_names import (
+from accord.builtin.brain.offline.repairs.script.names import (
     repair_reference,
     repair_script_call,
     repair_script_module,
@@ -27,7 +27,7 @@ FINDERS: Mapping[str, tuple[Finder, ...]] = {
     "ModuleNotFoundError": (repair_import,),
     "AttributeError": (repair_attribute,),
     "TypeError": (repair_call, repair_script_call),
-    # That of JavaScript is in node_check.py: node is asked.
+    # That of JavaScript is in script/node_check.py: node is asked.
     "SyntaxError": (repair_syntax,),
     "IndentationError": (repair_syntax,),
     "TabError": (repair_syntax,),

@@ -15,6 +15,9 @@ from accord.builtin.brain.offline.symbols import parsed
 # How alike two names are that count as one with a slip.
 NEARNESS_MIN = 0.7
 
+SWAPPED = 0.85
+"""How alike two names are at least that differ in two letters that changed places."""
+
 NEAR_MAX = 3
 """Near names that are offered for one that is wrong."""
 
@@ -71,7 +74,19 @@ def likeness(one: str, other: str) -> float:
     """How alike two names are, from 0 to 1."""
     if one.lower() == other.lower() or one.replace("_", "") == other.replace("_", ""):
         return 1.0
-    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    ratio = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    # Two letters that changed places, in a short name too.
+    return max(ratio, SWAPPED) if _is_swapped(one.lower(), other.lower()) else ratio
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    if len(one) != len(other) or len(one) < 3:
+        return False
+    places = [index for index in range(len(one)) if one[index] != other[index]]
+    if len(places) != 2:
+        return False
+    first, second = places
+    return second == first + 1 and one[first] == other[second] and one[second] == other[first]
 
 
 def with_name(text: str, line: int, wrong: str, right: str) -> str | None:

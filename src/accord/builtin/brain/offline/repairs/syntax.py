@@ -177,6 +177,12 @@ def _unclosed_string(lines: list[str], place: int) -> Iterator[Candidate]:
             new = f"{whole[:cut]}{quote}{whole[cut:]}{ending}"
             changed = "".join([*lines[: place - 1], new, *lines[place:]])
             yield changed, "the string is not closed"
+        opened = whole.rfind(quote)
+        for match in re.finditer(r"[,)\]}:]", whole[opened + 1 :]):
+            cut = opened + 1 + match.start()
+            new = f"{whole[:cut]}{quote}{whole[cut:]}{ending}"
+            changed = "".join([*lines[: place - 1], new, *lines[place:]])
+            yield changed, "the string is not closed"
         for match in reversed(list(re.finditer(r"(?<![\w\"'])(?=[\w<%{./])", whole))):
             new = f"{whole[: match.start()]}{quote}{whole[match.start() :]}{ending}"
             changed = "".join([*lines[: place - 1], new, *lines[place:]])

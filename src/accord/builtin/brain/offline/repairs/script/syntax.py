@@ -12,7 +12,7 @@ from typing import NamedTuple
 from accord.builtin.brain.offline.places import lines_of
 from accord.builtin.brain.offline.repairs.brackets import CLOSING, indent_of
 from accord.builtin.brain.offline.repairs.repair import likeness
-from accord.builtin.brain.offline.repairs.script_text import code_of
+from accord.builtin.brain.offline.repairs.script.text import code_of
 
 CANDIDATES_MAX = 80
 """Texts that are made for one error."""

@@ -16,7 +16,7 @@ from subprocess import DEVNULL, PIPE
 import anyio
 
 from accord.builtin.brain.offline.repairs.repair import Repair
-from accord.builtin.brain.offline.repairs.script_syntax import (
+from accord.builtin.brain.offline.repairs.script.syntax import (
     ScriptProblem,
     candidates,
     problem_in,

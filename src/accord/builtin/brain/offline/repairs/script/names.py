@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from accord.builtin.brain.offline.places import lines_of
 from accord.builtin.brain.offline.repairs.repair import Repair, near
-from accord.builtin.brain.offline.repairs.script_text import (
+from accord.builtin.brain.offline.repairs.script.text import (
     ENDINGS,
     code_of,
     declared_in,
