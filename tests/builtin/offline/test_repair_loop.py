@@ -111,24 +111,40 @@ async def test_what_makes_nothing_better_is_taken_back(tmp_path: Path) -> None:
 
 
 async def test_what_breaks_another_test_is_taken_back(tmp_path: Path) -> None:
-    """Issue 14: a repair may not cost what worked."""
-    program = (
-        "import calc\n\n\ndef size():\n    return calc.maen()\n\n\ndef other():\n"
-        "    return hasattr(calc, 'mean_of')\n"
+    """Issue 14: a repair may not cost what worked; another way is found."""
+    answer = await fixed(
+        tmp_path,
+        {
+            "box.py": "import calc\n\n\ndef size():\n    one = calc.mean()\n"
+            "    return one + calc.mean()\n\n\ndef other():\n    return hasattr(calc, 'mean_of')\n",
+            "calc.py": "def mean_of():\n    return 2\n",
+            "test_box.py": "import unittest\nfrom box import other, size\n\n\n"
+            "class T(unittest.TestCase):\n"
+            "    def test_a(self):\n        self.assertEqual(size(), 4)\n\n"
+            "    def test_b(self):\n        self.assertTrue(other())\n",
+        },
     )
+    assert (tmp_path / "calc.py").read_text() == "def mean_of():\n    return 2\n"
+    assert "But it breaks what worked." in answer
+    assert "Repaired 2 places" in answer
+    assert "**Green**: all 2 tests pass." in answer
+
+
+async def test_a_guess_that_only_moves_the_error_is_taken_back(tmp_path: Path) -> None:
+    """Issue 14: no test passes by it, and little speaks for it."""
+    program = "def size(item):\n    return items + 1\n"
     answer = await fixed(
         tmp_path,
         {
             "box.py": program,
-            "calc.py": "def mean_of():\n    return 2\n",
-            "test_box.py": "import unittest\nfrom box import other, size\n\n\n"
+            "test_box.py": "import unittest\nfrom box import size\n\n\n"
             "class T(unittest.TestCase):\n"
-            "    def test_a(self):\n        self.assertEqual(size(), 1)\n\n"
-            "    def test_b(self):\n        self.assertTrue(other())\n",
+            "    def test_b(self):\n        self.assertEqual(size(1), 7)\n",
         },
     )
-    assert "def mean_of()" in (tmp_path / "calc.py").read_text()
-    assert "1 of 2 tests failed" in answer
+    assert (tmp_path / "box.py").read_text() == program
+    assert "Tried and taken back:" in answer
+    assert "name 'items' is not defined" in answer
 
 
 async def test_a_change_that_stays_though_it_does_not_help_is_told(tmp_path: Path) -> None:
@@ -143,17 +159,12 @@ async def test_a_change_that_stays_though_it_does_not_help_is_told(tmp_path: Pat
         },
     )
     async with talking(tmp_path) as talk:
-        await talk.say("run the tests")
-        decide = talk.decide
-
-        async def only_once(request: object) -> bool:
-            await decide(request)  # type: ignore[arg-type]
-            return "Restore" not in str(getattr(request, "title", ""))
-
-        talk.decide = only_once  # type: ignore[method-assign]
+        talk.refused = "Take a change back"
         answer = await talk.say("fix it")
-    if "limit.get" in (tmp_path / "box.py").read_text():
-        assert "did not help, and it is still there: you said no." in answer
+    assert "limit.get" in (tmp_path / "box.py").read_text()
+    assert "My last change of `box.py` did not help, and it is still there: you said no." in answer
+    assert "taken back" not in answer
+    assert "Repaired" not in answer
 
 
 async def test_eight_faults_take_eight_rounds(tmp_path: Path) -> None:

@@ -136,6 +136,16 @@ CASES = {
         "def f(x)",
         "def f(self, x)",
     ),
+    "a method that uses the self it lacks": (
+        "class A:\n    def f(x=1): return self\nA().f()",
+        "def f(x=1)",
+        "def f(self, x=1)",
+    ),
+    "a short name with two letters swapped": (
+        "def f(seq):\n    return sqe\nf(1)",
+        "sqe",
+        "seq",
+    ),
     "an argument that is there": (
         "def f(a, width): return a\ndef g(width):\n    return f(1)\ng(2)",
         "return f(1)",

@@ -37,6 +37,11 @@ ROUNDS_MAX = 8
 AS_LIKELY = 0.05
 """How much less may speak for a repair that is tried in place of another one."""
 
+SURE = 0.85
+"""How much must speak for a repair that stays though no test passes by it yet."""
+
+STILL_THERE = "My last change of"
+
 KINDS_MAX = 20
 """Different errors of one run that repairs are looked for."""
 
@@ -50,6 +55,9 @@ class Attempt:
     failure: Failure
     repair: Repair
     verdict: Verdict
+    # The file and the run before it.
+    text_before: str | None
+    run_before: TestRun
 
 
 @dataclass
@@ -102,7 +110,7 @@ async def fix(work: Work, intent: Intent) -> None:
             search.stopped = f"I stopped after {ROUNDS_MAX} changes, which is as many as I try."
         if not search.is_over:
             await plan.replace(STEPS)
-    await _conclude(work, plan, run, search)
+    await _conclude(work, plan, await _without_guesses(work, run, search), search)
 
 
 async def _run_first(work: Work) -> TestRun | None:
@@ -212,11 +220,13 @@ async def _try(
         after = await run_line(work, run.command, "See whether the repair worked")
         if isinstance(after, str):
             await plan.drop(2)
-            search.kept.append(Attempt(failure, repair, "further"))
-            await work.say(_changed(search), f"I do not know whether that helps. {after}")
+            search.kept.append(Attempt(failure, repair, "further", before, run))
+            unknown = f"I do not know whether that helps. {after}"
+            await work.say(_changed(search, "Changed"), unknown)
             return None
         await plan.complete(2)
-        attempt = Attempt(failure, repair, await _verdict(work, run, after, failure, repair))
+        verdict = await _verdict(work, run, after, failure, repair)
+        attempt = Attempt(failure, repair, verdict, before, run)
         if attempt.verdict in HELPFUL and (best is None or _rank(after) > _rank(best[1])):
             search.taken_back.extend([] if best is None else [best[0]])
             best = (attempt, after)
@@ -231,6 +241,20 @@ async def _try(
         await _restore(work, search, path, wanted)
     run = run if best is None else best[1]
     await work.remember_run(run)
+    return run
+
+
+async def _without_guesses(work: Work, run: TestRun, search: Search) -> TestRun:
+    """Take back what only moved the error and has little that speaks for it; the run without it."""
+    while search.kept and not run.passed and not search.stopped.startswith(STILL_THERE):
+        last = search.kept[-1]
+        if last.verdict != "further" or last.repair.score >= SURE:
+            break
+        search.kept.pop()
+        search.taken_back.append(replace(last, verdict="no better"))
+        if await _restore(work, search, last.repair.path, last.text_before):
+            run = last.run_before
+            await work.remember_run(run)
     return run
 
 
@@ -252,7 +276,7 @@ async def _verdict(
     return verdict_of(inside(run), inside(after), failure, repair)
 
 
-async def _restore(work: Work, search: Search, path: str, text: str | None) -> None:
+async def _restore(work: Work, search: Search, path: str, text: str | None) -> bool:
     """Take back what did not help; what stays in the file is said."""
     last = search.taken_back[-1]
     result = await work.tools.edit_many(
@@ -260,8 +284,9 @@ async def _restore(work: Work, search: Search, path: str, text: str | None) -> N
     )
     if not result.ok:
         search.taken_back.remove(last)
-        search.stopped = f"My last change of `{path}` did not help, and it is still there: "
-        search.stopped += "you said no." if result.denied == "user" else result.text
+        why = "you said no." if result.denied == "user" else result.text
+        search.stopped = f"{STILL_THERE} `{path}` did not help, and it is still there: {why}"
+    return result.ok
 
 
 async def _apply(
@@ -291,12 +316,12 @@ async def _apply(
 # ---- saying
 
 
-def _changed(search: Search) -> str:
+def _changed(search: Search, word: str = "Repaired") -> str:
     done = [one.repair for one in search.kept]
     if len(done) == 1:
-        return f"Repaired `{done[0].path}:{done[0].line}`: {done[0].why}"
+        return f"{word} `{done[0].path}:{done[0].line}`: {done[0].why}"
     lines = bullets(f"`{one.path}:{one.line}`: {one.why}" for one in done)
-    return f"Repaired {counted(len(done), 'place')}:\n\n{lines}"
+    return f"{word} {counted(len(done), 'place')}:\n\n{lines}"
 
 
 async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) -> None:
@@ -304,7 +329,8 @@ async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) 
         if entry.status != "completed":
             await plan.drop(index)
     back = _taken_back(search)
-    undo = "`/undo` takes the change back." if search.kept else ""
+    is_changed = search.kept or search.stopped.startswith(STILL_THERE)
+    undo = "`/undo` takes the change back." if is_changed else ""
     if run.passed:
         text = _changed(search) if search.kept else "It is repaired already."
         await work.say(text, back, summary(run), undo)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from accord.builtin.brain.offline.repairs.definitions import renamed_back
 from accord.builtin.brain.offline.repairs.missing_imports import imported
-from accord.builtin.brain.offline.repairs.parameters import parameter_back
+from accord.builtin.brain.offline.repairs.parameters import parameter_back, self_back
 from accord.builtin.brain.offline.repairs.repair import (
     Repair,
     near,
@@ -40,7 +40,9 @@ def repair_name(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
     yield from _of_self(text, tree, frame, wrong)
     yield from imported(files, text, frame, wrong)
     functions = around(tree, frame.line)
-    if functions:
+    if functions and wrong in ("self", "cls"):
+        yield from self_back(files, frame.path, functions[-1])
+    elif functions:
         yield from parameter_back(files, frame.path, functions[-1], wrong)
     yield from renamed_back(files, wrong, bound_in(tree.body))
     yield from _near(text, tree, frame, wrong)

@@ -104,7 +104,7 @@ def parameter_back(
 ) -> Iterator[Repair]:
     """A parameter that a function uses, and that somebody hands it, but that it does not have."""
     text = files[path]
-    if name not in unbound_in(text, function):
+    if name not in unbound_in(text, function) or name in ("self", "cls"):
         return
     called, anywhere = _handed(files, function.name, name)
     default = _default_beside(files, path, name)
@@ -198,6 +198,13 @@ def _opening(text: str, function: Function) -> int | None:
     start = _offset(text, function.lineno, function.col_offset)
     match = re.compile(rf"(?:async\s+)?def\s+{re.escape(function.name)}\s*\(").match(text, start)
     return None if match is None else match.end()
+
+
+def self_back(files: Mapping[str, str], path: str, function: Function) -> Iterator[Repair]:
+    """The `self` that a method uses and does not take."""
+    for home, found, inside in functions_of(files, function.name):
+        if home == path and found.lineno == function.lineno:
+            yield from _with_self(files, (home, found, inside), 1)
 
 
 def _with_self(files: Mapping[str, str], found: Found, extra: int) -> Iterator[Repair]:
