@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.builtin.brain.offline.repairs.script.node_check import script_repairs
 from tests.builtin.offline.talk import talking, write
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -234,3 +235,18 @@ async def test_what_could_not_be_read_is_told(tmp_path: Path) -> None:
     answer = await fixed(tmp_path, {"Makefile": "test:\n\t@echo strange; exit 3\n"})
     assert "I could not read an error in the output." in answer
     assert "nearly" not in answer
+
+
+@needs_node
+@pytest.mark.anyio
+async def test_node_runs_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a check needs no permission, so it must not execute anything."""
+    mark = tmp_path / "ran"
+    write(tmp_path, {"evil.js": f"require('fs').writeFileSync({str(mark)!r}, '');\n"})
+    monkeypatch.setenv("NODE_OPTIONS", f"--require {tmp_path / 'evil.js'}")
+    monkeypatch.chdir(tmp_path)
+    found = await script_repairs("a.js", f"require({str(tmp_path / 'evil.js')!r}\n")
+    assert [one.text for one in found] == [f"require({str(tmp_path / 'evil.js')!r})\n"]
+    assert not mark.exists()

@@ -146,6 +146,11 @@ CASES = {
         "sqe",
         "seq",
     ),
+    "a parameter with a slip": (
+        "class A:\n    def __init__(self, widht): self.widht = widht\nA(width=1)\nA(width=2)",
+        "self, widht): self.widht = widht",
+        "self, width): self.widht = width",
+    ),
     "an argument that is there": (
         "def f(a, width): return a\ndef g(width):\n    return f(1)\ng(2)",
         "return f(1)",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from accord.builtin.brain.offline.runners import find_command, python_of
 from accord.builtin.brain.offline.runs import FAILURES_MAX, TestRun, run_of
+from accord.builtin.brain.offline.testing import summary
 from tests.builtin.offline.talk import write
 
 UNIT = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): ...\n"
@@ -259,6 +260,14 @@ def test_many_equal_failures_hide_no_other() -> None:
     found = run_of("pytest", 1, same + last).failures
     assert len(found) == FAILURES_MAX
     assert found[-1].error == "NameError"
+
+
+def test_files_that_were_not_loaded_are_no_tests_that_failed() -> None:
+    """Issue 14: every sentence is true; of these files no test ran."""
+    output = "ERROR test_a.py - NameError: x\nERROR test_b.py\n2 errors in 0.1s\n"
+    assert summary(run_of("pytest", 2, output)) == "**Red**: 2 test files could not be loaded."
+    output = f"FAILED test_a.py::test_x - NameError: x\n{output}"
+    assert "failed" in summary(run_of("pytest", 1, output))
 
 
 def test_only_a_shell_knows_that_a_command_was_not_found() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from accord.builtin.brain.offline.repairs.repair import Repair
-from accord.builtin.brain.offline.runs import TestRun
+from accord.builtin.brain.offline.runs import TestRun, is_unloaded
 from accord.builtin.brain.offline.tracebacks import Failure, Frame
 
 Verdict = Literal["green", "better", "further", "no better", "worse"]
@@ -39,16 +39,12 @@ def _broken(before: TestRun, after: TestRun) -> list[str]:
     if not before.count_passed:
         return []
     # What could not be loaded hid its tests; they are new, not broken.
-    hidden = [_module(name) for name in before.failing if _is_module(name)]
+    hidden = [_module(name) for name in before.failing if is_unloaded(name)]
     return [
         name
         for name in after.failing
         if name not in before.failing and not any(one in name for one in hidden)
     ]
-
-
-def _is_module(name: str) -> bool:
-    return "_FailedTest" in name or (name.endswith(".py") and "::" not in name)
 
 
 def _module(name: str) -> str:

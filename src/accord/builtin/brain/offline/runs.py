@@ -188,6 +188,11 @@ def _told(output: str) -> list[Failure]:
     return [found[index] for index in sorted(index for _, index in sorted(ranks)[:FAILURES_MAX])]
 
 
+def is_unloaded(name: str) -> bool:
+    """Whether a name among the failing tests is a file of tests that could not be loaded."""
+    return "_FailedTest" in name or (name.endswith(".py") and "::" not in name)
+
+
 def _names(output: str) -> tuple[str, ...]:
     for pattern in _FAILING:
         found = dict.fromkeys(pattern.findall(output))

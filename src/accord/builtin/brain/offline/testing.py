@@ -5,7 +5,7 @@ from __future__ import annotations
 from accord.agent.own_terminals import Done
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.repairs.finding import within
-from accord.builtin.brain.offline.runs import TestRun, run_of
+from accord.builtin.brain.offline.runs import TestRun, is_unloaded, run_of
 from accord.builtin.brain.offline.wording import around, bullets, counted, fenced
 from accord.builtin.brain.offline.work import Work
 
@@ -69,6 +69,8 @@ def summary(run: TestRun) -> str:
         if run.count_passed == 1:
             return "**Green**: the one test passes."
         return f"**Green**: all {run.count_passed:,} tests pass."
+    if run.failing and not run.count_passed and all(is_unloaded(one) for one in run.failing):
+        return f"**Red**: {counted(len(run.failing), 'test file')} could not be loaded."
     if run.count_failed:
         every = (run.count_passed or 0) + run.count_failed
         return f"**Red**: {run.count_failed:,} of {counted(every, 'test')} failed."

@@ -82,7 +82,8 @@ def _near(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Iterator[Rep
         where = f" in `{functions[-1].name}`" if right in local else ""
         misspelt = _binding(text, tree, functions, wrong, right) if right in local else None
         if misspelt is not None:
-            why = f"`{wrong}` is used{where} and not defined; `{right}`, which nothing uses, is it."
+            why = f"`{wrong}` is used{where} and not defined; "
+            why += f"`{right}`, which nothing uses, is nearly the same."
             yield Repair(frame.path, misspelt, frame.line, why, 0.9 * alike + 0.02)
         changed = with_unbound(tree, text, frame.line, wrong, right)
         if changed is not None:
@@ -101,7 +102,7 @@ def _binding(
     here = sum(one.id == right for one in names)
     if read or len(uses) < 2 or elsewhere > here:
         return None
-    return with_words(text, right, wrong)
+    return with_words(text, right, wrong, attributes=False)
 
 
 def around(tree: ast.Module, line: int) -> list[Function]:

@@ -112,7 +112,7 @@ def parameter_back(
     if called:
         score, because = 0.94, f"calls of it hand over `{name}`"
     elif default is not None:
-        score, because = 0.9, f"others in the file have the parameter `{name}`"
+        score, because = 0.9, f"other definitions have the parameter `{name}`"
     elif anywhere:
         score, because = 0.82, f"calls hand over `{name}`"
     elif uses > 1:
@@ -125,9 +125,9 @@ def parameter_back(
         yield Repair(path, changed, function.lineno, why, score)
 
 
-def _handed(files: Mapping[str, str], function: str, name: str) -> tuple[bool, bool]:
-    """Whether calls of the function hand over the keyword, and whether any calls do."""
-    anywhere = False
+def _handed(files: Mapping[str, str], function: str, name: str) -> tuple[int, bool]:
+    """How many calls of the function hand over the keyword, and whether any calls do."""
+    count, anywhere = 0, False
     for path, text in files.items():
         if not path.endswith(".py") or not has_word(text, name):
             continue
@@ -135,9 +135,8 @@ def _handed(files: Mapping[str, str], function: str, name: str) -> tuple[bool, b
         for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
             if isinstance(node, ast.Call) and any(word.arg == name for word in node.keywords):
                 anywhere = True
-                if ast.unparse(node.func).rpartition(".")[2] == function:
-                    return True, True
-    return False, anywhere
+                count += ast.unparse(node.func).rpartition(".")[2] == function
+    return count, anywhere
 
 
 def _default_beside(files: Mapping[str, str], path: str, name: str) -> str | None:
@@ -230,41 +229,31 @@ def _unknown_keyword(
         yield from parameter_back(files, path, function, wrong)
     shown = owner.removesuffix(".__init__")
     takes = keywords_of(files, owner)
-    called, _anywhere = _handed(files, owner.rpartition(".")[2], wrong)
-    if called:
-        yield from _parameter_renamed(files, owner, wrong, takes)
+    users, _anywhere = _handed(files, shown.rpartition(".")[2], wrong)
+    if users > 1:
+        yield from _parameter_renamed(files, owner, wrong, takes, users)
     names = takes or _keywords_beside(files, frame, wrong)
     yield from _other_keyword(files, frame, wrong, names, f"`{shown}`")
 
 
 def _parameter_renamed(
-    files: Mapping[str, str], owner: str, wrong: str, takes: frozenset[str]
+    files: Mapping[str, str], owner: str, wrong: str, takes: frozenset[str], users: int
 ) -> Iterator[Repair]:
-    """A parameter gets the name back that those who hand it over have; a test's word counts."""
-    users = sum(
-        len(re.findall(rf"(?<!\w){re.escape(wrong)}\s*=(?!=)", text))
-        for path, text in files.items()
-        if path.endswith(".py")
-    )
+    """A parameter gets the name back that those who hand it over have."""
     for right, alike in near(wrong, takes):
         for path, function, _inside in functions_of(files, owner):
-            if users < 2 or right not in {one.arg for one in parameters(function.args)}:
+            if right not in {one.arg for one in parameters(function.args)}:
                 continue
-            start = _offset(files[path], function.lineno, 0)
-            end = (
-                _offset(files[path], (function.end_lineno or function.lineno) + 1, 0)
-                if (function.end_lineno or 0) < len(lines_of(files[path]))
-                else len(files[path])
-            )
-            text = files[path]
-            indent = " " * function.col_offset
-            body = text[start:end]
-            alone = f"if 1:\n{body}" if indent else body
-            changed = with_words(alone, right, wrong)
+            lines = lines_of(files[path])
+            first, last = function.lineno - 1, function.end_lineno or function.lineno
+            # What is indented parses below something only.
+            head = "if 1:\n" if function.col_offset else ""
+            body = head + "".join(lines[first:last])
+            changed = with_words(body, right, wrong, attributes=False)
             if changed is None:
                 continue
-            whole = text[:start] + (changed.removeprefix("if 1:\n")) + text[end:]
-            why = f"{users} places hand over `{wrong}`; `{function.name}` calls it `{right}`."
+            whole = "".join([*lines[:first], changed.removeprefix(head), *lines[last:]])
+            why = f"{users} calls hand over `{wrong}`; `{function.name}` calls it `{right}`."
             yield Repair(path, whole, function.lineno, why, 0.91 * alike)
 
 

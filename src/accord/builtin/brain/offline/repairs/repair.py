@@ -121,7 +121,7 @@ def binding_words(tree: ast.AST) -> set[str]:
     return arguments | {name for node in nodes for name in binds(node)}
 
 
-def with_words(text: str, wrong: str, right: str) -> str | None:
+def with_words(text: str, wrong: str, right: str, *, attributes: bool = True) -> str | None:
     """The text with a name exchanged wherever it is code, also in f-strings."""
     tree = parsed(text)
     if isinstance(tree, str):
@@ -130,7 +130,7 @@ def with_words(text: str, wrong: str, right: str) -> str | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == wrong:
             spans.add_name(node)
-        elif isinstance(node, ast.Attribute) and node.attr == wrong:
+        elif isinstance(node, ast.Attribute) and node.attr == wrong and attributes:
             spans.add_attribute(node)
         elif isinstance(node, ast.alias) and node.name == wrong:
             spans.add_alias(node)
