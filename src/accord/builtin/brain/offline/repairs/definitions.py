@@ -13,7 +13,7 @@ from accord.builtin.brain.offline.repairs.repair import Repair, likeness, with_w
 from accord.builtin.brain.offline.symbols import parsed
 
 # A name that nobody uses may differ more from the one that everybody misses.
-UNUSED_NEARNESS_MIN = 0.3
+UNUSED_NEARNESS_MIN = 0.35
 
 CANDIDATES_MAX = 2
 

@@ -88,7 +88,8 @@ def problem_of(text: str) -> Problem | None:
     except SyntaxError as error:
         column = max((error.offset or 1) - 1, 0)
         end = max((error.end_offset or 1) - 1, column) if error.end_lineno == error.lineno else 0
-        return Problem(max(error.lineno or 1, 1), error.msg, column, end)
+        said = re.sub(r" \(detected at line \d+\)", "", error.msg)
+        return Problem(max(error.lineno or 1, 1), said, column, end)
     except (ValueError, RecursionError, MemoryError):
         return Problem(1, "it cannot be parsed")
     return None
