@@ -178,6 +178,11 @@ CASES = {
     ),
     "a bracket inside a line": ("x = [len('ab'], 1\nprint(x)", "'ab']", "'ab')]"),
     "a missing comma": ("x = {\n    1: 2\n    3: 4,\n}", "1: 2", "1: 2,"),
+    "a comma after a string": (
+        "x = {\n    1: 'a'\n    'b': 'c',\n}\nprint(x)",
+        "'a'",
+        "'a',",
+    ),
     "a word of the language": ("def f():\n    retrun 1\nf()", "retrun", "return"),
     "a line that begins too late": ("x = 1\n  y = 2", "  y", "y"),
     "a line between two levels": (

@@ -109,9 +109,11 @@ def _candidates(text: str, problem: Problem) -> Iterator[Candidate]:
     yield from unmatched(lines, line, problem.column, problem.said)
     if "triple-quoted" in problem.said:
         yield from _unclosed_text(lines, line)
-    for place in dict.fromkeys((line, _code_before(lines, line))):
+    for place in dict.fromkeys((_code_before(lines, line), line)):
         if 0 < place <= len(lines):
             yield from _at_words(lines, place, problem if place == line else None)
+    # What somebody wrote goes last: it is likelier that a sign is missing.
+    yield from _without(lines, line, problem.column)
 
 
 def _code_before(lines: list[str], line: int) -> int:
@@ -214,7 +216,7 @@ def _unclosed_text(lines: list[str], line: int) -> Iterator[Candidate]:
 
 
 def _at_words(lines: list[str], place: int, problem: Problem | None) -> Iterator[Candidate]:
-    """A sign that is missing between two words of a line, or one that is too much."""
+    """A sign that is missing between two words of a line."""
     line = lines[place - 1]
     code, rest = split(line)
 
@@ -232,10 +234,16 @@ def _at_words(lines: list[str], place: int, problem: Problem | None) -> Iterator
         for end in near_error:
             why = _NAMED.get(sign, f"`{sign}` is missing")
             yield put(code[:end] + sign + code[end:] + rest), why
+
+
+def _without(lines: list[str], place: int, column: int) -> Iterator[Candidate]:
+    """A sign that is too much."""
+    code, rest = split(lines[place - 1])
     for match in re.finditer(r"[^\w\s]", code):
-        if abs(match.start() - problem.column) <= 3:
+        if abs(match.start() - column) <= 3:
             new = code[: match.start()] + code[match.end() :] + rest
-            yield put(new), f"`{match[0]}` is too much"
+            changed = "".join([*lines[: place - 1], new, *lines[place:]])
+            yield changed, f"`{match[0]}` is too much"
 
 
 def split(line: str) -> tuple[str, str]:
