@@ -106,6 +106,11 @@ CASES = {
         "import Decimal\n",
         "import Decimal\nfrom decimal import ROUND_FLOOR\n",
     ),
+    "a module that another one imports": (
+        "from importlib.metadata import version\nprint(textwrap.dedent('x'))",
+        "import version\n",
+        "import version\nimport textwrap\n",
+    ),
     "a name as another file imports it": (
         "print(ordered())",
         "print(",

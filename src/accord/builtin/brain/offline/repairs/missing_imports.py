@@ -98,7 +98,7 @@ def _lines(
         others = "another file imports" if count == 1 else f"{count} other files import"
         yield line, f"{others} it so", 0.9
     for module in _modules_of(text):
-        if wrong in library_names(module):
+        if wrong in library_names(module, own=True):
             yield (
                 f"from {module} import {wrong}",
                 f"{module} has it, from which the file imports already",
