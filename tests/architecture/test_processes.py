@@ -18,6 +18,7 @@ ASKED = "what somebody allowed, or an MCP server that the person or the client n
 KIT = "what the judged agent asks for, in a folder that the kit has made"
 
 STARTERS = {
+    "builtin/brain/offline/repairs/script/node_check.py": SYSTEM,
     "builtin/tools/listing.py": GIT,
     "builtin/tools/searching.py": OWN,
     "cli/replay.py": PERSON,

@@ -36,6 +36,8 @@ class Talk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.allow = True
+        # What is refused though the rest is allowed: requests with this in their reason.
+        self.refused = ""
         self.asked: list[PermissionRequest] = []
         self.workspaces: dict[str, Workspace] = {}
         self.session: Session
@@ -45,7 +47,7 @@ class Talk:
 
     async def decide(self, request: PermissionRequest) -> bool:
         self.asked.append(request)
-        return self.allow
+        return self.allow and not (self.refused and self.refused in (request.reason or ""))
 
     async def say(self, *prompt: Any) -> str:
         """A whole turn; what the agent answered."""

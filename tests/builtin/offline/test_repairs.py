@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.builtin.brain.offline.repairs.finding import find_repair, within
-from accord.builtin.brain.offline.repairs.imports import library_names
+from accord.builtin.brain.offline.repairs.finding import find_repair, find_repairs, within
+from accord.builtin.brain.offline.repairs.library import library_names
 from accord.builtin.brain.offline.repairs.repair import nearest, with_import_line
 from accord.builtin.brain.offline.repairs.syntax import problem_of, repair_syntax
 from accord.builtin.brain.offline.runs import run_of
@@ -29,6 +29,12 @@ class Box:
         self.width = width
     def area(self): return self.width
 """
+
+FORWARDS = """class A:
+    inner = 'x'
+    def __getattr__(self, name): return getattr(self.inner, name)
+    def f(self): return self.innr
+A().f()"""
 
 # Name of the case: (the program, the line that is wrong, what it becomes).
 CASES = {
@@ -95,19 +101,119 @@ CASES = {
     "an open string": ("print('hello)", "hello)", "hello')"),
     "a sign that assigns": ("x = 1\nif x = 1:\n    pass", "if x = 1", "if x == 1"),
     "a print without brackets": ("print 'x'", "print 'x'", "print('x')"),
+    "a name beside another import": (
+        "from decimal import Decimal\nDecimal(1).to_integral(ROUND_FLOOR)",
+        "import Decimal\n",
+        "import Decimal\nfrom decimal import ROUND_FLOOR\n",
+    ),
+    "a module that another one imports": (
+        "from importlib.metadata import version\nprint(textwrap.dedent('x'))",
+        "import version\n",
+        "import version\nimport textwrap\n",
+    ),
+    "a name as another file imports it": (
+        "print(ordered())",
+        "print(",
+        "from collections import OrderedDict as ordered\n\nprint(",
+    ),
+    "a forgotten global": (
+        "count = 0\ndef f():\n    count += 1\nf()",
+        "    count += 1",
+        "    global count\n    count += 1",
+    ),
+    "a binding with a slip": (
+        "def f():\n    reslut = 1\n    return result + result\nf()",
+        "reslut",
+        "result",
+    ),
+    "a parameter that calls hand over": (
+        "def f(a):\n    return a, deep\nf(1, deep=True)",
+        "def f(a)",
+        "def f(a, deep=None)",
+    ),
+    "a parameter that others have": (
+        "def g(a, deep=False): return deep\ndef f(a):\n    return a, deep\nf(1)",
+        "def f(a)",
+        "def f(a, deep=False)",
+    ),
+    "a method without self": (
+        "class A:\n    def f(x): return x\nA().f(1)",
+        "def f(x)",
+        "def f(self, x)",
+    ),
+    "a method that uses the self it lacks": (
+        "class A:\n    def f(x=1): return self\nA().f()",
+        "def f(x=1)",
+        "def f(self, x=1)",
+    ),
+    "a short name with two letters swapped": (
+        "def f(seq):\n    return sqe\nf(1)",
+        "sqe",
+        "seq",
+    ),
+    "a parameter with a slip": (
+        "class A:\n    def __init__(self, widht): self.widht = widht\nA(width=1)\nA(width=2)",
+        "self, widht): self.widht = widht",
+        "self, width): self.widht = width",
+    ),
+    "an argument that is there": (
+        "def f(a, width): return a\ndef g(width):\n    return f(1)\ng(2)",
+        "return f(1)",
+        "return f(1, width=width)",
+    ),
+    "a keyword as other calls have it": (
+        "from datetime import timedelta\ntimedelta(hours=1)\ntimedelta(hour=1)",
+        "(hour=",
+        "(hours=",
+    ),
+    "a private attribute": (
+        "class A:\n    __size = 1\n    def f(self): return self.__siez\nA().f()",
+        "siez",
+        "size",
+    ),
+    "an attribute that is forwarded": (
+        FORWARDS,
+        "innr",
+        "inner",
+    ),
+    "an open bracket over lines": (
+        "x = dict(\n    a=1,\n    b=2,\n\nprint(x)",
+        "b=2,\n",
+        "b=2,\n)\n",
+    ),
+    "a bracket inside a line": ("x = [len('ab'], 1\nprint(x)", "'ab']", "'ab')]"),
+    "a missing comma": ("x = {\n    1: 2\n    3: 4,\n}", "1: 2", "1: 2,"),
+    "a comma after a string": (
+        "x = {\n    1: 'a'\n    'b': 'c',\n}\nprint(x)",
+        "'a'",
+        "'a',",
+    ),
+    "a word of the language": ("def f():\n    retrun 1\nf()", "retrun", "return"),
+    "a line that begins too late": ("x = 1\n  y = 2", "  y", "y"),
+    "a line between two levels": (
+        "def f():\n    if 1:\n        x = 1\n     return x\nf()",
+        "     return",
+        "    return",
+    ),
+    "a body that is not indented": ("if 1:\nprint(1)", "\nprint", "\n    print"),
 }
+
+
+def _files(program: str) -> dict[str, str]:
+    return {
+        "calc.py": CALC,
+        "main.py": f"{program}\n",
+        "tools/__init__.py": "",
+        "tools/extra.py": "from collections import OrderedDict as ordered\n"
+        "def helper(): ...\nprint(ordered)\n",
+    }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_repair_is_found_and_the_program_runs(case: str, tmp_path: Path) -> None:
     """Issue: near-miss names, missing stdlib import, missing colon, wrong module path, …"""
     program, wrong, right = CASES[case]
-    files = {
-        "calc.py": CALC,
-        "main.py": f"{program}\n",
-        "tools/__init__.py": "",
-        "tools/extra.py": "def helper(): ...\n",
-    }
+    files = _files(program)
     write(tmp_path, files)
     command = [sys.executable, "-B", "main.py"]
     before = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -121,6 +227,165 @@ def test_the_repair_is_found_and_the_program_runs(case: str, tmp_path: Path) -> 
     (tmp_path / "main.py").write_text(repair.text)
     after = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert after.returncode == 0, after.stderr
+
+
+# Name of the case: (the files, the error, its message, its place, the file that is repaired, what
+# is wrong there, what it becomes).
+ELSEWHERE: dict[str, tuple[dict[str, str], str, str, Frame, str, str, str]] = {
+    "a definition with many callers": (
+        {
+            "calc.py": "def calc_mean(x):\n    return x\n",
+            "test_calc.py": "import calc\n" + "calc.mean(1)\n" * 21,
+        },
+        "AttributeError",
+        "module 'calc' has no attribute 'mean'",
+        Frame("test_calc.py", 2),
+        "calc.py",
+        "calc_mean",
+        "mean",
+    ),
+    "a method with many callers": (
+        {
+            "box.py": "class Box:\n    def get_area(self):\n        return 1\n",
+            "test_box.py": "from box import Box\nBox().area()\nBox().area()\n",
+        },
+        "AttributeError",
+        "'Box' object has no attribute 'area'",
+        Frame("test_box.py", 2),
+        "box.py",
+        "get_area",
+        "area",
+    ),
+    "a definition that others import": (
+        {
+            "calc.py": "def means(x):\n    return x\n",
+            "one.py": "from calc import mean\nmean(1)\n",
+            "two.py": "from calc import mean\nmean(2)\n",
+        },
+        "ImportError",
+        "cannot import name 'mean' from 'calc' (calc.py)",
+        Frame("one.py", 1),
+        "calc.py",
+        "means",
+        "mean",
+    ),
+    "a name that an `import *` misses": (
+        {
+            "p/__init__.py": "from .calc import *\n",
+            "p/calc.py": "__all__ = ['mean']\ndef means(x):\n    return x\n",
+            "test_p.py": "from p import mean\nmean(1)\nmean(2)\n",
+        },
+        "AttributeError",
+        "module 'p.calc' has no attribute 'mean'",
+        Frame("p/__init__.py", 1),
+        "p/calc.py",
+        "means",
+        "mean",
+    ),
+    "a package that does not hand a name on": (
+        {
+            "p/__init__.py": "from .other import x\n",
+            "p/other.py": "x = 1\n",
+            "p/calc.py": "def mean(x):\n    return x\n",
+            "test_p.py": "from p import mean\n",
+        },
+        "ImportError",
+        "cannot import name 'mean' from 'p' (p/__init__.py)",
+        Frame("test_p.py", 1),
+        "p/__init__.py",
+        "import x\n",
+        "import x\nfrom .calc import mean\n",
+    ),
+    "a module of a package": (
+        {"p/__init__.py": "", "p/_native.py": "", "conftest.py": "from p import _nativ\n"},
+        "ImportError",
+        "cannot import name '_nativ' from 'p' (p/__init__.py)",
+        Frame("conftest.py", 1),
+        "conftest.py",
+        "_nativ",
+        "_native",
+    ),
+    "a module that is imported from beside": (
+        {"p/__init__.py": "", "p/calcs.py": "x = 1\n", "p/a.py": "from .calc import x\n"},
+        "ModuleNotFoundError",
+        "No module named 'p.calc'",
+        Frame("p/a.py", 1),
+        "p/a.py",
+        ".calc",
+        ".calcs",
+    ),
+    "a name in JavaScript": (
+        {"a.js": "const values = [1];\nconsole.log(vlaues.length);\n"},
+        "ReferenceError",
+        "vlaues is not defined",
+        Frame("a.js", 2),
+        "a.js",
+        "vlaues",
+        "values",
+    ),
+    "a require that is missing": (
+        {"test/a.js": "'use strict';\nparse(1);\n", "test/b.js": "var parse = require('../');\n"},
+        "ReferenceError",
+        "parse is not defined",
+        Frame("test/a.js", 2),
+        "test/a.js",
+        "'use strict';\n",
+        "'use strict';\nvar parse = require('../');\n",
+    ),
+    "a module of node": (
+        {"a.js": "const fs = require('fs');\npath.join('a');\n"},
+        "ReferenceError",
+        "path is not defined",
+        Frame("a.js", 2),
+        "a.js",
+        "('fs');\n",
+        "('fs');\nconst path = require('path');\n",
+    ),
+    "a method in JavaScript": (
+        {"a.js": "const a = [];\na.psuh(1);\n"},
+        "TypeError",
+        "a.psuh is not a function",
+        Frame("a.js", 2),
+        "a.js",
+        "psuh",
+        "push",
+    ),
+    "a constant that changes": (
+        {"a.js": "const n = 1;\nn += 1;\n"},
+        "TypeError",
+        "Assignment to constant variable.",
+        Frame("a.js", 2),
+        "a.js",
+        "const",
+        "let",
+    ),
+    "a path in a require": (
+        {"lib/a.js": "var u = require('./util');\n", "lib/utils.js": ""},
+        "Error",
+        "Cannot find module './util'",
+        Frame("lib/a.js", 1),
+        "lib/a.js",
+        "./util",
+        "./utils",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_what_is_repaired_is_where_the_slip_is(case: str) -> None:
+    """Issue 14: rename back the one definition, not its 21 callers."""
+    files, error, message, frame, path, wrong, right = ELSEWHERE[case]
+    repair = find_repair(files, Failure("t", error, message, (frame,)))
+    assert repair is not None
+    assert (repair.path, repair.text) == (path, files[path].replace(wrong, right))
+
+
+def test_a_string_may_end_before_what_follows() -> None:
+    """Ours: several texts parse; all are offered, and the tests choose."""
+    files = {"a.py": "x = kw.pop('factory, dict)\n"}
+    failure = Failure("", "SyntaxError", "unterminated string literal", (Frame("a.py", 1),))
+    found = [one.text for one in find_repairs(files, failure)]
+    assert {"x = kw.pop('factory, dict')\n", "x = kw.pop('factory', dict)\n"} <= set(found)
 
 
 @pytest.mark.parametrize(
@@ -165,11 +430,9 @@ def test_an_import_goes_where_imports_are() -> None:
 def test_a_syntax_repair_parses_further(text: str) -> None:
     """Ours: what is offered is better than what was there."""
     files = {"a.py": text}
-    repair = repair_syntax(files, Failure("", "SyntaxError", "", (Frame("a.py", 1),)))
-    if repair is None:
-        return
-    left = problem_of(repair.text)
-    assert left is None or left[0] > repair.line
+    for repair in repair_syntax(files, Failure("", "SyntaxError", "", (Frame("a.py", 1),))):
+        left = problem_of(repair.text)
+        assert left is None or left.line > repair.line
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.builtin.brain.offline.runners import find_command, python_of
-from accord.builtin.brain.offline.runs import TestRun, run_of
+from accord.builtin.brain.offline.runs import FAILURES_MAX, TestRun, run_of
+from accord.builtin.brain.offline.testing import summary
 from tests.builtin.offline.talk import write
 
 UNIT = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): ...\n"
@@ -175,3 +176,101 @@ def test_what_was_not_kept_by_us_is_no_run(kept: bytes) -> None:
     """Ours: an unreadable one is none."""
     assert TestRun.from_bytes(kept) is None
     assert TestRun.from_bytes(b'{"command": "x"}') is None
+
+
+CONFTEST = """ImportError while loading conftest '/p/tests/conftest.py'.
+tests/conftest.py:10: in <module>
+    from box import _nativ
+E   ImportError: cannot import name '_nativ' from 'box' (/p/box/__init__.py)
+"""
+
+
+def test_a_conftest_that_cannot_be_loaded_is_read() -> None:
+    """Issue 14: it has no head line and no summary."""
+    (failure,) = run_of("pytest", 4, CONFTEST).failures
+    assert (failure.test, failure.error) == ("conftest", "ImportError")
+    assert failure.frames[-1].path == "tests/conftest.py"
+
+
+CHAINED = """____________________________ test_size ____________________________
+box.py:3: in size
+    return len(item)
+E   NameError: name 'item' is not defined
+
+The above exception was the direct cause of the following exception:
+test_box.py:5: in test_size
+    assert size([1]) == 1
+box.py:5: in size
+    raise RuntimeError('no size') from error
+E   RuntimeError: no size
+=========================== short test summary info ============================
+FAILED test_box.py::test_size - RuntimeError: no size
+"""
+
+
+def test_what_an_error_came_from_is_read_too() -> None:
+    """Issue 14: a NameError behind another error was ignored."""
+    run = run_of("pytest", 1, CHAINED)
+    (failure,) = run.failures
+    assert failure.error == "RuntimeError"
+    assert [(one.error, one.frames[-1].line) for one in failure.causes] == [("NameError", 3)]
+    assert run.failing == ("test_box.py::test_size",)
+    assert TestRun.from_bytes(run.to_bytes()) == run
+
+
+NODE_SYNTAX = """/p/index.js:125
+\t\tsetKey(argv, value;
+\t\t             ^^^^^
+
+SyntaxError: missing ) after argument list
+    at wrapSafe (node:internal/modules/cjs/loader:1464:18)
+    at Object.<anonymous> (/p/test/all.js:3:13)
+
+Node.js v20.20.2
+"""
+
+
+def test_a_script_that_does_not_parse_is_found_where_it_is() -> None:
+    """Issue 14: the stack is that of who loads the file."""
+    (failure,) = run_of("npm test", 1, NODE_SYNTAX).failures
+    assert (failure.error, failure.frames[-1].path) == ("SyntaxError", "/p/index.js")
+    assert failure.frames[-1].line == 125
+
+
+def test_a_crash_behind_tests_that_failed_is_read() -> None:
+    """Issue 14: TAP told of the assertion only."""
+    output = (
+        "TAP version 13\nnot ok 1 should be equal\n  ---\n    operator: equal\n  ...\n"
+        "/p/a.js:3\n\nReferenceError: parse is not defined\n    at /p/a.js:3:1\n"
+    )
+    errors = [one.error for one in run_of("npm test", 1, output).failures]
+    assert errors == ["failed", "ReferenceError"]
+    message = "/p/a.js:1\n\nError: Cannot find module './util'\n    at /p/a.js:1:1\n"
+    (failure,) = run_of("npm test", 1, message).failures
+    assert failure.message == "Cannot find module './util'"
+
+
+def test_many_equal_failures_hide_no_other() -> None:
+    """Issue 14: what is kept has one of each kind."""
+    same = "".join(
+        f"____ test_{n} ____\ntest_a.py:1: in test_{n}\n    x\nE   ValueError: x\n"
+        for n in range(FAILURES_MAX + 10)
+    )
+    last = "____ test_z ____\na.py:9: in f\n    y\nE   NameError: name 'y' is not defined\n"
+    found = run_of("pytest", 1, same + last).failures
+    assert len(found) == FAILURES_MAX
+    assert found[-1].error == "NameError"
+
+
+def test_files_that_were_not_loaded_are_no_tests_that_failed() -> None:
+    """Issue 14: every sentence is true; of these files no test ran."""
+    output = "ERROR test_a.py - NameError: x\nERROR test_b.py\n2 errors in 0.1s\n"
+    assert summary(run_of("pytest", 2, output)) == "**Red**: 2 test files could not be loaded."
+    output = f"FAILED test_a.py::test_x - NameError: x\n{output}"
+    assert "failed" in summary(run_of("pytest", 1, output))
+
+
+def test_only_a_shell_knows_that_a_command_was_not_found() -> None:
+    """Issue 14: a test may print these words as well."""
+    assert run_of("npm test", 1, "Error: page not found\n").problem is None
+    assert run_of("tset", 127, "sh: tset: not found\n").problem == "the command was not found"

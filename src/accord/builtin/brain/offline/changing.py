@@ -101,9 +101,9 @@ async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> s
         return "There are no tests to run."
     await plan.start(2)
     run = await run_line(work, command.line, "See whether the tests still pass")
-    if run is None:
+    if isinstance(run, str):
         await plan.drop(2)
-        return "I have not run the tests."
+        return run
     await plan.complete(2)
     if before is not None and not run.passed and run.failures:
         failing = {one.test for one in run.failures}

@@ -66,6 +66,10 @@ class Spans:
         """The name before the `=` of an argument."""
         self._add(node.lineno, self._column(node.lineno, node.col_offset))
 
+    def add_argument(self, node: ast.arg) -> None:
+        """The name of a parameter."""
+        self._add(node.lineno, self._column(node.lineno, node.col_offset))
+
     def add_string(self, node: ast.Constant) -> None:
         """A string that is the name."""
         line = self._lines[node.lineno - 1]

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from accord.builtin.brain.offline.excerpts import telling_part
 from accord.builtin.brain.offline.tap import tap_failures
-from accord.builtin.brain.offline.tracebacks import Failure, Frame, failures_in
+from accord.builtin.brain.offline.tracebacks import Failure, Frame, crashes_in, failures_in
 
 FAILURES_MAX = 50
 """Failures that are kept of one run."""
+
+NAMES_MAX = 2_000
+"""Names of failing tests that are kept of one run."""
 
 TAIL_LINES_MAX = 100
 TAIL_CHARACTERS_MAX = 4_000
@@ -41,6 +45,8 @@ class TestRun:
     tail: str = ""
     # Why no tests ran at all, if none did.
     problem: str | None = None
+    # The names of the tests that failed, as far as the output lists them.
+    failing: tuple[str, ...] = ()
 
     def to_bytes(self) -> bytes:
         """As it is kept with the session."""
@@ -59,6 +65,7 @@ class TestRun:
                 tuple(_failure(one) for one in data["failures"]),
                 str(data["tail"]),
                 None if data["problem"] is None else str(data["problem"]),
+                tuple(str(one) for one in data.get("failing", ())),
             )
         except (ValueError, TypeError, KeyError, RecursionError):
             return None
@@ -74,7 +81,9 @@ def _failure(data: Any) -> Failure:
         for one in data["frames"]
     )
     values = tuple(str(one) for one in data["values"])
-    return Failure(str(data["test"]), str(data["error"]), str(data["message"]), frames, values)
+    causes = tuple(_failure(one) for one in data.get("causes", ()))
+    test, error, message = str(data["test"]), str(data["error"]), str(data["message"])
+    return Failure(test, error, message, frames, values, causes)
 
 
 # Each gives how many passed and how many failed, from the line that a runner ends with.
@@ -86,8 +95,8 @@ _PYTEST = re.compile(
 _UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _UNITTEST_FAILED = re.compile(r"^FAILED \(([^)]*)\)", re.MULTILINE)
 _JEST = re.compile(r"^Tests:\s+(.*)$", re.MULTILINE)
-_NODE_PASS = re.compile(r"^(?:#|ℹ) pass (\d+)", re.MULTILINE)
-_NODE_FAIL = re.compile(r"^(?:#|ℹ) fail (\d+)", re.MULTILINE)
+_NODE_PASS = re.compile(r"^(?:#|ℹ) pass +(\d+)", re.MULTILINE)
+_NODE_FAIL = re.compile(r"^(?:#|ℹ) fail +(\d+)", re.MULTILINE)
 _MOCHA_PASS = re.compile(r"^\s+(\d+) passing\b", re.MULTILINE)
 _MOCHA_FAIL = re.compile(r"^\s+(\d+) failing\b", re.MULTILINE)
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
@@ -99,8 +108,16 @@ _NOTHING_RAN = (
     (re.compile(r"^npm (?:ERR!|error) Missing script:", re.MULTILINE),
      "package.json has no test script"),
     (re.compile(r"No rule to make target ['`]test'"), "the Makefile has no test target"),
-    (re.compile(r"(?:command not found|not found)\s*$", re.MULTILINE), "the command was not found"),
 )  # fmt: skip
+_COMMAND_NOT_FOUND = 127
+"""How a shell ends that found no such program."""
+
+_FAILING = (
+    re.compile(r"^(?:FAILED|ERROR) (\S+::.+?|\S+\.py)(?: - .*)?$", re.MULTILINE),
+    re.compile(r"^(?:ERROR|FAIL): (.+)$", re.MULTILINE),
+    re.compile(r"^\s*not ok \d+ (?:- )?(.*?)(?: # .*)?$", re.MULTILINE),
+)
+"""How runners name a test that failed: pytest, unittest, TAP."""
 
 
 def counts(output: str) -> tuple[int, int] | None:
@@ -147,10 +164,43 @@ def run_of(command: str, exit_code: int | None, output: str) -> TestRun:
             if pattern.search(clean) and (found is None or sum(found) == 0):
                 problem = why
                 break
-    failures = () if passed else (tap_failures(clean) or failures_in(clean))[:FAILURES_MAX]
+        if exit_code == _COMMAND_NOT_FOUND and found is None:
+            problem = "the command was not found"
+    failures = [] if passed else _told(clean)
     good, bad = found if found is not None else (None, None)
     tail = "" if passed else telling_part(clean, TAIL_LINES_MAX, TAIL_CHARACTERS_MAX)
-    return TestRun(command, passed, good, bad, tuple(failures), tail, problem)
+    failing = () if passed else _names(clean)
+    return TestRun(command, passed, good, bad, tuple(failures), tail, problem, failing)
+
+
+def _told(output: str) -> list[Failure]:
+    """The failures that are kept, in their order."""
+    found = tap_failures(output)
+    if found:
+        known = {(one.error, one.message) for one in found}
+        found += [one for one in crashes_in(output) if (one.error, one.message) not in known]
+    else:
+        found = failures_in(output)
+    # Of each error the first ones, so that many of one kind hide no other.
+    seen: Counter[str] = Counter()
+    ranks: list[tuple[int, int]] = []
+    for index, one in enumerate(found):
+        ranks.append((seen[one.error], index))
+        seen[one.error] += 1
+    return [found[index] for index in sorted(index for _, index in sorted(ranks)[:FAILURES_MAX])]
+
+
+def is_unloaded(name: str) -> bool:
+    """Whether a name among the failing tests is a file of tests that could not be loaded."""
+    return "_FailedTest" in name or (name.endswith(".py") and "::" not in name)
+
+
+def _names(output: str) -> tuple[str, ...]:
+    for pattern in _FAILING:
+        found = dict.fromkeys(pattern.findall(output))
+        if found:
+            return tuple(list(found)[:NAMES_MAX])
+    return ()
 
 
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07")

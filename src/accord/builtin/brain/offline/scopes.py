@@ -33,7 +33,7 @@ def bound_in(nodes: Iterable[ast.AST], ignored: Set[ast.AST] = frozenset()) -> f
             continue
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
-        names.update(_binds(node))
+        names.update(binds(node))
         if isinstance(node, Comprehension):
             # Only what is assigned with := comes out of one.
             names.update(
@@ -42,7 +42,8 @@ def bound_in(nodes: Iterable[ast.AST], ignored: Set[ast.AST] = frozenset()) -> f
     return frozenset(names - outer)
 
 
-def _binds(node: ast.AST) -> Iterator[str]:
+def binds(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself binds."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
         yield node.id
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

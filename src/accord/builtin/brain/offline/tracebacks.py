@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LINES_MAX = 20_000
 """Lines of output that are looked at, from the end."""
@@ -33,6 +33,13 @@ class Failure:
     frames: tuple[Frame, ...] = ()
     # What a runner showed of the values at the place, `name = value` each.
     values: tuple[str, ...] = ()
+    # What was raised before it, in whose handling or because of which it was raised; newest first.
+    causes: tuple[Failure, ...] = ()
+
+    @property
+    def every(self) -> tuple[Failure, ...]:
+        """It and its causes."""
+        return (self, *self.causes)
 
 
 _FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
@@ -44,7 +51,10 @@ _ERROR = re.compile(
 )
 _UNITTEST_HEAD = re.compile(r"^(?:ERROR|FAIL): (?P<test>.+)$")
 # pytest: a head line of underscores, `path:line: in function`, `path:line: Error`, `E   ...`
-_PYTEST_HEAD = re.compile(r"^_{3,} (?P<test>.+?) _{3,}$")
+_PYTEST_HEAD = re.compile(
+    r"^_{3,} (?P<test>.+?) _{3,}$|^ImportError while loading (?P<conftest>conftest) "
+)
+_CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 _PYTEST_SHORT = re.compile(r"^(?P<path>[^\s:][^:]*):(?P<line>\d+): in (?P<function>.+)$")
 _PYTEST_LONG = re.compile(r"^(?P<path>[^\s:][^:]*):(?P<line>\d+): ?(?P<error>[A-Za-z_][\w.]*)?$")
 _PYTEST_E = re.compile(r"^E(?:\s{2,3}(?P<text>.*))?$")
@@ -52,16 +62,20 @@ _PYTEST_SUMMARY = re.compile(r"^(?:FAILED|ERROR) (?P<test>\S+)(?: - (?P<text>.*)
 _PYTEST_VALUE = re.compile(r"^(?: {8})?(?P<name>[A-Za-z_]\w*) += (?P<value>.*)$")
 _JS_FRAME = re.compile(r"^\s*at (?:(?P<function>.+?) \()?(?:file://)?(?P<path>/[^():]+|[^\s():]+):"
                        r"(?P<line>\d+):\d+\)?$")  # fmt: skip
+# Above an error that nobody caught, node shows where it is: `/path/file.js:12`, then the line.
+_JS_PLACE = re.compile(r"^(?:file://)?(?P<path>/[^\s:]+):(?P<line>\d+)$")
+_JS_PLACE_LINES_MAX = 6
 # node: `✖ name (1.2ms)`; jest: `● group › name`.
 _JS_TEST = re.compile(r"^\s*[✖●] (?P<test>.+?)(?: \([\d.]+ ?m?s\))?$")
 _JS_ERROR = re.compile(
-    r"^\s*(?:error: ['\"])?(?P<error>\w*Error)(?: \[\w+\])?: (?P<message>.+?)['\"]?$"
+    r"^\s*(?:error: (?P<quote>['\"]))?(?P<error>\w*Error)(?: \[\w+\])?: "
+    r"(?P<message>.+?)(?(quote)(?P=quote)?)$"
 )
 
 
 def failures_in(output: str) -> list[Failure]:
     """The failures that an output tells of, in its order."""
-    lines = output.split("\n")[-LINES_MAX:]
+    lines = [_bare(line) for line in output.split("\n")[-LINES_MAX:]]
     if any(_PYTEST_HEAD.match(line) for line in lines) and any(
         line.startswith("E  ") for line in lines
     ):
@@ -70,6 +84,11 @@ def failures_in(output: str) -> list[Failure]:
             return found
     found = list(_python(lines))
     return found or list(_javascript(lines)) or list(_summaries(lines))
+
+
+def _bare(line: str) -> str:
+    """A line without what a runner puts before those of others."""
+    return line.removeprefix("INTERNALERROR> ")
 
 
 # ---- unittest, and every plain traceback
@@ -82,14 +101,14 @@ def _python(lines: list[str]) -> Iterator[Failure]:
         line = lines[index]
         head = _UNITTEST_HEAD.match(line) or _PYTEST_HEAD.match(line)
         if head is not None:
-            test = head["test"]
+            test = head[head.lastgroup or "test"]
         if _TRACEBACK.match(line) or _starts_alone(lines, index):
             failure, index = _traceback(lines, index, test)
             # An error in an error handler: the last one is what the test saw.
             while failure is not None and _goes_on(lines, index):
                 index = _next_traceback(lines, index)
                 later, index = _traceback(lines, index, test)
-                failure = later or failure
+                failure = failure if later is None else replace(later, causes=failure.every)
             if failure is not None:
                 yield failure
         else:
@@ -103,9 +122,7 @@ def _starts_alone(lines: list[str], index: int) -> bool:
 
 def _goes_on(lines: list[str], index: int) -> bool:
     after = [line for line in lines[index : index + 4] if line.strip()]
-    return bool(after) and after[0].strip().startswith(
-        ("During handling of the above exception", "The above exception was the direct cause")
-    )
+    return bool(after) and after[0].strip().startswith(_CHAINED)
 
 
 def _next_traceback(lines: list[str], index: int) -> int:
@@ -169,7 +186,7 @@ def _pytest(lines: list[str]) -> Iterator[Failure]:
                 failure = _section(test, section)
                 if failure is not None:
                     yield failure
-            test, section = (head["test"] if head is not None else None), []
+            test, section = (None if head is None else head["test"] or head["conftest"]), []
         elif test is not None:
             section.append(line)
     if test is not None and (failure := _section(test, section)) is not None:
@@ -177,6 +194,21 @@ def _pytest(lines: list[str]) -> Iterator[Failure]:
 
 
 def _section(test: str, lines: list[str]) -> Failure | None:
+    """The failure that a section tells of, with what was raised before it."""
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if line.startswith(_CHAINED):
+            parts.append([])
+        parts[-1].append(line)
+    found: Failure | None = None
+    for part in parts:
+        later = _part(test, part)
+        if later is not None:
+            found = later if found is None else replace(later, causes=found.every)
+    return found
+
+
+def _part(test: str, lines: list[str]) -> Failure | None:
     frames: list[Frame] = []
     said: list[str] = []
     values: list[str] = []
@@ -235,6 +267,8 @@ def _summaries(lines: list[str]) -> Iterator[Failure]:
 
 def _javascript(lines: list[str]) -> Iterator[Failure]:
     """An error line followed by lines of its stack."""
+    # In TAP what a test file printed is a comment.
+    lines = [line.removeprefix("# ") for line in lines]
     index, test = 0, ""
     seen: set[Failure] = set()
     while index < len(lines):
@@ -244,8 +278,7 @@ def _javascript(lines: list[str]) -> Iterator[Failure]:
         index += 1
         if error is None:
             continue
-        frames: list[Frame] = []
-        start = index
+        frames, start = [], index
         while index < len(lines) and index - start < 40:
             frame = _JS_FRAME.match(lines[index])
             if frame is not None and not frame["path"].startswith("node:"):
@@ -255,6 +288,9 @@ def _javascript(lines: list[str]) -> Iterator[Failure]:
             elif _JS_ERROR.match(lines[index]) or _JS_TEST.match(lines[index]):
                 break
             index += 1
+        if error["error"] == "SyntaxError":
+            # The stack is that of who loads the file; the file itself stands above.
+            frames = [*_js_place(lines, start - 1), *frames]
         if frames:
             # The stack begins where the error was raised; ours ends there.
             message = error["message"].strip()
@@ -263,3 +299,17 @@ def _javascript(lines: list[str]) -> Iterator[Failure]:
             if failure not in seen:
                 seen.add(failure)
                 yield failure
+
+
+def _js_place(lines: list[str], index: int) -> list[Frame]:
+    for line in reversed(lines[max(index - _JS_PLACE_LINES_MAX, 0) : index]):
+        match = _JS_PLACE.match(line)
+        if match is not None and "node_modules" not in match["path"]:
+            return [Frame(match["path"], int(match["line"]))]
+    return []
+
+
+def crashes_in(output: str) -> list[Failure]:
+    """The errors of JavaScript that ended a file of tests, which no test tells of."""
+    found = _javascript(output.split("\n")[-LINES_MAX:])
+    return [one for one in found if one.error in ("ReferenceError", "SyntaxError", "TypeError")]

@@ -56,8 +56,6 @@ class Work:
         self.went_well: bool | None = None
         self._is_run_put_aside = False
         self._project: Project | None = None
-        # Why the last command did not run, as the end of a sentence.
-        self.why_not = ""
 
     @property
     def model(self) -> str | None:

@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from accord.builtin.brain.offline.modules import file_of, module_name, module_names
 from accord.builtin.brain.offline.places import lines_of
 from accord.builtin.brain.offline.references import definitions_of
-from accord.builtin.brain.offline.repairs.repair import Repair, nearest, with_import
+from accord.builtin.brain.offline.repairs.definitions import renamed_back
+from accord.builtin.brain.offline.repairs.library import library_names
+from accord.builtin.brain.offline.repairs.missing_imports import handed_on
+from accord.builtin.brain.offline.repairs.repair import Repair, near, with_import
 from accord.builtin.brain.offline.scopes import bound_in
 from accord.builtin.brain.offline.symbols import parsed
 from accord.builtin.brain.offline.tracebacks import Failure, Frame
 
 _NO_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'")
 _NO_MODULE = re.compile(r"No module named '(?P<module>[\w.]+)'")
-# Modules that do something when they are imported.  Which one it is, a test run's output says.
-_ACTIVE = frozenset(
-    {"this", "antigravity", "idlelib", "lib2to3", "test", "turtledemo", "turtle", "tkinter"}
-)
 
 
-def repair_import(files: Mapping[str, str], failure: Failure) -> Repair | None:
-    """The repair of an import that failed."""
+def repair_import(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
+    """The repairs of an import that failed."""
     if not failure.frames or failure.frames[-1].path not in files:
-        return None
+        return
     frame = failure.frames[-1]
     if (match := _NO_NAME.search(failure.message)) is not None:
-        return _wrong_name(files, frame, match["name"], match["module"])
-    if (match := _NO_MODULE.search(failure.message)) is not None:
-        return _wrong_module(files, frame, match["module"])
-    return None
+        yield from _wrong_name(files, frame, match["name"], match["module"])
+    elif (match := _NO_MODULE.search(failure.message)) is not None:
+        yield from _wrong_module(files, frame, match["module"])
 
 
-def _wrong_name(files: Mapping[str, str], frame: Frame, wrong: str, module: str) -> Repair | None:
+def _wrong_name(
+    files: Mapping[str, str], frame: Frame, wrong: str, module: str
+) -> Iterator[Repair]:
     text = files[frame.path]
+    package = file_of(files, frame.path, module)
+    if package is not None:
+        yield from handed_on(files, package, wrong)
     # A name that another module of the project has is more than a name that looks alike.
     homes = {
         one.path
@@ -45,17 +47,18 @@ def _wrong_name(files: Mapping[str, str], frame: Frame, wrong: str, module: str)
         if one.symbol.depth == 0 and one.path.endswith(".py") and one.path != frame.path
     }
     if len(homes) == 1:
-        right = module_name(homes.pop(), files)
-        changed = _with_source(text, frame.line, wrong, right)
+        source = module_name(homes.pop(), files)
+        changed = _with_source(text, frame.line, wrong, source)
+        if changed is not None and source != module:
+            why = f"`{wrong}` is not in `{module}`; `{source}` has it."
+            yield Repair(frame.path, changed, frame.line, why, 0.9)
+    names = names_of(files, frame.path, module)
+    yield from renamed_back(files, wrong, names)
+    for right, alike in near(wrong, names):
+        changed = with_import(text, wrong, right)
         if changed is not None:
-            why = f"`{wrong}` is not in `{module}`; `{right}` has it."
-            return Repair(frame.path, changed, frame.line, why)
-    right_name = nearest(wrong, names_of(files, frame.path, module))
-    changed = None if right_name is None else with_import(text, wrong, right_name)
-    if changed is None:
-        return None
-    why = f"`{module}` has no `{wrong}`; it has `{right_name}`, which is nearly the same."
-    return Repair(frame.path, changed, frame.line, why)
+            why = f"`{module}` has no `{wrong}`; it has `{right}`, which is nearly the same."
+            yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 
 def _with_source(text: str, line: int, name: str, module: str) -> str | None:
@@ -86,42 +89,40 @@ def names_of(files: Mapping[str, str], importer: str, module: str) -> frozenset[
     path = file_of(files, importer, module)
     if path is not None:
         tree = parsed(files[path])
-        return bound_in(tree.body) if isinstance(tree, ast.Module) else frozenset()
+        names = bound_in(tree.body) if isinstance(tree, ast.Module) else frozenset()
+        return names | _below(files, path)
     return frozenset(name for name in library_names(module) if not name.startswith("_"))
 
 
-def library_names(module: str) -> list[str]:
-    """The names of a module of Python's own library; nothing for any other."""
-    parts = module.split(".")
-    # A part such as `__main__` runs a program.
-    if any(part.startswith("_") for part in parts):
-        return []
-    if parts[0] not in sys.stdlib_module_names or parts[0] in _ACTIVE:
-        return []
-    try:
-        return dir(importlib.import_module(module))
-    except ImportError:
-        return []
+def _below(files: Mapping[str, str], path: str) -> frozenset[str]:
+    """The modules in a package."""
+    folder, _, name = path.rpartition("/")
+    if name != "__init__.py":
+        return frozenset()
+    inner = [other[len(folder) + 1 :] for other in files if other.startswith(f"{folder}/")]
+    stems = {one.removesuffix(".py").removesuffix("/__init__") for one in inner}
+    return frozenset(one for one in stems if one.isidentifier()) - {"__init__"}
 
 
-def _wrong_module(files: Mapping[str, str], frame: Frame, wrong: str) -> Repair | None:
+def _wrong_module(files: Mapping[str, str], frame: Frame, wrong: str) -> Iterator[Repair]:
     text = files[frame.path]
     known = dict(module_names(files))
     last = wrong.rpartition(".")[2]
     same_end = sorted(name for name in known if name.rpartition(".")[2] == last and name != wrong)
     same_end = [name for name in same_end if known[name] != frame.path]
+    found: list[tuple[str, str, float]] = []
     if len(same_end) == 1:
-        right: str | None = same_end[0]
-        why = f"there is no module `{wrong}`; `{right}` is where it is."
-    else:
-        own = [name for name, path in known.items() if path != frame.path]
-        library = [name for name in sys.stdlib_module_names if not name.startswith("_")]
-        right = nearest(wrong, own, library)
+        why = f"there is no module `{wrong}`; `{same_end[0]}` is where it is."
+        found.append((same_end[0], why, 0.9))
+    own = [name for name, path in known.items() if path != frame.path]
+    library = [name for name in sys.stdlib_module_names if not name.startswith("_")]
+    for right, alike in near(wrong, own, library):
         why = f"there is no module `{wrong}`; `{right}` is nearly the same."
-    if right is None:
-        return None
-    changed = _with_module(text, frame.line, wrong, right)
-    return None if changed is None else Repair(frame.path, changed, frame.line, why)
+        found.append((right, why, 0.9 * alike))
+    for right, why, score in found:
+        changed = _with_module(text, frame.line, wrong, right)
+        if changed is not None:
+            yield Repair(frame.path, changed, frame.line, why, score)
 
 
 def _with_module(text: str, line: int, wrong: str, right: str) -> str | None:
@@ -131,6 +132,11 @@ def _with_module(text: str, line: int, wrong: str, right: str) -> str | None:
         return None
     pattern = re.compile(rf"(?<![\w.]){re.escape(wrong)}(?!\w)")
     changed, count = pattern.subn(right, lines[line - 1], count=1)
+    if not count and wrong.rpartition(".")[0] == right.rpartition(".")[0]:
+        # A relative import has the end of the name only.
+        ends = wrong.rpartition(".")[2], right.rpartition(".")[2]
+        relative = re.compile(rf"(from\s+\.+){re.escape(ends[0])}(?!\w)")
+        changed, count = relative.subn(rf"\g<1>{ends[1]}", lines[line - 1], count=1)
     if not count or not re.match(r"\s*(?:import|from)\b", lines[line - 1]):
         return None
     plain = re.match(rf"\s*import\s+{re.escape(wrong)}\s*(?:#.*)?$", lines[line - 1])

@@ -1,75 +1,108 @@
-"""NameError: a name with a slip, a forgotten import, a forgotten `self`."""
+"""NameError: a name with a slip, a forgotten import, a forgotten `self` or parameter."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import re
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from accord.builtin.brain.offline.modules import module_name
-from accord.builtin.brain.offline.references import definitions_of, is_test
+from accord.builtin.brain.offline.repairs.definitions import renamed_back
+from accord.builtin.brain.offline.repairs.missing_imports import imported
+from accord.builtin.brain.offline.repairs.parameters import parameter_back, self_back
 from accord.builtin.brain.offline.repairs.repair import (
     Repair,
-    nearest,
-    with_import_line,
+    near,
     with_name,
+    with_unbound,
+    with_words,
 )
 from accord.builtin.brain.offline.scopes import bound_in, parameters
 from accord.builtin.brain.offline.symbols import parsed
 from accord.builtin.brain.offline.tracebacks import Failure, Frame
 
-# What people use without importing it, and where it is.
-KNOWN = {
-    "Path": "pathlib", "PurePath": "pathlib", "dataclass": "dataclasses", "field": "dataclasses",
-    "defaultdict": "collections", "Counter": "collections", "OrderedDict": "collections",
-    "deque": "collections", "namedtuple": "collections", "partial": "functools",
-    "lru_cache": "functools", "reduce": "functools", "wraps": "functools",
-    "contextmanager": "contextlib", "suppress": "contextlib", "Decimal": "decimal",
-    "Fraction": "fractions", "Enum": "enum", "dedent": "textwrap", "datetime": "datetime",
-    "timedelta": "datetime", "date": "datetime", "Any": "typing", "NamedTuple": "typing",
-    "Protocol": "typing", "TypeVar": "typing", "Optional": "typing", "Union": "typing",
-    "ABC": "abc", "abstractmethod": "abc", "StringIO": "io", "BytesIO": "io", "chain": "itertools",
-    "product": "itertools", "permutations": "itertools", "combinations": "itertools",
-    "itemgetter": "operator", "sqrt": "math", "ceil": "math", "floor": "math", "pi": "math",
-    "TestCase": "unittest",
-}  # fmt: skip
-
 _NOT_DEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
+_NOT_YET = re.compile(r"local variable '(?P<name>\w+)' (?:where it is|referenced before)")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def repair_name(files: Mapping[str, str], failure: Failure) -> Repair | None:
-    """The repair of a name that is not there."""
+def repair_name(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
+    """The repairs of a name that is not there."""
     match = _NOT_DEFINED.search(failure.message)
     if match is None or not failure.frames:
-        return None
+        return
     wrong, frame = match["name"], failure.frames[-1]
     text = files.get(frame.path)
     tree = None if text is None else parsed(text)
     if text is None or not isinstance(tree, ast.Module):
-        return None
-    return (
-        _of_self(text, tree, frame, wrong)
-        or _imported(files, text, frame, wrong)
-        or _near(text, tree, frame, wrong)
-    )
+        return
+    yield from _of_self(text, tree, frame, wrong)
+    yield from imported(files, text, frame, wrong)
+    functions = around(tree, frame.line)
+    if functions and wrong in ("self", "cls"):
+        yield from self_back(files, frame.path, functions[-1])
+    elif functions:
+        yield from parameter_back(files, frame.path, functions[-1], wrong)
+    yield from renamed_back(files, wrong, bound_in(tree.body))
+    yield from _near(text, tree, frame, wrong)
 
 
-def _near(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Repair | None:
+def repair_unbound(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
+    """The repairs of a local name without a value: a `global`, or a slip where it gets one."""
+    match = _NOT_YET.search(failure.message)
+    frame = failure.frames[-1] if failure.frames else None
+    text = None if frame is None else files.get(frame.path)
+    tree = None if text is None else parsed(text)
+    if match is None or frame is None or text is None or not isinstance(tree, ast.Module):
+        return
+    wrong, functions = match["name"], around(tree, frame.line)
+    if functions and wrong in bound_in(tree.body):
+        first = _first_line(functions[-1])
+        lines = text.split("\n")
+        indent = re.match(r"\s*", lines[first - 1])
+        lines.insert(first - 1, f"{indent[0] if indent else ''}global {wrong}")
+        why = f"`{functions[-1].name}` changes `{wrong}` of the file, so it has to say `global`."
+        yield Repair(frame.path, "\n".join(lines), frame.line, why, 0.85)
+    yield from _near(text, tree, frame, wrong)
+
+
+def _first_line(function: Function) -> int:
+    """The line of the first statement that is no docstring."""
+    is_doc = ast.get_docstring(function) is not None and len(function.body) > 1
+    return function.body[1 if is_doc else 0].lineno
+
+
+def _near(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Iterator[Repair]:
     functions = around(tree, frame.line)
     local: set[str] = set()
     for function in functions:
         local |= bound_in(function.body) | {one.arg for one in parameters(function.args)}
-    right = nearest(wrong, local, bound_in(tree.body), dir(builtins))
-    changed = None if right is None else with_name(text, frame.line, wrong, right)
-    if right is None or changed is None:
+    for right, alike in near(wrong, local, bound_in(tree.body), dir(builtins)):
+        where = f" in `{functions[-1].name}`" if right in local else ""
+        misspelt = _binding(text, tree, functions, wrong, right) if right in local else None
+        if misspelt is not None:
+            why = f"`{wrong}` is used{where} and not defined; "
+            why += f"`{right}`, which nothing uses, is nearly the same."
+            yield Repair(frame.path, misspelt, frame.line, why, 0.9 * alike + 0.02)
+        changed = with_unbound(tree, text, frame.line, wrong, right)
+        if changed is not None:
+            why = f"`{wrong}` is not a name here, but `{right}`{where} is one and nearly the same."
+            yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
+
+
+def _binding(
+    text: str, tree: ast.Module, functions: list[Function], wrong: str, right: str
+) -> str | None:
+    """The text with the slip mended where the name gets its value, if nothing reads it there."""
+    names = [node for node in ast.walk(functions[-1]) if isinstance(node, ast.Name)]
+    read = [one for one in names if one.id == right and isinstance(one.ctx, ast.Load)]
+    uses = [one for one in names if one.id == wrong]
+    elsewhere = sum(isinstance(one, ast.Name) and one.id == right for one in ast.walk(tree))
+    here = sum(one.id == right for one in names)
+    if read or len(uses) < 2 or elsewhere > here:
         return None
-    where = f" in `{functions[-1].name}`" if right in local else ""
-    why = f"`{wrong}` is not a name here, but `{right}`{where} is one and nearly the same."
-    return Repair(frame.path, changed, frame.line, why)
+    return with_words(text, right, wrong, attributes=False)
 
 
 def around(tree: ast.Module, line: int) -> list[Function]:
@@ -83,33 +116,7 @@ def around(tree: ast.Module, line: int) -> list[Function]:
     return sorted(found, key=lambda node: node.lineno)
 
 
-def _imported(files: Mapping[str, str], text: str, frame: Frame, wrong: str) -> Repair | None:
-    """An import that is missing: of the project's own, of a module, of a well-known name."""
-    homes = {
-        one.path
-        for one in definitions_of(dict(files), wrong)
-        if one.symbol.depth == 0 and one.path != frame.path and one.path.endswith(".py")
-    }
-    homes = {path for path in homes if not is_test(path)} or homes
-    if len(homes) == 1:
-        module = module_name(homes.pop(), files)
-        line, what = f"from {module} import {wrong}", f"{module} of this project has it"
-    elif wrong in sys.stdlib_module_names and _used_as_module(text, wrong):
-        line, what = f"import {wrong}", "it is a module of Python's library"
-    elif wrong in KNOWN:
-        line, what = f"from {KNOWN[wrong]} import {wrong}", f"Python's {KNOWN[wrong]} has it"
-    else:
-        return None
-    changed = with_import_line(text, line)
-    why = f"`{wrong}` is used in {frame.path} and never imported; {what}."
-    return Repair(frame.path, changed, frame.line, why)
-
-
-def _used_as_module(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(name)}\s*\.\s*\w", text) is not None
-
-
-def _of_self(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Repair | None:
+def _of_self(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Iterator[Repair]:
     """A member of the class that was used without `self`."""
     for owner in ast.walk(tree):
         if not isinstance(owner, ast.ClassDef) or wrong not in members(owner):
@@ -123,8 +130,8 @@ def _of_self(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Repair | 
                 changed = with_name(text, frame.line, wrong, f"{first}.{wrong}")
                 if changed is not None:
                     why = f"`{wrong}` belongs to `{owner.name}`; it needs `{first}.` before it."
-                    return Repair(frame.path, changed, frame.line, why)
-    return None
+                    yield Repair(frame.path, changed, frame.line, why, 0.95)
+                    return
 
 
 def members(owner: ast.ClassDef) -> frozenset[str]:

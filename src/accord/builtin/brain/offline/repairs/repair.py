@@ -1,4 +1,4 @@
-"""What a repair is, and how a name in a text is exchanged."""
+"""What a repair is, which names are near, and how a name in a text is exchanged."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from accord.builtin.brain.offline.places import Span, Spans, lines_of, replaced
+from accord.builtin.brain.offline.scopes import binds
 from accord.builtin.brain.offline.symbols import parsed
 
 # How alike two names are that count as one with a slip.
 NEARNESS_MIN = 0.7
+
+SWAPPED = 0.85
+"""How alike two names are at least that differ in two letters that changed places."""
+
+NEAR_MAX = 3
+"""Near names that are offered for one that is wrong."""
 
 
 # Looks at a node and notes its place if it is one of those wanted.
@@ -27,6 +34,8 @@ class Repair:
     text: str
     line: int
     why: str
+    # How much speaks for it, from 0 to 1.  What is likelier is tried first.
+    score: float = 0.8
 
 
 def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
@@ -34,27 +43,50 @@ def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
 
     None when nothing is near, or when one circle has two that are equally near.
     """
-    best: tuple[float, int] | None = None
-    names: set[str] = set()
+    found = near(wrong, *circles)
+    return found[0][0] if found else None
+
+
+def near(wrong: str, *circles: Iterable[str]) -> list[tuple[str, float]]:
+    """The names that may have been meant and how alike they are, the most alike first.
+
+    It ends before two of one circle that are equally near.
+    """
+    ranks: dict[tuple[float, int], set[str]] = {}
+    seen: set[str] = set()
     for index, circle in enumerate(circles):
-        for name in set(circle):
+        for name in set(circle) - seen:
+            seen.add(name)
             if name == wrong or (name.startswith("__") and not wrong.startswith("_")):
                 continue
-            alike = _alike(wrong, name)
-            if alike < NEARNESS_MIN:
-                continue
-            rank = (alike, -index)
-            if best is None or rank > best:
-                best, names = rank, {name}
-            elif rank == best:
-                names.add(name)
-    return names.pop() if len(names) == 1 else None
+            alike = likeness(wrong, name)
+            if alike >= NEARNESS_MIN:
+                ranks.setdefault((alike, -index), set()).add(name)
+    found: list[tuple[str, float]] = []
+    for rank in sorted(ranks, reverse=True):
+        if len(ranks[rank]) > 1 or len(found) == NEAR_MAX:
+            break
+        found.append((ranks[rank].pop(), rank[0]))
+    return found
 
 
-def _alike(one: str, other: str) -> float:
+def likeness(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1."""
     if one.lower() == other.lower() or one.replace("_", "") == other.replace("_", ""):
         return 1.0
-    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    ratio = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    # Two letters that changed places, in a short name too.
+    return max(ratio, SWAPPED) if _is_swapped(one.lower(), other.lower()) else ratio
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    if len(one) != len(other) or len(one) < 3:
+        return False
+    places = [index for index in range(len(one)) if one[index] != other[index]]
+    if len(places) != 2:
+        return False
+    first, second = places
+    return second == first + 1 and one[first] == other[second] and one[second] == other[first]
 
 
 def with_name(text: str, line: int, wrong: str, right: str) -> str | None:
@@ -65,6 +97,49 @@ def with_name(text: str, line: int, wrong: str, right: str) -> str | None:
             spans.add_name(node)
 
     return _exchanged(text, wrong, right, take)
+
+
+def with_unbound(tree: ast.Module, text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with a name exchanged that the file binds nowhere: wherever it stands.
+
+    A file that binds it somewhere means another one there; then it is that one line.
+    """
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if isinstance(node, ast.Name) and node.id == wrong:
+            spans.add_name(node)
+
+    if wrong in binding_words(tree):
+        return with_name(text, line, wrong, right)
+    return _exchanged(text, wrong, right, take)
+
+
+def binding_words(tree: ast.AST) -> set[str]:
+    """Every name that is bound anywhere below a node, in whatever scope."""
+    nodes = list(ast.walk(tree))
+    arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return arguments | {name for node in nodes for name in binds(node)}
+
+
+def with_words(text: str, wrong: str, right: str, *, attributes: bool = True) -> str | None:
+    """The text with a name exchanged wherever it is code, also in f-strings."""
+    tree = parsed(text)
+    if isinstance(tree, str):
+        return None
+    spans = Spans(text, wrong)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == wrong:
+            spans.add_name(node)
+        elif isinstance(node, ast.Attribute) and node.attr == wrong and attributes:
+            spans.add_attribute(node)
+        elif isinstance(node, ast.alias) and node.name == wrong:
+            spans.add_alias(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name == wrong:
+                spans.add_after(node, ("def", "class"))
+        elif isinstance(node, ast.arg) and node.arg == wrong:
+            spans.add_argument(node)
+    return None if spans.missed else _changed(text, spans.found, right)
 
 
 def with_attribute(text: str, line: int, wrong: str, right: str) -> str | None:
