@@ -84,7 +84,8 @@ def prose(draw: st.DrawFn) -> str:
 def test_random_prose_is_no_command(text: str) -> None:
     """Issue 14: everything that is no command is understood, or honestly not."""
     assert command_line(text) is None
-    assert command_line(text, is_marked=True) is None
+    # `echo` prints whatever words it is given.
+    assert text.startswith("echo ") or command_line(text, is_marked=True) is None
     for command in commands_in(text):
         # Of several things to do one may be a command; then it is a known one, whole.
         assert command == "git diff" or command_line(command, is_marked=True) == command

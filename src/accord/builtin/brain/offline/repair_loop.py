@@ -31,7 +31,7 @@ from accord.builtin.brain.offline.testing import (
 from accord.builtin.brain.offline.tracebacks import Failure
 from accord.builtin.brain.offline.wording import bullets, counted, listed
 from accord.builtin.brain.offline.work import Work
-from accord.builtin.tools.result import BY_USER
+from accord.builtin.tools.result import BY_USER, ended
 
 ROUNDS_MAX = 8
 """Repairs that one `fix it` tries."""
@@ -189,7 +189,8 @@ async def _repairs(work: Work, files: dict[str, str], failure: Failure) -> list[
 
 async def _tell(work: Work, failure: Failure, repair: Repair) -> None:
     test_name = f"{short(failure.test)} fails: " if failure.test else ""
-    await work.turn.think(f"{test_name}{failure.error}: {failure.message}. {repair.why}")
+    seen = ended(f"{test_name}{failure.error}: {failure.message}")
+    await work.turn.think(f"{seen} {repair.why}")
     await work.tools.read(repair.path, max(repair.line - 5, 1), 11)
 
 
