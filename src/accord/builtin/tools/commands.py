@@ -59,7 +59,7 @@ async def run_line(
         _title("Start" if background else "Run", line),
         kind="execute",
         name="run",
-        raw_input={"command": line, "cwd": folder, "background": background},
+        raw_input={"command": line, "cwd": folder} | ({"background": True} if background else {}),
         cancellable=session.wire.version != 1,
     )
 

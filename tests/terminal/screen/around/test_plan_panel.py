@@ -150,6 +150,15 @@ async def test_a_finished_plan_folds_away_with_its_turn(statuses: tuple[str, ...
         assert "▾ Plan" in app.text
         assert not panel.toggle()
         assert not panel.display
+        await pilot.resize_terminal(WIDE[0], ROOM_MIN)
+        chat.set_phase("working")
+        panel.refresh_chat()
+        await pilot.pause()
+        assert not panel.display, "the next turn does not bring it back"
+        _plan(chat, _task("Look", "in_progress"))
+        panel.refresh_chat()
+        await pilot.pause()
+        assert "▶ Look" in app.text
 
 
 @pytest.mark.parametrize(

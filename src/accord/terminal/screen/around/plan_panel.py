@@ -65,6 +65,7 @@ class PlanPanel(Widget):
         self._drawn: tuple[object, ...] = ()
         self._wish: bool | None = None
         self._was_over = False
+        self._over: tuple[object, ...] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -73,7 +74,7 @@ class PlanPanel(Widget):
             return self._wish
         # A question needs the room.
         is_working = self._chat.is_busy and not self._chat.needs_answer
-        return is_working and self.app.size.height >= ROOM_MIN
+        return is_working and not self._was_over and self.app.size.height >= ROOM_MIN
 
     def compose(self) -> ComposeResult:
         """A line, and what is beneath it when it is open."""
@@ -94,8 +95,14 @@ class PlanPanel(Widget):
 
     def _see_end(self) -> bool:
         """Whether the turn and the plans are over; what the person chose is over with them."""
-        is_open = any(map(_has_open_steps, self._chat.transcript.plans))
-        is_over = not is_open and not self._chat.is_busy
+        plans = self._chat.transcript.plans
+        told = tuple(map(_content, plans))
+        # The next turn does not bring back what went with the one before.
+        is_over = not any(map(_has_open_steps, plans)) and (
+            not self._chat.is_busy or told == self._over
+        )
+        if is_over:
+            self._over = told
         if is_over != self._was_over:
             self._was_over, self._wish = is_over, None
         return is_over
