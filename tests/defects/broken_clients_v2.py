@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from tests.defects import batches
+from tests.defects import broken_clients_v1 as v1
 from tests.defects import broken_clients_v1_wire as v1_wire
 from tests.defects.catalogue import Catalogue
 from tests.defects.client_v1 import IMAGE
@@ -31,6 +32,8 @@ for _rule in SAME:
 breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
 for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
     breaks(_rule)(as_in_v1(batches.WRONG[_rule]))
+for _rule in ("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27"):
+    breaks(_rule)(as_in_v1(v1.BROKEN[_rule]))
 breaks("V2-INIT-04")(as_in_v1(v1_wire.SpeaksEveryVersion))
 breaks("V2-SESS-01")(as_in_v1(v1_wire.OpensASessionFirst))
 
@@ -80,6 +83,12 @@ class AnswersWithoutAnId(ClientV2):
 class SendsWhatHasNoShape(ClientV2):
     def place(self) -> Json:
         return {**super().place(), "mcpServers": "none"}
+
+
+@breaks("V1-AUTH-01")
+class LogsInByItsOwnMethod(ClientV2):
+    def log_in(self) -> Work:
+        yield Call("auth/login", {"methodId": "mine"})
 
 
 @breaks("V2-GEN-07")

@@ -143,3 +143,104 @@ class LetsTheAgentCancelItsPrompt(ClientV2):
         if any(task.asked == params.get("requestId") for task in self.tasks.values()):
             self.notify("session/cancel", self.here())
         super().notification_cancel_request(params)
+
+
+# One capability is no sign of another.
+
+
+@ODD.judged("V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", fails="V1-LOAD-07 V1-CAP-09")
+class TakesLoadForASignOfResume(ClientV1):
+    def step_resume(self) -> Work:
+        if self.offers("sessionCapabilities", "resume") or self.offers("loadSession"):
+            self.session_id = "kit-1"
+            yield Call("session/resume", {**self.here(), **self.place()})
+        yield from self.step_prompt()
+
+
+@ODD.judged("V1-CLOSE-04", "V1-CAP-09", "V1-CAP-01", fails="V1-CLOSE-04 V1-CAP-09")
+class TakesDeleteForASignOfList(ClientV1):
+    def step_list(self) -> Work:
+        if self.offers("sessionCapabilities", "delete"):
+            yield Call("session/list", {})
+
+
+@ODD.judged("V1-LOAD-07", "V1-LOAD-01")
+class LoadsWhatItCannotResume(ClientV1):
+    def step_resume(self) -> Work:
+        if self.offers("sessionCapabilities", "resume"):
+            yield from super().step_resume()
+        else:
+            yield from self.step_load()
+
+
+@ODD.judged("V1-PROMPT-02", fails="V1-PROMPT-02")
+class TakesAudioForASignOfImages(ClientV1):
+    def step_image(self) -> Work:
+        yield from self.open()
+        image = [IMAGE] if self.offers("promptCapabilities", "audio") else []
+        yield from self.ask([*self.blocks(), *image])
+
+
+@ODD.judged("V1-SESS-09", fails="V1-SESS-09")
+class TakesListForASignOfRoots(ClientV1):
+    def step_roots(self) -> Work:
+        offered = self.offers("sessionCapabilities", "list")
+        yield from self.open(**({"additionalDirectories": ["/usr"]} if offered else {}))
+
+
+@ODD.judged("V2-SESS-21", version="2", fails="V2-SESS-21")
+class TakesRootsForASignOfDelete(ClientV2):
+    def step_delete(self) -> Work:
+        if self.offers("session", "additionalDirectories"):
+            yield Call("session/delete", {"sessionId": "kit-1"})
+
+
+@ODD.judged("V2-SESS-23", version="2", fails="V2-SESS-23")
+class TakesDeleteForASignOfRoots(ClientV2):
+    def step_roots(self) -> Work:
+        offered = self.offers("session", "delete")
+        yield from self.open(**({"additionalDirectories": ["/usr"]} if offered else {}))
+
+
+@ODD.judged("V1-CLOSE-06", fails="V1-CLOSE-06")
+class ListsUntilAPageIsEmpty(ClientV1):
+    def step_list(self) -> Work:
+        if not self.offers("sessionCapabilities", "list"):
+            return
+        page = yield Call("session/list", {})
+        while page["sessions"]:
+            more = {"cursor": page["nextCursor"]} if page.get("nextCursor") else {}
+            page = yield Call("session/list", more)
+
+
+# Words of version 1 on a connection of version 2.
+
+
+@ODD.judged("V2-GEN-04", version="2", fails="V2-GEN-04")
+class LogsInAsInV1(ClientV2):
+    def log_in(self) -> Work:
+        yield Call("authenticate", {"methodId": "key"})
+
+
+@ODD.judged("V2-GEN-04", version="2", fails="V2-GEN-04")
+class SetsModesAsInV1(ClientV2):
+    def step_mode(self) -> Work:
+        yield from self.open()
+        yield Call("session/set_mode", {**self.here(), "modeId": "code"})
+        yield from self.ask()
+
+
+@ODD.judged("V2-GEN-04", "V1-AUTH-01", version="2", opens="V1-AUTH-01")
+class NeverLogsInInV2(ClientV2):
+    def log_in(self) -> Work:
+        yield from ()
+        raise Refused(0, "log in by yourself, please")
+
+
+@ODD.judged(
+    "V1-ELIC-23", "V1-ELIC-27", "V2-GEN-08", version="2", fails="V1-ELIC-27 V2-GEN-08"
+)  # fmt: skip
+class DismissesForms(ClientV2):
+    def request_elicitation_create(self, params: Json) -> Json:
+        super().request_elicitation_create(params)
+        return {"action": "dismissed"}

@@ -273,7 +273,17 @@ class Talk:
         busy = "in_progress" in status.values() or any(one not in answered for one in asked)
         silent = not busy and self.peer.silence(since) >= self.seconds * SILENCE
         if silent or isinstance(error, Gone):
-            self.peer.note_unanswered(sent, str(error))
+            self.peer.note_unanswered(sent, error)
+
+    def gave_up(self, sent: Any, error: Unanswered) -> None:
+        """Keep that a request was waited for in vain; a prompt may only be slow."""
+        at = self.peer.place_of(sent)
+        if at is None:
+            return
+        if self.peer.frames[at].method != "session/prompt" or isinstance(error, Gone):
+            self.peer.note_unanswered(sent, error)
+        elif self.version != "2":
+            self.note_hanging(sent, at, error)
 
     async def say(self, session: str, text: str | None) -> Message:
         """A turn on the way to what is checked: that it works is checked elsewhere."""
@@ -398,6 +408,7 @@ class AgentStage:
                 login_method=self.scenario.login,
             )
         )
+        program.peer.gave_up = self.talk.gave_up
         return self.talk
 
     def target(self) -> str:

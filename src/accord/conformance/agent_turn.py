@@ -135,6 +135,28 @@ async def at_work(stage: AgentStage, session: str) -> Any:
     return sent
 
 
+async def end_by_cancel(talk: Talk, session: str, sent: Any) -> Message:
+    """Cancel a turn on the way to what is checked: that it works is checked elsewhere."""
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    try:
+        return await talk.peer.answer_to(sent, timeout=talk.seconds)
+    except Unanswered as error:
+        talk.peer.note_unanswered(sent, error)
+        raise NotReady(f"a cancel does not work: {error}") from None
+
+
+async def ended_by_cancel(stage: AgentStage) -> Message:
+    """Cancel the turn of another session: the answer where nothing else was done to it.
+
+    Raises:
+        NotReady: it does not end the turn either.
+    """
+    talk = stage.talk
+    session = str((await talk.new_session())["sessionId"])
+    sent = await at_work(stage, session)
+    return await end_by_cancel(talk, session, sent)
+
+
 def is_over(talk: Talk, sent: Any) -> bool:
     """Whether the turn of this prompt has ended."""
     frames = talk.peer.frames
@@ -160,7 +182,8 @@ async def asked_in(talk: Talk, method: str, sent: Any, since: int) -> Frame | No
 
     try:
         frame = await talk.peer.expect(fits, method, since=since, timeout=talk.seconds)
-    except Unanswered:
+    except Unanswered as error:
+        talk.note_hanging(sent, since, error)
         return None
     return frame if frame.method == method else None
 

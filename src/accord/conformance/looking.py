@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accord.conformance.wire import Frame, Message
+from accord.conformance.wire import Frame, Message, same
 
 Complaint = tuple[Frame, str]
 
@@ -25,6 +25,13 @@ _ID = re.compile(rb'"id":("[^"]*"|-?\d+)')
 TAGS = frozenset({"sessionUpdate", "type", "status", "kind", "stopReason", "outcome", "state"})
 # So many lines in a row are tried as one message.
 PIECES_MAX = 64
+# Requests that wait until a turn, a person or a program is done.
+PATIENT = frozenset(
+    {
+        "session/prompt", "authenticate", "auth/login", "session/request_permission",
+        "elicitation/create", "terminal/wait_for_exit",
+    }
+)  # fmt: skip
 TRACE = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S+ \(?.*:\d+:\d+\)?|panicked at")
 
 
@@ -259,22 +266,66 @@ def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, F
                 yield place, at, frame
 
 
+def _waited_for(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
+    """The requests of the kit that were waited for in vain, and what number they are."""
+    for at, frame in enumerate(frames):
+        if frame.unanswered and not any(
+            not one.sent and one.is_response and same(one.object.get("id"), frame.object["id"])
+            for one in frames[at:]
+        ):
+            yield at, frame
+
+
+def _told(frames: Sequence[Frame], at: int, *methods: str) -> bool:
+    """Whether the kit told the session of a request one of these afterwards."""
+    session = frames[at].params.get("sessionId")
+    return any(
+        one.sent and one.method in methods and one.params.get("sessionId") == session
+        for one in frames[at:]
+    )
+
+
+def _withdrawn(frames: Sequence[Frame], at: int) -> bool:
+    """Whether the kit withdrew a request afterwards."""
+    return any(
+        one.sent
+        and one.method == "$/cancel_request"
+        and same(one.params.get("requestId"), frames[at].object["id"])
+        for one in frames[at:]
+    )
+
+
 def unanswered_prompts(frames: Sequence[Frame]) -> Iterator[Frame]:
     """The prompts whose turns had to end by themselves and did not.
 
     What becomes of a turn that is cancelled or closed is another matter, and so is what a
     notification right before it leads to.
     """
-    for at, frame in enumerate(frames):
-        session = frame.params.get("sessionId")
-        stopped = any(
-            one.sent
-            and one.method in ("session/cancel", "session/close")
-            and one.params.get("sessionId") == session
-            for one in frames[at:]
-        )
+    for at, frame in _waited_for(frames):
+        stopped = _told(frames, at, "session/cancel", "session/close")
         stopped = stopped or (at > 0 and frames[at - 1].sent and frames[at - 1].is_notification)
-        if frame.unanswered and frame.method == "session/prompt" and not stopped:
+        if frame.method == "session/prompt" and not stopped:
+            yield frame
+
+
+def unanswered_cancels(frames: Sequence[Frame]) -> Iterator[Frame]:
+    """The prompts that were cancelled and got no answer then; not those that were withdrawn."""
+    for at, frame in _waited_for(frames):
+        cancelled = _told(frames, at, "session/cancel") and not _told(frames, at, "session/close")
+        if frame.method == "session/prompt" and cancelled and not _withdrawn(frames, at):
+            yield frame
+
+
+def unanswered_requests(frames: Sequence[Frame], *, may_end: bool) -> Iterator[Frame]:
+    """The requests that nobody answered, but for those that may wait for a person or for work.
+
+    Not those before the connection is made, and none of unknown methods: other rules are about
+    these.  `may_end` says that a program which ends with requests open does no harm by it.
+    """
+    first = next((at for at, one in enumerate(frames) if "result" in one.object), len(frames))
+    for at, frame in _waited_for(frames):
+        known = frame.method not in PATIENT and not (frame.method or "_").startswith("_")
+        if at > first and known and not (may_end and frame.ended):
             yield frame
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import anyio
 
-from accord.conformance.check import Check, Finding, Findings, Monitor
+from accord.conformance import looking
+from accord.conformance.check import Check, Finding, Findings, Monitor, shown
 from accord.conformance.program import NotStarted
+from accord.conformance.rules import load
 from accord.conformance.wire import Frame, Gone, NotAsked, NotReady, Unanswered
 
 # What one check may take as a whole, and how many run at a time.
@@ -25,6 +27,8 @@ CHECK_SECONDS_MAX = 60.0
 AT_ONCE = 4
 # After this time no further check is begun.
 RUN_SECONDS_MAX = 1_200.0
+# The rule that every request is answered, by which it is failed where no other rule says so.
+ANSWERS = "V1-GEN-03"
 
 
 class Stage(Protocol):
@@ -111,7 +115,31 @@ async def run_checks(
                 tasks.start_soon(one, number, check)
     if trouble:
         raise trouble[0]
-    return [runs[number] for number in sorted(runs)]
+    return with_silence([runs[number] for number in sorted(runs)])
+
+
+def with_silence(runs: Sequence[CheckRun]) -> list[CheckRun]:
+    """These runs, with a failure for requests without any answer where nothing else counts.
+
+    A check that cannot go on leaves its rules open.  This sees to it that a program which leaves
+    something unanswered is never called conformant for that.
+    """
+    binding = {name for name, rule in load().items() if rule.binding}
+    if any(one.verdict == "fail" and one.rule in binding for run in runs for one in run.findings):
+        return list(runs)
+    return [replace(run, findings=(*run.findings, *_silence(run))) for run in runs]
+
+
+def _silence(run: CheckRun) -> list[Finding]:
+    if run.check.faults:
+        return []
+    # A client ends when its work is done, whatever is still asked then.
+    may_end = run.check.role == "client"
+    return [
+        Finding(ANSWERS, "fail", f"{frame.method} got no answer: {frame.unanswered}", shown(frame))
+        for frames in run.conversations
+        for frame in looking.unanswered_requests(frames, may_end=may_end)
+    ]
 
 
 def is_mute(run: CheckRun) -> bool:

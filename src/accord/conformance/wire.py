@@ -91,7 +91,7 @@ class Frame:
 
     `sent` is true for what the kit sent.  `message` is the parsed value, whatever JSON it is;
     `flaw` says why there is none, and `unanswered` why a request of the kit has no answer, where
-    one had to come.
+    one had to come; `ended` says that the program ended instead.
     """
 
     at: float
@@ -100,6 +100,7 @@ class Frame:
     message: Any = None
     flaw: str = ""
     unanswered: str = ""
+    ended: bool = False
 
     @property
     def object(self) -> Message:
@@ -149,6 +150,8 @@ class RawPeer:
     patience: float = ANSWER_SECONDS
     # Is told the method of each request first, and may refuse to have it sent.
     gate: Callable[[str], None] = lambda method: None
+    # Is told the id of each request that was waited for in vain; by default it is kept.
+    gave_up: Callable[[Any, Unanswered], None] | None = None
     # A method that the program has to know, and whether it leaves unknown ones unanswered.
     known_method: str = ""
     ignores_unknown: bool = False
@@ -295,18 +298,26 @@ class RawPeer:
         what = f"an answer to request {id!r}"
         try:
             frame = await self.expect(fits, what, since=since, timeout=timeout)
-        except Gone as gone:
-            self.note_unanswered(id, str(gone))
+        except Unanswered as error:
+            (self.gave_up or self.note_unanswered)(id, error)
             raise
         if not same(frame.object.get("id"), id):
             raise Misnamed(f"request {id!r} was answered with the id {frame.object.get('id')!r}")
         return frame.object
 
-    def note_unanswered(self, id: Any, why: str) -> None:  # noqa: A002
+    def note_unanswered(self, id: Any, error: Unanswered) -> None:  # noqa: A002
         """Keep that this request has no answer, and had to have one."""
+        at = self.place_of(id)
+        if at is not None:
+            gone = isinstance(error, Gone)
+            self.frames[at] = replace(self.frames[at], unanswered=str(error), ended=gone)
+
+    def place_of(self, id: Any) -> int | None:  # noqa: A002
+        """The number of the frame with which the kit asked this."""
         for at, one in enumerate(self.frames):
             if one.sent and one.is_request and same(one.object["id"], id):
-                self.frames[at] = replace(one, unanswered=why)
+                return at
+        return None
 
     def silence(self, since: int) -> float:
         """For how many seconds nothing has come, at most since frame number `since`."""

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.agent_stage import AgentStage, Talk, went_well
-from accord.conformance.agent_turn import at_work, is_short
+from accord.conformance.agent_turn import (
+    OVER,
+    at_work,
+    end_by_cancel,
+    ended_by_cancel,
+    is_over,
+    is_short,
+)
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
@@ -260,6 +267,39 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     result = answer.get("result")
     ok = isinstance(result, dict) and result.get("stopReason") != "cancelled"
     stage.judge.judge("V1-CLOSE-13", ok, "listing changed a session", came=answer)
+
+
+@check("V1-CLOSE-13", needs="long")
+async def listing_leaves_turns_alone(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    sent = await at_work(stage, session)
+    await talk.peer.call("session/list", {}, timeout=talk.seconds)
+    await talk.peer.settled()
+    if is_over(talk, sent):
+        stage.judge.close(OVER, failing=False)
+        return
+    stopped = len(talk.peer.frames)
+    try:
+        answer = await end_by_cancel(talk, session, sent)
+    except NotReady as error:
+        await ended_by_cancel(stage)
+        stage.judge.failed("V1-CLOSE-13", f"after a list the turn cannot be cancelled: {error}")
+        return
+    reason = (answer.get("result") or {}).get("stopReason")
+    if reason != "cancelled" and await is_short(talk, sent, stopped):
+        stage.judge.close(OVER, failing=False)
+        return
+    if reason != "cancelled":
+        # That a cancelled turn ends cancelled at all is checked elsewhere.
+        other = await ended_by_cancel(stage)
+        if (other.get("result") or {}).get("stopReason") != "cancelled":
+            raise NotReady("a cancelled turn does not end cancelled, listed or not")
+    said = f"a turn that was cancelled after a list ended with {reason!r}"
+    stage.judge.judge("V1-CLOSE-13", reason == "cancelled", said, came=answer)
 
 
 def unused(stage: AgentStage) -> str:

@@ -23,6 +23,9 @@ SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
 # How long sessions are made for a check that wants many; one that is slow makes fewer.
 MAKING_SECONDS = 20.0
+# What is in the files of another root, and the name of one that the session's folder has not.
+OTHERS = "of the other root\n"
+ONLY_THERE = "elsewhere.txt"
 # A line of what a command printed that is the name of a folder.
 FOLDER = re.compile(r"^(/[^\s`'\"]*)\r?$", re.MULTILINE)
 
@@ -133,44 +136,105 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
     other = stage.root / "other"
     if talk.can(ROOTS):
         other.mkdir()
-        (other / "notes.txt").write_text("of the other root\n", "utf-8")
+        (other / "notes.txt").write_text(OTHERS, "utf-8")
+        (other / ONLY_THERE).write_text(OTHERS, "utf-8")
         roots = {"additionalDirectories": [str(other)]}
         talk.host.roots.append(other)
     session = str((await talk.new_session(**roots))["sessionId"])
-    await talk.say(session, stage.scenario.prompt("read"))
-    text = stage.scenario.files["notes.txt"].strip()
-    if not roots:
-        for rule in ("V1-SESS-04", "V1-SESS-12"):
-            stage.judge.skipped(rule, "the agent has no additional directories")
-    if text in talk.came() or talk.host.read:
-        stage.judge.passed("V1-SESS-05")
-    elif has_failed(talk) and not stage.scenario.tries:
-        stage.judge.failed("V1-SESS-05", "a file in cwd was not read", came=talk.said())
-    else:
-        stage.judge.close("the prompt did not make the agent read the file", failing=False)
+    for rule in () if roots else ("V1-SESS-04", "V1-SESS-12"):
+        stage.judge.skipped(rule, "the agent has no additional directories")
+    if not await _reads_in_folder(stage, session, with_roots=bool(roots)):
         return
     if roots:
-        mixed = "of the other root" in talk.came()
+        mixed = OTHERS.strip() in talk.came()
         stage.judge.judge("V1-SESS-04", not mixed, "the file of another root was read")
+        await _looks_nowhere_else(stage, session)
         await _reads_in_root(stage, session, other / "notes.txt")
+        for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
+            if talk.can(path):
+                await _reads_in_root_again(stage, session, f"session/{method}", other)
 
 
-async def _reads_in_root(stage: AgentStage, session: str, path: Path) -> None:
+async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool) -> bool:
+    """Whether the file in cwd is read; where it is not, judge by a session without other roots."""
+    talk = stage.talk
+    if await _is_read(stage, session):
+        stage.judge.passed("V1-SESS-05")
+        return True
+    if has_failed(talk) and not stage.scenario.tries:
+        stage.judge.failed("V1-SESS-05", "a file in cwd was not read", came=talk.said())
+    elif (
+        with_roots
+        and await _is_read(stage, str((await talk.new_session())["sessionId"]))
+        and not await _is_read(stage, session)
+    ):
+        said = "a file in cwd is read in a session without other roots, and not in one with them"
+        stage.judge.failed("V1-SESS-05", said, came=talk.said())
+    stage.judge.close("the prompt did not make the agent read the file", failing=False)
+    return False
+
+
+async def _is_read(stage: AgentStage, session: str) -> bool:
+    """Whether the prompt for it makes the agent read the file in the session's folder."""
+    talk = stage.talk
+    since, before = len(talk.peer.frames), len(talk.host.read)
+    await talk.say(session, stage.scenario.prompt("read"))
+    text = stage.scenario.files["notes.txt"].strip()
+    return text in talk.came(since=since) or len(talk.host.read) > before
+
+
+async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
+    """A relative name of a file that only another root has leads nowhere.
+
+    A model that is told so may look for the file and read it by its whole name, which is no
+    relative one: then a call has failed before, or the call names that root.
+    """
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", ONLY_THERE)
+    await talk.say(session, prompt)
+    calls = calls_of(talk, since)
+    asked = [json.dumps([one.get("title"), one.get("rawInput")]) for one in calls.values()]
+    by_name = len(calls) > 1 or any(str(stage.root / "other") in one for one in asked)
+    if OTHERS.strip() in talk.came(since=since) and not by_name:
+        said = "a relative name led to a file that only another root has"
+        stage.judge.failed("V1-SESS-04", said, sent=prompt, came=talk.came(since=since))
+
+
+async def _reads_in_root_again(stage: AgentStage, session: str, method: str, other: Path) -> None:
+    """The same when the session is taken up with its roots, where it can be while it is open."""
+    talk = stage.talk
+    if talk.can("sessionCapabilities.close"):
+        await talk.prepare("session/close", {"sessionId": session})
+    params = {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
+    params |= {"additionalDirectories": [str(other)]}
+    answer = await talk.call(method, params, timeout=talk.seconds)
+    if "result" in answer:
+        await _reads_in_root(stage, session, other / "notes.txt", after=f" after {method}")
+
+
+async def _reads_in_root(stage: AgentStage, session: str, path: Path, *, after: str = "") -> None:
     talk = stage.talk
     asked = len(talk.peer.received("session/request_permission"))
-    since = len(talk.peer.frames)
+    since, before = len(talk.peer.frames), len(talk.host.read)
     prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", str(path))
     await talk.say(session, prompt)
-    read = "of the other root" in talk.came(since=since) or str(path) in talk.host.read
+    read = OTHERS.strip() in talk.came(since=since) or str(path) in talk.host.read[before:]
     # One that asks for every reading does not ask about the root.
     asks = len(talk.peer.received("session/request_permission")) > asked == 0
     refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
-    if refuses and not asks:
+    if after and not read and stage.judge.found["V1-SESS-12"].verdict == "pass":
+        # It was read before: once more, since a model may do something else.
+        since = len(talk.peer.frames)
+        await talk.say(session, prompt)
+        read = OTHERS.strip() in talk.came(since=since) or str(path) in talk.host.read[before:]
+    elif refuses and not asks:
         said = "the prompt did not make the agent read the file under the root"
         stage.judge.not_exercised("V1-SESS-12", said)
         return
     said = "permission is asked" if asks else "the file is not read"
-    stage.judge.judge("V1-SESS-12", read and not asks, f"under a root that was given, {said}")
+    said = f"under a root that was given, {said}{after}"
+    stage.judge.judge("V1-SESS-12", read and not asks, said)
 
 
 def has_failed(talk: Talk, since: int = 0) -> bool:

@@ -306,8 +306,11 @@ def _url(frame: Frame, judge: Findings) -> None:
     judge.judge("V1-ELIC-12", not IN_URL.search(url), "the URL has credentials", came=frame)
 
 
-@monitor("V1-PROMPT-06")
+@monitor("V1-PROMPT-06", "V1-CANCEL-05")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every prompt is answered, whatever it asks for."""
+    """Every prompt is answered, whatever it asks for and whether it is cancelled."""
     for frame in looking.unanswered_prompts(frames):
         judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)
+    for frame in looking.unanswered_cancels(frames):
+        said = f"the cancelled prompt has no result: {frame.unanswered}"
+        judge.failed("V1-CANCEL-05", said, sent=frame)

@@ -15,6 +15,8 @@ from accord.conformance.agent_turn import (
     begun,
     calls_of,
     done_otherwise,
+    end_by_cancel,
+    ended_by_cancel,
     is_short,
     long_turn,
     tool_calls,
@@ -139,12 +141,10 @@ async def answered(talk: Talk, session: str, text: str | None) -> Message:
     Raises:
         NotReady: none came: that turns end is checked elsewhere.
     """
-    since = len(talk.peer.frames)
     sent = await talk.send_prompt(session, text or "")
     try:
         return await talk.peer.answer_to(sent, timeout=talk.seconds)
     except Unanswered as error:
-        talk.note_hanging(sent, since, error)
         raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
@@ -180,15 +180,6 @@ async def patience_for_cancels(talk: Talk) -> float:
     await talk.peer.settled()
     slower = SLOWNESS * (time.monotonic() - began)
     return min(CANCEL_SECONDS + slower, CANCEL_SECONDS_MAX)
-
-
-async def end_by_cancel(talk: Talk, session: str, sent: Any) -> None:
-    """Cancel a turn on the way to what is checked: that it works is checked elsewhere."""
-    await talk.peer.notify("session/cancel", {"sessionId": session})
-    try:
-        await talk.peer.answer_to(sent, timeout=talk.seconds)
-    except Unanswered as error:
-        raise NotReady(f"a cancel does not work: {error}") from None
 
 
 @check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="long")
@@ -251,8 +242,14 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     except Gone:
         raise
     except Unanswered:
+        try:
+            await end_by_cancel(talk, session, sent)
+        except NotReady as error:
+            # Where a cancel works otherwise, the prompt was lost when it was withdrawn.
+            await ended_by_cancel(stage)
+            stage.judge.failed("V1-CREQ-02", f"a withdrawn prompt has no answer: {error}")
+            return
         stage.judge.skipped("V1-CREQ-02", "the agent does not listen to it, which it may")
-        await end_by_cancel(talk, session, sent)
     else:
         code = (answer.get("error") or {}).get("code")
         ok = "result" in answer or code == -32800

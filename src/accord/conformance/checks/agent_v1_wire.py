@@ -308,6 +308,25 @@ async def refuse_depth(stage: AgentStage) -> None:
     stage.judge.judge("LIM-01", ok and code == INVALID_REQUEST, said)
 
 
+@check("LIM-04")
+async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    say = stage.scenario.prompt("say") or ""
+    ids = [await talk.send_prompt(session, f"{say}{' ' * n}") for n in range(3)]
+    try:
+        answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
+    except Unanswered as error:
+        raise NotReady(f"prompts that have to wait do not work: {error}") from None
+    if any("error" in one for one in answers):
+        stage.judge.close("the agent takes one prompt at a time, which it may", failing=False)
+        return
+    places = [talk.peer.place_of_answer(one) for one in ids]
+    said = "prompts that waited were not worked on in their order"
+    came = [talk.peer.frames[at - 1] for at in sorted(places)]
+    stage.judge.judge("LIM-04", places == sorted(places), said, sent=ids, came=came)
+
+
 @check("LIM-04", needs="long")
 async def prompts_wait_in_line(stage: AgentStage) -> None:
     talk = stage.talk

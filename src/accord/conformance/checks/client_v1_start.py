@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from accord.conformance import looking
@@ -64,6 +65,14 @@ def offered(frames: Sequence[Frame], key: str) -> Any:
     return None
 
 
+def without(whole: Message, path: str) -> Message:
+    """These capabilities but for the one at a dotted path, which is not mentioned."""
+    first, _, rest = path.partition(".")
+    if not rest:
+        return {key: value for key, value in whole.items() if key != first}
+    return whole | {first: without(whole[first], rest)}
+
+
 def is_on(capabilities: Any, path: str) -> bool:
     """Whether a capability of v1 is there and not off."""
     return looking.at(capabilities, path) not in (None, False)
@@ -86,9 +95,14 @@ def blocks(frames: Sequence[Frame], judge: Findings) -> None:
     can = offered(frames, "agentCapabilities")
     for frame in looking.received(frames):
         if frame.method == "session/prompt":
-            wrong = unwanted_blocks(frame, lambda kind: is_on(can, BLOCKS[kind]))
+            wrong = unwanted_blocks(frame, partial(takes_block, can))
             said = f"the agent takes no blocks of {', '.join(wrong)}"
             judge.judge("V1-PROMPT-02", not wrong, said, came=frame)
+
+
+def takes_block(capabilities: Any, kind: str) -> bool:
+    """Whether an agent of v1 with these capabilities takes blocks of this type."""
+    return is_on(capabilities, BLOCKS[kind])
 
 
 def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
@@ -183,12 +197,16 @@ async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> 
 
 
 def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
-    """A check that a method behind a capability is not called where that is off."""
+    """A check that a method behind a capability is not called where that is off.
+
+    Neither where everything is off nor where it alone is: one capability is no sign of another.
+    """
 
     async def never_calls(stage: ClientStage) -> None:
-        came = await gated(stage, purpose, Offer(capabilities=OFF), method)
-        for one in stage.judge.rules:
-            stage.judge.judge(one, not came, f"{method} was not offered", came=came)
+        for capabilities in (OFF, without(ALL, GATES[method][0])):
+            came = await gated(stage, purpose, Offer(capabilities=capabilities), method)
+            for one in stage.judge.rules:
+                stage.judge.judge(one, not came, f"{method} was not offered", came=came)
 
     never_calls.__name__ = f"never_calls_{method.replace('/', '_')}_unasked"
     return check(rule, "V1-CAP-09", role="client")(never_calls)
@@ -217,42 +235,45 @@ async def takes_nothing_for_granted(stage: ClientStage) -> None:
 @check("V1-PROMPT-02", role="client")
 async def sends_no_image_unasked(stage: ClientStage) -> None:
     """Blocks beyond text and links are sent only to an agent that takes them."""
-    talk, _ = await stage.to_session("image", Offer(capabilities=OFF))
-    try:
-        prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
-    except Unanswered:
-        stage.judge.passed("V1-PROMPT-02")
-        return
-    wrong = unwanted_blocks(prompt, lambda _kind: False)
-    said = f"the agent takes no blocks of {', '.join(wrong)}"
-    stage.judge.judge("V1-PROMPT-02", not wrong, said, came=prompt)
+    for can in (OFF, without(ALL, BLOCKS["image"])):
+        talk, _ = await stage.to_session("image", Offer(capabilities=can))
+        try:
+            prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
+        except Unanswered:
+            stage.judge.passed("V1-PROMPT-02")
+            continue
+        wrong = unwanted_blocks(prompt, partial(takes_block, can))
+        said = f"the agent takes no blocks of {', '.join(wrong)}"
+        stage.judge.judge("V1-PROMPT-02", not wrong, said, came=prompt)
 
 
 @check("V1-SESS-09", role="client")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
     """`additionalDirectories` is sent only to an agent that takes it."""
-    talk = await stage.begin("roots", Offer(capabilities=OFF))
-    try:
-        frame = await talk.session()
-    except Unanswered:
-        stage.judge.passed("V1-SESS-09")
-        return
-    ok = not frame.params.get("additionalDirectories")
-    stage.judge.judge("V1-SESS-09", ok, "additionalDirectories was not offered", came=frame)
+    for can in (OFF, without(ALL, "sessionCapabilities.additionalDirectories")):
+        talk = await stage.begin("roots", Offer(capabilities=can))
+        try:
+            frame = await talk.session()
+        except Unanswered:
+            stage.judge.passed("V1-SESS-09")
+            continue
+        ok = not frame.params.get("additionalDirectories")
+        stage.judge.judge("V1-SESS-09", ok, "additionalDirectories was not offered", came=frame)
 
 
 @check("V1-MCP-03", role="client")
 async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
     """An MCP server by HTTP is handed only to an agent that takes those."""
-    talk = await stage.begin("mcp", Offer(capabilities=OFF))
-    try:
-        frame = await talk.session()
-    except Unanswered:
-        stage.judge.passed("V1-MCP-03")
-        return
-    servers = frame.params.get("mcpServers", [])
-    kinds = {one.get("type", "stdio") for one in servers if isinstance(one, dict)}
-    stage.judge.judge("V1-MCP-03", kinds <= {"stdio"}, f"servers of {kinds}", came=frame)
+    for can, taken in ((OFF, {"stdio"}), (without(ALL, "mcpCapabilities.http"), {"stdio", "sse"})):
+        talk = await stage.begin("mcp", Offer(capabilities=can))
+        try:
+            frame = await talk.session()
+        except Unanswered:
+            stage.judge.passed("V1-MCP-03")
+            continue
+        servers = frame.params.get("mcpServers", [])
+        kinds = {one.get("type", "stdio") for one in servers if isinstance(one, dict)}
+        stage.judge.judge("V1-MCP-03", kinds <= taken, f"servers of {kinds}", came=frame)
 
 
 @check("V1-AUTH-12", "V1-AUTH-01", role="client")
@@ -342,7 +363,8 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     second = await next_page(stage, talk)
     same = second.params.get("cursor") == cursor
     stage.judge.judge("V1-CLOSE-07", same, "the cursor was changed", sent=cursor, came=second)
-    await talk.reply(second, {"sessions": []})
+    # Not an empty page: neither what is on it nor that something is tells that more follows.
+    await talk.reply(second, {"sessions": [one | {"sessionId": "kit-9"}]})
     came = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
 

@@ -17,13 +17,23 @@ from accord.conformance.checks.client_v1_start import (
     next_page,
     offered,
     unwanted_blocks,
+    without,
 )
-from accord.conformance.checks.client_v1_turn import outcome
-from accord.conformance.client.conversation import MANUAL, Offer, error_code, responses
+from accord.conformance.checks.client_v1_turn import fills_in_forms_safely, outcome
+from accord.conformance.client.conversation import MANUAL, Offer, error_code, modes, responses
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws
 from accord.conformance.wire import Frame, Message, Unanswered
 
+# Everything that an agent of v2 can offer.
+ALL: Message = {
+    "session": {
+        "prompt": {"image": {}, "audio": {}, "embeddedContext": {}},
+        "mcp": {"stdio": {}, "http": {}},
+        "delete": {},
+        "additionalDirectories": {},
+    }
+}
 KEY = {"type": "agent", "methodId": "key", "name": "Key"}
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 
@@ -49,6 +59,9 @@ what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
 )
 
 
+forms = check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client", version="2")(
+    fills_in_forms_safely.run
+)
 sent_arrays = monitor("TR-BATCH-07", role="client", version="2")(look_at_arrays)
 
 
@@ -156,32 +169,72 @@ async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
 @check("V2-INIT-09", "V2-PROMPT-01", role="client", version="2")
 async def reads_markers_as_objects(stage: ClientStage) -> None:
     """`true` is no marker: no image is sent; and a prompt is never empty."""
-    offer = Offer(capabilities={"session": {"prompt": {"image": True}}})
-    talk, _ = await stage.to_session("image", offer)
-    try:
-        prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
-    except Unanswered:
-        stage.judge.passed("V2-INIT-09")
-        return
-    wrong = unwanted_blocks(prompt, lambda _kind: False)
-    stage.judge.judge("V2-INIT-09", not wrong, f"blocks of {', '.join(wrong)}", came=prompt)
-    empty = not prompt.params.get("prompt")
-    stage.judge.judge("V2-PROMPT-01", not empty, "an empty prompt", came=prompt)
+    some = without(ALL, "session.prompt.image")["session"]["prompt"]
+    for takes in ({"image": True}, some | {"image": True}):
+        offer = Offer(capabilities={"session": {"prompt": takes}})
+        talk, _ = await stage.to_session("image", offer)
+        try:
+            prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
+        except Unanswered:
+            stage.judge.passed("V2-INIT-09")
+            continue
+        wrong = unwanted_blocks(prompt, lambda kind: kind != "image")
+        stage.judge.judge("V2-INIT-09", not wrong, f"blocks of {', '.join(wrong)}", came=prompt)
+        empty = not prompt.params.get("prompt")
+        stage.judge.judge("V2-PROMPT-01", not empty, "an empty prompt", came=prompt)
 
 
-def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
-    """A check that a method is not called where it was not offered."""
+def gate(purpose: str, rule: str, method: str, can: Message) -> Check[ClientStage]:
+    """A check that a method is not called where it was not offered.
+
+    Neither where nothing is offered nor where all else is, which `can` says.
+    """
 
     async def never_calls(stage: ClientStage) -> None:
-        came = await gated(stage, purpose, stage.offer(), method)
-        stage.judge.judge(rule, not came, f"{method} was not offered", came=came)
+        for offer in (stage.offer(), Offer(capabilities=can)):
+            came = await gated(stage, purpose, offer, method)
+            stage.judge.judge(rule, not came, f"{method} was not offered", came=came)
 
     never_calls.__name__ = f"never_calls_{method.replace('/', '_')}_unasked"
     return check(rule, role="client", version="2")(never_calls)
 
 
-delete_gate = gate("delete", "V2-SESS-21", "session/delete")
-logout_gate = gate("logout", "V2-AUTH-02", "auth/logout")
+delete_gate = gate("delete", "V2-SESS-21", "session/delete", without(ALL, "session.delete"))
+logout_gate = gate("logout", "V2-AUTH-02", "auth/logout", ALL)
+
+
+@check("V2-GEN-04", "V1-AUTH-01", role="client", version="2")
+async def logs_in_as_version_2_has_it(stage: ClientStage) -> None:
+    """On -32000 the client uses an offered method, by `auth/login`."""
+    offer = stage.offer(auth_methods=[KEY])
+    talk = await stage.begin("login", offer, manual=("auth/login", "authenticate"))
+    try:
+        frame = await talk.request("session/new", "auth/login", "authenticate")
+        if frame.method == "session/new":
+            data = {"reason": "auth_required", "authMethods": [KEY]}
+            await talk.refuse(frame, -32000, "Authentication required", data)
+            frame = await talk.request("auth/login", "authenticate")
+    except Unanswered as error:
+        stage.leave_open(f"the client does not log in: {error}")
+    ok = frame.method == "auth/login"
+    stage.judge.judge("V2-GEN-04", ok, "a login of version 1", came=frame)
+    method = frame.params.get("methodId")
+    ok = method == KEY["methodId"]
+    stage.judge.judge("V1-AUTH-01", ok, f"methodId is {method!r}", came=frame)
+
+
+@check("V2-GEN-04", role="client", version="2")
+async def works_as_version_2_has_it(stage: ClientStage) -> None:
+    """The monitor sees the words; here the client is given reasons to use those of version 1."""
+    for purpose in ("mode", "load", "close"):
+        if stage.scenario.get(purpose) is None:
+            continue
+        talk = await stage.begin(purpose, Offer(capabilities=ALL))
+        try:
+            await talk.session(**modes(stage.version))
+            await talk.end_turn(await talk.prompt())
+        except Unanswered:
+            pass
 
 
 @check("V2-AUTH-05", role="client", version="2")
@@ -203,14 +256,16 @@ async def never_logs_in_by_terminal(stage: ClientStage) -> None:
 @check("V2-SESS-23", role="client", version="2")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
     """`additionalDirectories` is sent only to an agent that takes it."""
-    talk = await stage.begin("roots")
-    try:
-        frame = await talk.session()
-    except Unanswered:
-        stage.judge.passed("V2-SESS-23")
-        return
-    ok = not frame.params.get("additionalDirectories")
-    stage.judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
+    all_else = Offer(capabilities=without(ALL, "session.additionalDirectories"))
+    for offer in (stage.offer(), all_else):
+        talk = await stage.begin("roots", offer)
+        try:
+            frame = await talk.session()
+        except Unanswered:
+            stage.judge.passed("V2-SESS-23")
+            continue
+        ok = not frame.params.get("additionalDirectories")
+        stage.judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
 
 
 @check("V2-SESS-06", role="client", version="2")
@@ -235,7 +290,8 @@ async def takes_an_empty_cursor_for_one(stage: ClientStage) -> None:
         stage.judge.failed("V2-SESS-20", "an empty cursor ends the list")
         return
     same = third.params.get("cursor") == ""
-    await talk.reply(third, {"sessions": [], "nextCursor": None})
+    last = {"sessionId": "kit-9", "cwd": str(stage.folder)}
+    await talk.reply(third, {"sessions": [last], "nextCursor": None})
     more = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     ok = same and not more
     stage.judge.judge("V2-SESS-20", ok, "not exactly three pages", came=[third, *more])
