@@ -161,6 +161,39 @@ def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
                 yield frame, f"a response has the id {key}, which no open request has"
 
 
+def null_answers(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Errors with id null beyond those for what has no id that can be read.
+
+    That a notification is answered is another matter, where no request is left without an answer.
+    """
+    unreadable = notes = 0
+    lost = {id(one) for _, one in _waited_for(frames)}
+    waits = False
+    for frame in frames:
+        if frame.sent:
+            unreadable += _unreadable(frame)
+            notes += frame.is_notification
+            waits = waits or id(frame) in lost
+        elif frame.is_response and frame.object.get("id", 0) is None and "error" in frame.object:
+            if unreadable:
+                unreadable -= 1
+            elif notes and not waits:
+                notes -= 1
+            else:
+                yield frame, "an error has the id null, and every id could be read"
+
+
+def _unreadable(frame: Frame) -> int:
+    """How many lines or entries of what the kit sent have an id that cannot be read."""
+    if isinstance(frame.message, list):
+        return max(1, len(frame.message))
+    if not isinstance(frame.message, dict):
+        return max(1, frame.raw.count(b"\n"))
+    request_id = frame.object.get("id", 0)
+    odd = isinstance(request_id, bool) or not isinstance(request_id, int | str)
+    return int(odd and not frame.is_response)
+
+
 def odd_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
     """Requests of the program whose id is null, a fraction or something else."""
     for frame in received(frames):

@@ -17,6 +17,9 @@ exercised, and never a failure.  `never` names what this program never does (see
     [prompts]
     edit = "change 'apple' to 'pear' in notes.txt"
     long = "run sleep 60"
+
+    [options]               # what an option can be set to; only the 2026-02 draft does not tell
+    model = ["small", "large"]
 """
 
 from __future__ import annotations
@@ -88,6 +91,8 @@ class Scenario:
     target: str = "notes.txt"
     tries: bool = False
     never: frozenset[str] = frozenset()
+    # What options of a session can be set to, where the protocol does not tell.
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The purposes that a client can be started for; `client/scenario.py` reads how.
     client: frozenset[str] = frozenset()
 
@@ -120,7 +125,7 @@ def load_scenario(name: str) -> Scenario:
 
 def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
     known = {"name", "prompts", "environment", "files", "login", "seconds", "client", "target"}
-    known |= {"tries", "never"}
+    known |= {"tries", "never", "options"}
     for key in table:
         if key not in known:
             raise BadScenario(f"{name}: nobody reads {key!r}; known are {', '.join(sorted(known))}")
@@ -141,6 +146,7 @@ def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
         target=str(table.get("target", "notes.txt")),
         tries=table.get("tries") is True,
         never=_never(table.get("never", []), name),
+        options=_options(table.get("options", {}), name),
         client=frozenset(table["client"]) if isinstance(table.get("client"), dict) else frozenset(),
     )
 
@@ -149,6 +155,14 @@ def _never(found: object, name: str) -> frozenset[str]:
     if not isinstance(found, list) or not all(one in OCCASIONS for one in found):
         raise BadScenario(f"{name}: never is a list of {', '.join(OCCASIONS)}")
     return frozenset(found)
+
+
+def _options(found: object, name: str) -> dict[str, tuple[str, ...]]:
+    values = found.values() if isinstance(found, dict) else (None,)
+    if not all(isinstance(one, list) and all(isinstance(v, str) for v in one) for one in values):
+        raise BadScenario(f"{name}: [options] has lists of texts only")
+    assert isinstance(found, dict)
+    return {str(key): tuple(one) for key, one in found.items()}
 
 
 def _texts(table: Mapping[str, Any], key: str, name: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -243,6 +243,10 @@ class RawPeer:
 
     async def send_raw(self, raw: bytes) -> None:
         """Write these bytes as they are.  A program that does not read loses them."""
+        self._note_sent(raw)
+        await self._write(raw)
+
+    def _note_sent(self, raw: bytes) -> None:
         message: Any = None
         flaw = "too long to look into" if len(raw) > SENT_BYTES_PARSED_MAX else ""
         try:
@@ -250,6 +254,8 @@ class RawPeer:
         except (ValueError, RecursionError):
             flaw = "not JSON"
         self.frames.append(Frame(time.monotonic() - self._began, True, raw, message, flaw))
+
+    async def _write(self, raw: bytes) -> None:
         if self.closed.is_set():
             return
         with anyio.move_on_after(self.patience):
@@ -260,7 +266,7 @@ class RawPeer:
 
     async def send(self, message: Any) -> None:
         """Write one message as one line."""
-        await self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        await self.send_raw(_line(message))
 
     async def notify(self, method: str, params: Message | None = None) -> None:
         """Send a notification."""
@@ -276,6 +282,19 @@ class RawPeer:
         message: Message = {"jsonrpc": "2.0", "id": id, "method": method}
         await self.send(message if params is None else message | {"params": params})
         return id
+
+    async def ask_at_once(self, method: str, params: Sequence[Any]) -> list[Any]:
+        """Send several requests of one method in one piece without waiting; their ids."""
+        self.gate(method)
+        ids = list(range(self._last_id + 1, self._last_id + 1 + len(params)))
+        self._last_id = ids[-1]
+        lines: list[bytes] = []
+        for name, one in zip(ids, params, strict=True):
+            message = {"jsonrpc": "2.0", "id": name, "method": method, "params": one}
+            lines.append(_line(message))
+            self._note_sent(lines[-1])
+        await self._write(b"".join(lines))
+        return ids
 
     async def answer_to(
         self,
@@ -436,6 +455,10 @@ class RawPeer:
             for frame in self.frames
             if not frame.sent and (method is None or frame.method == method)
         ]
+
+
+def _line(message: Any) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 async def _served(responder: Responder, params: Message) -> Reply | None:

@@ -159,7 +159,11 @@ async def modes_are_answered_and_announced(stage: AgentStage) -> None:
 
 @check("D26-09", "D26-35", version="draft")
 async def options_are_answered_and_announced(stage: AgentStage) -> None:
-    """What an option may be set to, the draft does not say: to what it is, and a switch over."""
+    """What an option may be set to, the draft does not say.
+
+    It is set to what it is, a switch over, and any other to what the scenario says: one that the
+    agent refuses is none of its values.
+    """
     talk = stage.talk
     await talk.initialize()
     if not looking_at(talk, "configOptions") or not talk.can("loadSession"):
@@ -168,22 +172,34 @@ async def options_are_answered_and_announced(stage: AgentStage) -> None:
     session = str((await talk.new_session())["sessionId"])
     loaded = await talk.prepare("session/load", {"sessionId": session})
     for key, value in loaded["configOptions"].items():
-        for wanted in (value, not value, value) if isinstance(value, bool) else (value,):
-            since = len(talk.peer.frames)
-            params = {"sessionId": session, "key": key, "value": wanted}
-            result = await talk.ask("session/set_config_option", params)
-            ok = result.get("key") == key and same(result.get("currentValue"), wanted)
-            stage.judge.judge("D26-09", ok, "not the key and its value", sent=params, came=result)
-            changed = not same(result.get("previousValue", wanted), wanted)
-            await talk.peer.settled()
-            await talk.peer.quiet(0.1 if changed else 0)
-            came = [
-                one.get("currentValue")
-                for one in told(talk, "config_option_update", since)
-                if one.get("key") == key
-            ]
-            ok = came == [wanted] or not (came or changed)
-            stage.judge.judge("D26-35", ok, "not announced once", sent=params, came=came)
+        others: tuple[Any, ...] = stage.scenario.options.get(key, ())
+        others = (not value,) if isinstance(value, bool) else others
+        for wanted in (value, *others, value):
+            await _set_option(stage, session, key, wanted, is_own=same(wanted, value))
+
+
+async def _set_option(
+    stage: AgentStage, session: str, key: str, wanted: Any, *, is_own: bool
+) -> None:
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    params = {"sessionId": session, "key": key, "value": wanted}
+    answer = await talk.peer.call("session/set_config_option", params)
+    if "error" in answer and not is_own and not isinstance(wanted, bool):
+        return
+    result = answer.get("result") or {}
+    ok = result.get("key") == key and same(result.get("currentValue"), wanted)
+    stage.judge.judge("D26-09", ok, "not the key and its value", sent=params, came=answer)
+    changed = not same(result.get("previousValue", wanted), wanted)
+    await talk.peer.settled()
+    await talk.peer.quiet(0.1 if changed else 0)
+    came = [
+        one.get("currentValue")
+        for one in told(talk, "config_option_update", since)
+        if one.get("key") == key
+    ]
+    ok = came == [wanted] or not (came or changed)
+    stage.judge.judge("D26-35", ok, "not announced once", sent=params, came=came)
 
 
 def looking_at(talk: Talk, key: str) -> list[Any]:
@@ -225,10 +241,20 @@ async def needs_are_told_at_the_start(stage: AgentStage) -> None:
 async def errors_have_the_codes_of_the_draft(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
-    prompt = {"sessionId": "accord-nope", "content": [{"type": "text", "text": "hello"}]}
-    error = await talk.error_of("session/prompt", prompt)
-    ok = error.get("code") == NO_SESSION
-    stage.judge.judge("D26-33", ok, "an unknown session is not -32000", came=error)
+    nobody = {"sessionId": "accord-nope"}
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("session/prompt", {"content": [{"type": "text", "text": "hello"}]})
+    ]
+    if talk.can("loadSession"):
+        cases.append(("session/load", {}))
+    cases += [("session/set_mode", {"mode": one}) for one in looking_at(talk, "modes")[:1]]
+    for key in looking_at(talk, "configOptions")[:1]:
+        cases.append(("session/set_config_option", {"key": key, "value": True}))
+    for method, params in cases:
+        error = await talk.error_of(method, nobody | params)
+        ok = error.get("code") == NO_SESSION
+        said = f"{method}: an unknown session is not -32000"
+        stage.judge.judge("D26-33", ok, said, sent=nobody | params, came=error)
 
 
 @check("D26-17", needs="tool", version="draft")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from accord.conformance import looking
 from accord.conformance.check import Findings, monitor
-from accord.conformance.checks.agent_wire_monitors import responses, watching
+from accord.conformance.checks.agent_wire_monitors import not_asked, responses, watching
 from accord.conformance.wire import Frame
 
 TYPES = frozenset(
@@ -38,7 +38,7 @@ WORK = frozenset({"fs/write_text_file", "terminal/create"})
 OFFICIAL_ONLY = frozenset({-32022, -32800})
 
 draft_jsonrpc = watching("V1-GEN-01", "draft", looking.not_jsonrpc)
-draft_asked = watching("V1-GEN-02", "draft", looking.unasked_responses, needs=responses)
+draft_asked = watching("V1-GEN-02", "draft", not_asked, needs=responses)
 draft_responses = watching("V1-GEN-03", "draft", looking.bad_responses, needs=responses)
 draft_lines = watching("TR-STDIO-02", "draft", looking.broken_lines)
 draft_noise = watching("TR-STDIO-03", "draft", looking.noise)

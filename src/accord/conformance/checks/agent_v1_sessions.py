@@ -146,7 +146,7 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
     if not await _reads_in_folder(stage, session, with_roots=bool(roots)):
         return
     if roots:
-        mixed = OTHERS.strip() in talk.came()
+        mixed = _has_read(talk, other / "notes.txt", 0, 0)
         stage.judge.judge("V1-SESS-04", not mixed, "the file of another root was read")
         await _looks_nowhere_else(stage, session)
         await _reads_in_root(stage, session, other / "notes.txt")
@@ -180,25 +180,30 @@ async def _is_read(stage: AgentStage, session: str) -> bool:
     since, before = len(talk.peer.frames), len(talk.host.read)
     await talk.say(session, stage.scenario.prompt("read"))
     text = stage.scenario.files["notes.txt"].strip()
-    return text in talk.came(since=since) or len(talk.host.read) > before
+    told = talk.said(since=since) + talk.came(since=since)
+    return text in told or len(talk.host.read) > before
 
 
 async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
     """A relative name of a file that only another root has leads nowhere.
 
     A model that is told so may look for the file and read it by its whole name, which is no
-    relative one: then a call has failed before, or the call names that root.
+    relative one: that takes more than one call.
     """
     talk = stage.talk
-    since = len(talk.peer.frames)
+    since, before = len(talk.peer.frames), len(talk.host.read)
     prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", ONLY_THERE)
     await talk.say(session, prompt)
-    calls = calls_of(talk, since)
-    asked = [json.dumps([one.get("title"), one.get("rawInput")]) for one in calls.values()]
-    by_name = len(calls) > 1 or any(str(stage.root / "other") in one for one in asked)
-    if OTHERS.strip() in talk.came(since=since) and not by_name:
+    found = _has_read(talk, stage.root / "other" / ONLY_THERE, since, before)
+    if found and len(calls_of(talk, since)) <= 1:
         said = "a relative name led to a file that only another root has"
         stage.judge.failed("V1-SESS-04", said, sent=prompt, came=talk.came(since=since))
+
+
+def _has_read(talk: Talk, path: Path, since: int, before: int) -> bool:
+    """Whether a file of the other root was read, by itself or by the client, since then."""
+    told = OTHERS.strip() in talk.said(since=since) + talk.came(since=since)
+    return told or str(path) in talk.host.read[before:]
 
 
 async def _reads_in_root_again(stage: AgentStage, session: str, method: str, other: Path) -> None:
@@ -219,15 +224,14 @@ async def _reads_in_root(stage: AgentStage, session: str, path: Path, *, after: 
     since, before = len(talk.peer.frames), len(talk.host.read)
     prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", str(path))
     await talk.say(session, prompt)
-    read = OTHERS.strip() in talk.came(since=since) or str(path) in talk.host.read[before:]
+    read = _has_read(talk, path, since, before)
     # One that asks for every reading does not ask about the root.
     asks = len(talk.peer.received("session/request_permission")) > asked == 0
     refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
     if after and not read and stage.judge.found["V1-SESS-12"].verdict == "pass":
         # It was read before: once more, since a model may do something else.
-        since = len(talk.peer.frames)
         await talk.say(session, prompt)
-        read = OTHERS.strip() in talk.came(since=since) or str(path) in talk.host.read[before:]
+        read = _has_read(talk, path, since, before)
     elif refuses and not asks:
         said = "the prompt did not make the agent read the file under the root"
         stage.judge.not_exercised("V1-SESS-12", said)

@@ -312,8 +312,12 @@ async def refuse_depth(stage: AgentStage) -> None:
 async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
+    # The first takes the longest, and none waits to be sent until another is answered.
     say = stage.scenario.prompt("say") or ""
-    ids = [await talk.send_prompt(session, f"{say}{' ' * n}") for n in range(3)]
+    words = (stage.scenario.prompt("stream") or say, say, f"{say} ")
+    blocks = [[{"type": "text", "text": text}] for text in words]
+    prompts = [{"sessionId": session, "prompt": one} for one in blocks]
+    ids = await talk.peer.ask_at_once("session/prompt", prompts)
     try:
         answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
     except Unanswered as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from accord.conformance import looking
@@ -115,21 +116,67 @@ def _replayed(frames: Sequence[Frame]) -> set[str]:
     return found
 
 
+@dataclass(slots=True)
+class _Terminal:
+    """What one terminal has shown so far."""
+
+    command: Any = None
+    ended: bool = False
+    # Whether it was begun or shown by another call once more when it had ended.
+    again: bool = False
+    calls: set[str] = field(default_factory=set)
+
+
 @monitor("V2-UPS-12", "V2-UPS-16", version="2")
 def terminals(frames: Sequence[Frame], judge: Findings) -> None:
-    seen: dict[str, dict[str, Any]] = {}
-    for _, frame, _, update in looking.updates(frames, "terminal_update"):
-        name = str(update.get("terminalId"))
-        known = seen.get(name)
+    seen: dict[tuple[str, str], _Terminal] = {}
+    replayed = _replayed_terminals(frames)
+    for _, frame, session, update in looking.updates(frames):
+        for name in _shown_terminals(update):
+            call = str(update.get("toolCallId"))
+            shown = seen.setdefault((session, name), _Terminal())
+            shown.again = shown.again or (shown.ended and call not in shown.calls)
+            shown.calls.add(call)
+        if update.get("sessionUpdate") not in ("terminal_update", "terminal_output_chunk"):
+            continue
         if update.get("cwd") is not None:
             ok = bool(ABSOLUTE.match(str(update["cwd"])))
             judge.judge("V2-UPS-16", ok, "the cwd is not absolute", came=frame)
-        if known is None:
-            judge.passed("V2-UPS-12")
-        elif known.get("exitStatus") and name not in _replayed_terminals(frames):
-            again = update.get("command") not in (None, known.get("command"))
-            judge.judge("V2-UPS-12", not again, f"{name} is another terminal now", came=frame)
-        seen[name] = (known or {}) | update
+        name = str(update.get("terminalId"))
+        flaw = _second_life(seen.setdefault((session, name), _Terminal()), update)
+        if name not in replayed:
+            judge.judge("V2-UPS-12", not flaw, f"{name} has ended, and {flaw}", came=frame)
+
+
+def _second_life(of: _Terminal, update: dict[str, Any]) -> str:
+    """What in an update shows that the id of a terminal that has ended is another's now.
+
+    To tell once more what was told is no harm, and neither is output that comes late.
+    """
+    command, ends = update.get("command"), update.get("exitStatus") is not None
+    other = command not in (None, of.command)
+    flaw = ""
+    if of.ended and other:
+        flaw = "it runs another command now"
+    elif of.ended and of.again and update.get("sessionUpdate") == "terminal_output_chunk":
+        flaw = "it runs once more"
+    elif of.ended and of.again and ends and of.command is not None:
+        flaw = "it ends once more"
+    of.again = of.again or (of.ended and command is not None and not ends)
+    of.command = of.command if command is None else command
+    of.ended = of.ended or ends
+    return flaw
+
+
+def _shown_terminals(update: dict[str, Any]) -> list[str]:
+    """The terminals that an update of a tool call shows."""
+    content = update.get("content") if "toolCallId" in update else None
+    entries = content if isinstance(content, list) else [content]
+    return [
+        str(one.get("terminalId"))
+        for one in entries
+        if isinstance(one, dict) and one.get("type") == "terminal"
+    ]
 
 
 def _replayed_terminals(frames: Sequence[Frame]) -> set[str]:

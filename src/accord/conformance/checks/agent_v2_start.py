@@ -94,9 +94,34 @@ async def the_latest_initialize_counts(stage: AgentStage) -> None:
         return
     bad = await talk.error_of("initialize", talk.hello(info=None))
     stage.judge.judge("V2-INIT-06", bool(bad), "a bad repetition succeeds", came=bad)
+    plain: Message = {}
+    with_terminal: Message = {"auth": {"terminal": {}}}
+    for capabilities in (with_terminal, plain):
+        params = talk.hello(capabilities=capabilities)
+        again = (await talk.peer.call("initialize", params)).get("result")
+        fresh = (await (await stage.another()).peer.call("initialize", params)).get("result")
+        stage.talks.remove(talk)
+        stage.talks.append(talk)
+        if again is None or fresh is None:
+            continue
+        said = f"the logins are not those for the capabilities {capabilities}"
+        ok = logins_in(again) == logins_in(fresh)
+        stage.judge.judge("V2-INIT-06", ok, said, sent=fresh, came=again)
+    prompt = stage.scenario.prompt("elicitation")
+    if prompt is not None:
+        await talk.say(str((await talk.new_session())["sessionId"]), prompt)
+        asked = talk.peer.received("elicitation/create")
+        stage.judge.judge("V2-INIT-06", not asked, "forms of an earlier initialize", came=asked)
     made = await talk.new_session()
     ok = isinstance(made.get("sessionId"), str)
     stage.judge.judge("V2-INIT-06", ok, "no session after the repetition", came=made)
+
+
+def logins_in(result: Any) -> list[tuple[Any, Any]]:
+    """The ids and types of the logins in a result of `initialize`."""
+    methods = result.get("authMethods") if isinstance(result, dict) else None
+    entries = methods if isinstance(methods, list) else []
+    return [(one.get("methodId"), one.get("type")) for one in entries if isinstance(one, dict)]
 
 
 @check("V2-INIT-10", version="2", basic=True)
@@ -124,17 +149,23 @@ async def the_whole_baseline_works(stage: AgentStage) -> None:
 @check("V2-INIT-09", version="2")
 async def odd_markers_are_no_support(stage: AgentStage) -> None:
     talk = stage.talk
-    params = talk.hello(capabilities={"elicitation": {"form": True}, "auth": 5})
+    params = talk.hello(capabilities={"elicitation": {"form": True, "url": True}, "auth": 5})
     answer = await talk.peer.call("initialize", params)
     ok = "result" in answer
     stage.judge.judge("V2-INIT-09", ok, "malformed markers fail", sent=params, came=answer)
     talk.agent = answer.get("result") or {}
-    prompt = stage.scenario.prompt("elicitation")
-    if prompt is not None and ok:
-        session = str((await talk.new_session())["sessionId"])
-        await talk.say(session, prompt)
-        asked = talk.peer.received("elicitation/create")
-        stage.judge.judge("V2-INIT-09", not asked, "true counts as a marker", came=asked)
+    for prompt in (stage.scenario.prompt("elicitation"), stage.scenario.prompt("url")):
+        if prompt is not None and ok:
+            session = str((await talk.new_session())["sessionId"])
+            await talk.say(session, prompt)
+            asked = talk.peer.received("elicitation/create")
+            stage.judge.judge("V2-INIT-09", not asked, "true counts as a marker", came=asked)
+    talk = await stage.another()
+    params = talk.hello(capabilities={"auth": {"terminal": True}})
+    answer = await talk.peer.call("initialize", params)
+    listed = [name for name, kind in logins_in(answer.get("result")) if kind == "terminal"]
+    said = "auth.terminal: true counts as a marker"
+    stage.judge.judge("V2-INIT-09", not listed, said, sent=params, came=answer)
 
 
 @check("V2-GEN-01", "V2-GEN-03", "V1-GEN-02", "V1-EXT-04", version="2")

@@ -50,6 +50,65 @@ def turns(frames: Sequence[Frame], judge: Findings) -> None:
         del answered
 
 
+@monitor("V2-PROMPT-09", version="2")
+def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
+    """When the user has answered, the session runs again before a tool does.
+
+    What was on its way when the answer was sent is left alone: it fails when the session is idle
+    without having run.  Only tools that work count; that they did not may be told at the end.
+    """
+    waits: dict[str, set[str]] = {}
+    told: dict[str, Frame] = {}
+    blocked: set[str] = set()
+    for frame in frames:
+        session, key = str(frame.params.get("sessionId")), repr(frame.object.get("id"))
+        if frame.sent:
+            for open_ids in waits.values() if frame.is_response else ():
+                open_ids.discard(key)
+        elif frame.is_request:
+            waits.setdefault(session, set()).add(key)
+        elif frame.method == "session/update":
+            update = frame.params.get("update")
+            update = update if isinstance(update, dict) else {}
+            state = update.get("state")
+            if state == "requires_action":
+                blocked.add(session)
+                told.pop(session, None)
+            elif state == "idle" and session in told:
+                said = "a tool works after an answer of the user, and the session does not run"
+                judge.failed("V2-PROMPT-09", said, came=told.pop(session))
+            elif state == "running":
+                told.pop(session, None)
+            if state in ("idle", "running"):
+                blocked.discard(session)
+            if session in blocked and not waits.get(session) and _works(update):
+                told.setdefault(session, frame)
+
+
+def _works(update: dict[str, Any]) -> bool:
+    """Whether an update tells of a tool that works or has worked."""
+    working = update.get("status") in ("in_progress", "completed")
+    return working and update.get("sessionUpdate") == "tool_call_update"
+
+
+@monitor("V2-PROMPT-04", version="2")
+def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> None:
+    """A prompt has its result when its session is idle, unless it was stopped."""
+    answered = {repr(one.object.get("id")) for one in looking.received(frames) if one.is_response}
+    for at, asked in enumerate(frames):
+        session = asked.params.get("sessionId")
+        if not asked.sent or asked.method != "session/prompt" or not asked.is_request:
+            continue
+        later = [one for one in frames[at:] if one.sent and one.is_notification]
+        stops = any(one.sent and one.method == "session/close" for one in frames[at:])
+        last = [one for place, one, name, _ in states(frames) if place > at and name == session]
+        idle = bool(last) and looking.at(last[-1].params, "update.state") == "idle"
+        if repr(asked.object.get("id")) in answered or later or stops or not idle:
+            continue
+        if frames[-1].at - last[-1].at >= STAYS_SECONDS:
+            judge.failed("V2-PROMPT-04", "the session is idle, and the prompt has no result")
+
+
 @monitor("V2-PROMPT-05", "V2-PROMPT-07", version="2")
 def echoes(frames: Sequence[Frame], judge: Findings) -> None:
     """Each accepted prompt is echoed with its id, whatever is added to it; no refused one is."""

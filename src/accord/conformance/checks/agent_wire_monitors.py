@@ -49,6 +49,12 @@ def error_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
     return ((frame, "") for frame, _ in looking.errors(frames))
 
 
+def not_asked(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Responses that nobody asked for, also those whose id is null without need."""
+    yield from looking.unasked_responses(frames)
+    yield from looking.null_answers(frames)
+
+
 def not_one_message(frames: Sequence[Frame]) -> Iterator[Complaint]:
     """What is no message of v1, which has no arrays."""
     yield from looking.not_jsonrpc(frames)
@@ -56,7 +62,7 @@ def not_one_message(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 v1_jsonrpc = watching("V1-GEN-01", "1", not_one_message)
-v1_asked = watching("V1-GEN-02", "1", looking.unasked_responses, needs=responses)
+v1_asked = watching("V1-GEN-02", "1", not_asked, needs=responses)
 v1_responses = watching("V1-GEN-03", "1", looking.bad_responses, needs=responses)
 v1_ids = watching("V1-GEN-05", "1", looking.odd_ids, needs=requests)
 v1_names = watching("V1-GEN-08", "1", looking.odd_names)
@@ -66,6 +72,7 @@ v1_noise = watching("TR-STDIO-03", "1", looking.noise)
 v2_jsonrpc = watching("V1-GEN-01", "2", looking.not_jsonrpc)
 v2_asked = watching("V1-GEN-02", "2", looking.unasked_responses, needs=responses)
 v2_responses = watching("V1-GEN-03", "2", looking.bad_responses, needs=responses)
+v2_nulls = watching("V2-GEN-03", "2", looking.null_answers, needs=error_responses)
 v2_ids = watching("V2-GEN-01", "2", looking.odd_ids, needs=requests)
 v2_reused = watching("V2-GEN-02", "2", looking.reused_ids, needs=requests)
 v2_names = watching("V1-GEN-08", "2", looking.odd_names)

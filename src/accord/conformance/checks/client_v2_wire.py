@@ -81,6 +81,13 @@ def ids(frames: Sequence[Frame], judge: Findings) -> None:
         judge.failed("V2-GEN-02", said, came=frame)
 
 
+@monitor("V2-GEN-03", role="client", version="2")
+def nulls(frames: Sequence[Frame], judge: Findings) -> None:
+    """An id that can be read comes back with an error."""
+    for frame, said in looking.null_answers(frames):
+        judge.failed("V2-GEN-03", said, came=frame)
+
+
 @monitor("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25", role="client", version="2")
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     """Params and results are those of v2, and mint no words of their own."""
