@@ -205,6 +205,49 @@ class NeverAnswersALoadInTheDraft(Agent):
             super().handle(message)
 
 
+# Ids that come back with a new process.
+
+
+@ODD.judged("V1-TOOL-02", "V1-TOOL-13", fails="V1-TOOL-02")
+class CountsItsCallsFromOne(AgentV1):
+    counted = 0
+
+    def open_call(self, session: Json, title: str, kind: str, **fields: Any) -> str:
+        self.counted += 1
+        name = f"call-{self.counted}"
+        session["open"][name] = kind
+        self.update(
+            session,
+            "tool_call",
+            toolCallId=name,
+            title=title,
+            kind=kind,
+            status="pending",
+            **fields,
+        )
+        return name
+
+
+@ODD.judged("V2-UPS-12", version="2", fails="V2-UPS-12")
+class CountsItsTerminalsFromOne(AgentV2):
+    counted = 0
+
+    def terminal_id(self) -> str:
+        self.counted += 1
+        return f"term-{self.counted}"
+
+
+@ODD.judged("V2-SESS-05", version="2", fails="V2-SESS-05")
+class KnowsNoSessionsOfOptions(AgentV2):
+    def request_session_set_config_option(self, params: Json) -> Json:
+        try:
+            return super().request_session_set_config_option(params)
+        except Refused as refused:
+            if refused.error["code"] == -32002:
+                raise Refused(-32602, "no such session") from None
+            raise
+
+
 # Prompts that wait.
 
 
@@ -319,20 +362,9 @@ class CallsEveryTerminalTheSame(AgentV2):
         return "term-1"
 
 
-class CountsTerminals(AgentV2):
-    """By session."""
-
-    def show_terminal(self, session: Json, command: str) -> str:
-        session["terminals"] = session.get("terminals", 0) + 1
-        return super().show_terminal(session, command)
-
-    def terminal_id(self) -> str:
-        return f"term-{max(one.get('terminals', 0) for one in self.sessions.values())}"
-
-
 @ODD.judged("V2-UPS-12", "V2-UPS-16", version="2")
-class TellsOfTerminalsTwice(CountsTerminals):
-    """The same facts once more, and the last output behind the end."""
+class TellsOfTerminalsTwice(AgentV2):
+    """The same facts once more."""
 
     def update(self, session: Json, what: str, **fields: Any) -> None:
         super().update(session, what, **fields)

@@ -282,8 +282,20 @@ class Talk:
             return
         if self.peer.frames[at].method != "session/prompt" or isinstance(error, Gone):
             self.peer.note_unanswered(sent, error)
-        elif self.version != "2":
+        elif self.version != "2" and not self.waits_in_line(at):
             self.note_hanging(sent, at, error)
+
+    def waits_in_line(self, at: int) -> bool:
+        """Whether an earlier prompt to the session of this one has no answer yet."""
+        frames = self.peer.frames
+        answered = [one.object.get("id") for one in frames if not one.sent and one.is_response]
+        return any(
+            one.sent
+            and one.method == "session/prompt"
+            and one.params.get("sessionId") == frames[at].params.get("sessionId")
+            and one.object.get("id") not in answered
+            for one in frames[:at]
+        )
 
     async def say(self, session: str, text: str | None) -> Message:
         """A turn on the way to what is checked: that it works is checked elsewhere."""

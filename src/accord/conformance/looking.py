@@ -302,11 +302,16 @@ def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, F
 def _waited_for(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """The requests of the kit that were waited for in vain, and what number they are."""
     for at, frame in enumerate(frames):
-        if frame.unanswered and not any(
-            not one.sent and one.is_response and same(one.object.get("id"), frame.object["id"])
-            for one in frames[at:]
-        ):
+        if frame.unanswered and not _answered(frames, at):
             yield at, frame
+
+
+def _answered(frames: Sequence[Frame], at: int) -> bool:
+    """Whether a request of the kit has an answer after all."""
+    name = frames[at].object["id"]
+    return any(
+        not one.sent and one.is_response and same(one.object.get("id"), name) for one in frames[at:]
+    )
 
 
 def _told(frames: Sequence[Frame], at: int, *methods: str) -> bool:
@@ -328,13 +333,15 @@ def _withdrawn(frames: Sequence[Frame], at: int) -> bool:
     )
 
 
-def unanswered_prompts(frames: Sequence[Frame]) -> Iterator[Frame]:
+def unended_turns(frames: Sequence[Frame], *, answer_ends: bool = True) -> Iterator[Frame]:
     """The prompts whose turns had to end by themselves and did not.
 
     What becomes of a turn that is cancelled or closed is another matter, and so is what a
-    notification right before it leads to.
+    notification right before it leads to.  In v2 an answer does not end the turn.
     """
-    for at, frame in _waited_for(frames):
+    for at, frame in enumerate(frames):
+        if not frame.unanswered or (answer_ends and _answered(frames, at)):
+            continue
         stopped = _told(frames, at, "session/cancel", "session/close")
         stopped = stopped or (at > 0 and frames[at - 1].sent and frames[at - 1].is_notification)
         if frame.method == "session/prompt" and not stopped:

@@ -91,7 +91,7 @@ def words(frames: Sequence[Frame], judge: Findings) -> None:
     for _, _, frame, result in looking.answers(frames, "session/prompt"):
         reason = result.get("stopReason")
         judge.judge("D26-08", reason in STOPS, f"the stop reason {reason!r}", came=frame)
-    for frame in (*looking.unanswered_prompts(frames), *looking.unanswered_cancels(frames)):
+    for frame in (*looking.unended_turns(frames), *looking.unanswered_cancels(frames)):
         judge.failed("D26-08", f"the turn has no end: {frame.unanswered}", sent=frame)
     offered = looking.hello(frames).get("capabilities")
     for frame in looking.received(frames):

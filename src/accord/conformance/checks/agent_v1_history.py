@@ -189,6 +189,29 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     stage.judge.judge("V1-LOAD-08", ok, "a resumed session cannot be prompted", came=answer)
 
 
+@check("V1-TOOL-02", needs="tool")
+async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
+    """A process that counts from one again gives an old id to a new call."""
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("loadSession"):
+        stage.judge.close("the agent has no loadSession", failing=False)
+        return
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("tool"))
+    before = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    talk = await taken_up(stage, session, "session/load")
+    await talk.prepare("session/load", old(stage, session))
+    await talk.peer.settled()
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("tool"))
+    after = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    if before and after:
+        twice = sorted(map(str, before & after))
+        said = f"ids of calls are used again after a load: {', '.join(twice)}"
+        stage.judge.judge("V1-TOOL-02", not twice, said)
+
+
 @check("V1-LOAD-06")
 async def old_roots_are_not_restored(stage: AgentStage) -> None:
     talk = stage.talk

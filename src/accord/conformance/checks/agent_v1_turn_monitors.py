@@ -309,7 +309,7 @@ def _url(frame: Frame, judge: Findings) -> None:
 @monitor("V1-PROMPT-06", "V1-CANCEL-05")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
     """Every prompt is answered, whatever it asks for and whether it is cancelled."""
-    for frame in looking.unanswered_prompts(frames):
+    for frame in looking.unended_turns(frames):
         judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)
     for frame in looking.unanswered_cancels(frames):
         said = f"the cancelled prompt has no result: {frame.unanswered}"

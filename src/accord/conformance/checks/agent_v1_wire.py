@@ -6,10 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
+
 from accord.conformance.agent_stage import KNOWN_METHOD, NO_METHOD, AgentStage, Talk
-from accord.conformance.agent_turn import at_work
+from accord.conformance.agent_turn import ASKING, asked_in, at_work
 from accord.conformance.check import check
-from accord.conformance.wire import Frame, Message, NotReady, Unanswered, same
+from accord.conformance.wire import Frame, Message, NotReady, Reply, Unanswered, same
 
 INVALID_REQUEST, INVALID_PARAMS = -32600, -32602
 DEEP = 10_000
@@ -312,12 +314,11 @@ async def refuse_depth(stage: AgentStage) -> None:
 async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    # The first takes the longest, and none waits to be sent until another is answered.
     say = stage.scenario.prompt("say") or ""
-    words = (stage.scenario.prompt("stream") or say, say, f"{say} ")
-    blocks = [[{"type": "text", "text": text}] for text in words]
-    prompts = [{"sessionId": session, "prompt": one} for one in blocks]
-    ids = await talk.peer.ask_at_once("session/prompt", prompts)
+    ids = await behind_a_question(stage, session, (say, f"{say} "))
+    if not ids:
+        words = (stage.scenario.prompt("stream") or say, say, f"{say} ")
+        ids = await talk.peer.ask_at_once("session/prompt", [asking(session, one) for one in words])
     try:
         answers = [await talk.peer.answer_to(one, timeout=talk.seconds) for one in ids]
     except Unanswered as error:
@@ -329,6 +330,36 @@ async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
     said = "prompts that waited were not worked on in their order"
     came = [talk.peer.frames[at - 1] for at in sorted(places)]
     stage.judge.judge("LIM-04", places == sorted(places), said, sent=ids, came=came)
+
+
+def asking(session: str, text: str) -> Message:
+    """The params of a prompt."""
+    return {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+
+
+async def behind_a_question(stage: AgentStage, session: str, words: Sequence[str]) -> list[Any]:
+    """Send prompts while a turn waits for its permission, which is given then: all their ids.
+
+    There are none where the agent asks for nothing.
+    """
+    talk = stage.talk
+    allowed, allow = anyio.Event(), talk.host.permission
+
+    async def later(params: Message) -> Reply | None:
+        await allowed.wait()
+        return await allow(params)
+
+    talk.host.permission = later
+    since = len(talk.peer.frames)
+    edit = stage.scenario.prompt("edit")
+    first = await talk.send_prompt(session, edit) if edit is not None else None
+    if first is None or await asked_in(talk, ASKING, first, since) is None:
+        allowed.set()
+        return []
+    rest = await talk.peer.ask_at_once("session/prompt", [asking(session, one) for one in words])
+    await talk.peer.settled()
+    allowed.set()
+    return [first, *rest]
 
 
 @check("LIM-04", needs="long")

@@ -63,10 +63,15 @@ async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     prompt = [{"type": "text", "text": "hello"}]
-    for method, params in (
+    cases: list[tuple[str, Message]] = [
         ("session/prompt", {"sessionId": "accord-nope", "prompt": prompt}),
         ("session/resume", old(stage, "accord-nope")),
-    ):
+    ]
+    options = (await talk.new_session()).get("configOptions") or []
+    for one in [one for one in options if one.get("type") == "select"][:1]:
+        value = {"type": "id", "configId": one["configId"], "value": one["currentValue"]}
+        cases.append(("session/set_config_option", {"sessionId": "accord-nope"} | value))
+    for method, params in cases:
         error = await talk.error_of(method, params)
         data: Any = error.get("data") or {}
         ok = error.get("code") == NOT_FOUND and data.get("sessionId") == "accord-nope"

@@ -258,5 +258,5 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
 @monitor("V2-PROMPT-10", version="2")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
     """Every turn ends idle, whatever its prompt asks for."""
-    for frame in looking.unanswered_prompts(frames):
+    for frame in looking.unended_turns(frames, answer_ends=False):
         judge.failed("V2-PROMPT-10", f"the turn has no end: {frame.unanswered}", sent=frame)

@@ -20,6 +20,7 @@ from accord.conformance.agent_turn import (
     is_short,
 )
 from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_history import old, taken_up
 from accord.conformance.checks.agent_v1_turns import (
     CANCEL_SECONDS_MAX,
     forms_are_handled,
@@ -353,6 +354,33 @@ async def commands_are_shown_in_terminals(stage: AgentStage) -> None:
     session = await talk.session()
     for _ in range(2):
         await talk.say(session, stage.scenario.prompt("terminal"))
+
+
+@check("V2-UPS-12", needs="terminal", version="2")
+async def terminals_of_a_resumed_session_are_new(stage: AgentStage) -> None:
+    """A process that counts from one again gives an old id to a new terminal."""
+    talk = stage.talk
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("terminal"))
+    before = terminals_in(talk, since)
+    if not before:
+        stage.judge.close("the prompt showed no terminal", failing=False)
+        return
+    talk = await taken_up(stage, session, "session/resume")
+    await talk.prepare("session/resume", old(stage, session))
+    await talk.peer.settled()
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("terminal"))
+    twice = sorted(before & terminals_in(talk, since))
+    said = f"ids of terminals are used again after a resume: {', '.join(twice)}"
+    stage.judge.judge("V2-UPS-12", not twice, said)
+
+
+def terminals_in(talk: Talk, since: int) -> set[str]:
+    """The terminals that the agent told of."""
+    told = talk.updates(since=since, kind="terminal_update")
+    return {str(one.get("terminalId")) for one in told}
 
 
 @check("V2-CANCEL-17", "V2-CANCEL-18", "V2-CANCEL-19", needs="cancellable", version="2")

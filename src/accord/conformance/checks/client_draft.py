@@ -11,8 +11,8 @@ from accord.conformance import looking
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks import client_v1_wire as v1
 from accord.conformance.checks.client_v1_files import put, result
-from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated
-from accord.conformance.client.conversation import SESSION, Conversation, Offer, error_code
+from accord.conformance.checks.client_v1_start import LEAVE_SECONDS, gated, without
+from accord.conformance.client.conversation import MODES, SESSION, Conversation, Offer, error_code
 from accord.conformance.client.stage import ClientStage, is_draft
 from accord.conformance.wire import Frame, Message, Unanswered
 
@@ -92,10 +92,13 @@ async def uses_only_what_is_offered(stage: ClientStage) -> None:
     if not able:
         stage.leave_open("no scenario says how to make the client load or set a mode")
     nothing: Message = {"loadSession": False, "sessionCapabilities": {"modes": []}}
+    both: Message = {"loadSession": True, "sessionCapabilities": {"modes": list(MODES)}}
+    gates = {"load": "loadSession", "mode": "sessionCapabilities.modes"}
     for way in able:
-        came = await gated(stage, way, Offer(capabilities=nothing), ways[way])
-        said = f"{ways[way]} was not offered"
-        stage.judge.judge("D26-17", not came, said, came=came)
+        for capabilities in (nothing, without(both, gates[way])):
+            came = await gated(stage, way, Offer(capabilities=capabilities), ways[way])
+            said = f"{ways[way]} was not offered"
+            stage.judge.judge("D26-17", not came, said, came=came)
 
 
 def permission(**more: Any) -> Message:
