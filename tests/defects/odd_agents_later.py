@@ -70,6 +70,17 @@ class WorksInTheOtherRootsOnly(AgentV1):
         return super().inside(session, name)
 
 
+@ODD.judged(*READING)
+class FailsForWhatIsNotThere(AgentV1):
+    """With the whole prompt."""
+
+    def turn(self, session: Json, blocks: list[Json]) -> Work:
+        word, _, name = blocks[0]["text"].partition(" ")
+        if word == "read" and not Path(session["roots"][0], name).is_file():
+            raise Refused(-32603, "no such file")
+        return (yield from super().turn(session, blocks))
+
+
 @ODD.judged(*READING, tries=True, opens=" ".join(READING))
 class ReadsNowhere(AgentV1):
     def do_read(self, session: Json, _rest: str) -> Work:

@@ -5,6 +5,7 @@ Must not know: any rule.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.agent_stage import AgentStage, Talk, draft_update_of, update_of
@@ -19,6 +20,8 @@ MOMENT_SECONDS = 0.2
 # By how much one turn may take longer than another with the same prompt.
 LATER_SECONDS = 3.0
 ASKING = "session/request_permission"
+# The prompts by which a turn may take long, in the order in which they are tried.
+LONG_PURPOSES = ("long", "long_command")
 OVER = "the turn was over before anything could be done in it"
 # Calls of these kinds change nothing.
 HARMLESS_KINDS = ("read", "search", "think", "fetch", "switch_mode")
@@ -55,13 +58,15 @@ async def begun(talk: Talk, since: int, *, command: bool = False) -> bool:
     return not turn_is_over(talk, since)
 
 
-async def long_turn(stage: AgentStage, session: str) -> Any:
+async def long_turn(
+    stage: AgentStage, session: str, purposes: Sequence[str] = LONG_PURPOSES
+) -> Any:
     """Begin a turn that takes long: the id of its prompt, None where it is over at once.
 
     An agent that does not talk for long may still run a command that takes long.
     """
     talk = stage.talk
-    for purpose in ("long", "long_command"):
+    for purpose in purposes:
         prompt = stage.scenario.prompt(purpose)
         if prompt is None or (purpose != "long" and prompt == stage.scenario.prompt("long")):
             continue
@@ -123,16 +128,37 @@ def turn_is_over(talk: Talk, since: int) -> bool:
     return False
 
 
-async def at_work(stage: AgentStage, session: str) -> Any:
+async def at_work(stage: AgentStage, session: str, purposes: Sequence[str] = LONG_PURPOSES) -> Any:
     """Begin a turn that takes long; the id of its prompt.
 
     Raises:
         NotReady: it is over at once, so that it can neither be cancelled nor disturbed.
     """
-    sent = await long_turn(stage, session)
+    sent = await long_turn(stage, session, purposes)
     if sent is None:
         raise NotReady(OVER)
     return sent
+
+
+async def at_work_before_another(stage: AgentStage) -> tuple[Talk, str, Any, Any]:
+    """Begin a turn that takes long, and send a prompt behind it: the session and both ids.
+
+    A long answer may be over meanwhile.  Then it is tried again by a command, in a process where
+    nothing else goes on.
+
+    Raises:
+        NotReady: it is over all the same.
+    """
+    talk = stage.talk
+    for purposes in (LONG_PURPOSES, LONG_PURPOSES[1:]):
+        session = await talk.session()
+        first = await at_work(stage, session, purposes)
+        held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
+        await talk.peer.settled()
+        if not is_over(talk, first):
+            return talk, session, first, held
+        talk = await stage.another()
+    raise NotReady(OVER)
 
 
 async def end_by_cancel(talk: Talk, session: str, sent: Any) -> Message:

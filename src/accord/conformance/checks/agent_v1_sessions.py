@@ -12,12 +12,12 @@ from typing import Any
 import anyio
 
 from accord.conformance import looking
-from accord.conformance.agent_stage import AgentStage, Talk
+from accord.conformance.agent_stage import AgentStage, Refused, Talk
 from accord.conformance.agent_turn import calls_of, tool_calls
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_wire import CODES, judge_refusal
 from accord.conformance.host import choosing
-from accord.conformance.wire import Message
+from accord.conformance.wire import Message, NotReady, Unanswered
 
 SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
@@ -193,7 +193,15 @@ async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
     talk = stage.talk
     since, before = len(talk.peer.frames), len(talk.host.read)
     prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", ONLY_THERE)
-    await talk.say(session, prompt)
+    try:
+        await talk.prompt(session, prompt)
+    except Refused:
+        # A prompt that fails for it has found nothing.
+        pass
+    except NotReady:
+        raise
+    except Unanswered as error:
+        raise NotReady(f"the prompt {prompt!r} does not work: {error}") from None
     found = _has_read(talk, stage.root / "other" / ONLY_THERE, since, before)
     if found and len(calls_of(talk, since)) <= 1:
         said = "a relative name led to a file that only another root has"

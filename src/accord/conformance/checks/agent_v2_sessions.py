@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from accord.conformance.agent_stage import AgentStage, Talk, update_of
-from accord.conformance.agent_turn import at_work, is_over, is_short
+from accord.conformance.agent_turn import at_work_before_another, is_short
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_history import (
     NOT_FOUND,
@@ -217,14 +217,8 @@ async def old_servers_are_not_connected_again(stage: AgentStage) -> None:
 
 @check("V2-SESS-15", "V2-SESS-16", "V2-SESS-17", needs="long", version="2")
 async def closing_ends_the_work(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    since = len(talk.peer.frames)
-    first = await at_work(stage, session)
-    held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
-    await talk.peer.settled()
-    if is_over(talk, first):
-        raise NotReady("the turn was over before the session could be closed")
+    talk, session, first, held = await at_work_before_another(stage)
+    since = talk.peer.place_of(first) or 0
     stage.judge.brought_about()
     closing = await talk.peer.ask("session/close", {"sessionId": session})
     answer = await talk.peer.answer_to(closing, timeout=talk.seconds)
