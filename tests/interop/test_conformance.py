@@ -21,7 +21,7 @@ AGENTS = {
 # What it does not do, and no library can do for it.
 ADVICE = {"scripted": {"V1-MCP-02"}}
 UNJUDGED = {
-    ("scripted", "1"): {"V1-MCP-01", "V1-SESS-13", "V1-SESS-18"},
+    ("scripted", "1"): {"V1-AUTH-08", "V1-MCP-01", "V1-SESS-13", "V1-SESS-18"},
     ("scripted", "draft"): {"D26-15", "D26-24"},
 }
 
