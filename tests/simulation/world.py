@@ -24,7 +24,7 @@ from anyio._core._eventloop import reset_current_async_library, set_current_asyn
 from accord.client import Client, inbox
 from accord.connection import connection as pump
 from accord.connection import sending
-from accord.errors import AccordError, ConnectionLost, RateLimited
+from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
 from accord.store import MemoryStore, SessionStore
 from accord.transport import pipes, readiness
@@ -200,7 +200,12 @@ class World:
             async with wire.connect(client) as connected:
                 self.watch.look_at(connected, agent)
                 for name, old in before.sessions.items():
-                    session = await connected.load_session(old.id, "/")
+                    try:
+                        session = await connected.load_session(old.id, "/")
+                    except NotFound:
+                        # One in which nothing was said is not kept.
+                        self._check_empty(old)
+                        continue
                     client.sessions[name] = session
                     await check_log(self.chronicle, agent.agent.store, session, self.plan.version)
                     self._check_kept(old, session)
@@ -213,6 +218,12 @@ class World:
             wire.over = True
             await wire.agent_ends()
             tasks.cancel_scope.cancel()
+
+    def _check_empty(self, old: Any) -> None:
+        """A session that is gone had nothing that anybody saw."""
+        seen = [m.text for m in old.transcript.messages if m.role == "agent"]
+        calls = list(old.transcript.tool_calls)
+        self.chronicle.check(not seen and not calls, f"a session is gone with {seen} and {calls}")
 
     def _check_kept(self, old: Any, new: Any) -> None:
         """What a client has seen, it finds again."""
