@@ -60,6 +60,7 @@ def test_a_scenario_names_commands_and_signals(tmp_path: Path) -> None:
     assert scenario.get("prompt") == Purpose(("client",))
     assert scenario.get("cancel") == Purpose(("client",), 2)
     assert scenario.get("list") == Purpose(("x",))
+    assert scenario.get("login") == Purpose(("client",), tries=True)
     assert scenario.get("load") is None
 
 

@@ -97,6 +97,13 @@ class SendsRootsUnasked(ClientV1):
         yield from self.open(additionalDirectories=["/usr"])
 
 
+@breaks("V1-SESS-26")
+class SendsASystemPromptUnasked(ClientV1):
+    def place(self) -> Json:
+        content = [{"type": "text", "text": "Answer briefly."}]
+        return {**super().place(), "systemPrompt": {"mode": "append", "content": content}}
+
+
 @breaks("V1-MCP-03")
 class SendsHttpServersUnasked(ClientV1):
     def step_mcp(self) -> Work:
@@ -241,6 +248,12 @@ class TakesEveryMode(ClientV1):
         return {"action": "decline"}
 
 
+@breaks("V1-ELIC-03")
+class OffersNothingAndTakesForms(ClientV1):
+    def capabilities(self) -> Json:
+        return {**super().capabilities(), "elicitation": {"form": None}}
+
+
 @breaks("V1-ELIC-17")
 class AnswersCompletions(ClientV1):
     def notification_elicitation_complete(self, _params: Json) -> None:
@@ -335,7 +348,7 @@ class LooksAtTheTextOfPaths(ClientV1):
 class WaitsInCreate(ClientV1):
     def request_terminal_create(self, params: Json) -> Json:
         made = super().request_terminal_create(params)
-        if "begun; sleep" in str(params.get("args")):
+        if "begun; exec sleep" in str(params.get("args")):
             self.terminals[made["terminalId"]].wait()
         return made
 

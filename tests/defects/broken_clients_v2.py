@@ -32,7 +32,11 @@ for _rule in SAME:
 breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
 for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
     breaks(_rule)(as_in_v1(batches.WRONG[_rule]))
-for _rule in ("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27"):
+V1_TURNS = (
+    "V1-PERM-02", "V1-PERM-03", "V1-ELIC-02", "V1-ELIC-17", "V1-ELIC-21", "V1-ELIC-23",
+    "V1-ELIC-27",
+)  # fmt: skip
+for _rule in V1_TURNS:
     breaks(_rule)(as_in_v1(v1.BROKEN[_rule]))
 breaks("V2-INIT-04")(as_in_v1(v1_wire.SpeaksEveryVersion))
 breaks("V2-SESS-01")(as_in_v1(v1_wire.OpensASessionFirst))
@@ -89,6 +93,12 @@ class SendsWhatHasNoShape(ClientV2):
 class LogsInByItsOwnMethod(ClientV2):
     def log_in(self) -> Work:
         yield Call("auth/login", {"methodId": "mine"})
+
+
+@breaks("V1-ELIC-03")
+class OffersNothingAndTakesForms(ClientV2):
+    def introduction(self) -> Json:
+        return {**super().introduction(), "capabilities": {"elicitation": {}}}
 
 
 @breaks("V2-GEN-07")

@@ -82,6 +82,8 @@ class ClientV2(ClientV1):
         yield from self.ask()
 
     def step_resume(self) -> Work:
+        if not self.offers("session"):
+            return
         self.session_id = "kit-1"
         yield Call("session/resume", {**self.here(), **self.place()})
         yield from self.step_prompt()
@@ -97,6 +99,8 @@ class ClientV2(ClientV1):
             yield Call("auth/logout", {})
 
     def step_list(self) -> Work:
+        if not self.offers("session"):
+            return
         page = yield Call("session/list", {})
         while page.get("nextCursor") is not None:
             page = yield Call("session/list", {"cursor": page["nextCursor"]})
@@ -128,9 +132,12 @@ class ClientV2(ClientV1):
         if not isinstance(subject, dict):
             raise bad_params("a malformed subject")
         if subject.get("type") == "tool_call":
-            if not isinstance(subject.get("toolCall"), dict):
+            call = subject.get("toolCall")
+            if not isinstance(call, dict) or not isinstance(call.get("toolCallId"), str):
                 raise bad_params("a malformed subject")
-            self.state.on_tool_call_update(subject["toolCall"])
+            self.state.on_tool_call_update(call)
+        elif subject.get("type") == "command" and not isinstance(subject.get("command"), str):
+            raise bad_params("a malformed subject")
 
     def decide(self, params: Json) -> Work:
         try:

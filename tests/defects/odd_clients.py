@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from tests.defects.batches import ProcessesBatches
+from tests.defects.client_terminals import Terminal
 from tests.defects.client_v1 import IMAGE, ClientV1
 from tests.defects.client_v2 import ClientV2
 from tests.defects.odd import OddPeers
-from tests.defects.wire import HOLD, Call, Json, Refused, Work
+from tests.defects.wire import HOLD, Call, Json, Refused, Work, absolute, bad_params
 
 ODD = OddPeers()
 
@@ -25,7 +27,7 @@ class PromptsBeforeTheSessionIsOpen(ClientV1):
         yield Call("session/prompt", params)
 
 
-@ODD.judged("V1-PROMPT-02", "V1-PERM-02", fails="V1-PROMPT-02")
+@ODD.judged("V1-PROMPT-02", "V1-PERM-02", fails="V1-PROMPT-02 V1-CAP-01")
 class AlwaysSendsAnImage(ClientV1):
     """In ordinary prompts; when it is told to attach one, it looks first."""
 
@@ -42,7 +44,7 @@ class AlwaysSendsAnImageInV2(ClientV2):
         yield from self.ask([*self.blocks(), IMAGE])
 
 
-@ODD.judged("V1-CAP-09", "V1-CLOSE-04", fails="V1-CAP-09 V1-CLOSE-04")
+@ODD.judged("V1-CAP-09", "V1-CLOSE-04", fails="V1-CAP-01 V1-CAP-09 V1-CLOSE-04")
 class ListsAtEveryStart(ClientV1):
     def introduce(self) -> Work:
         yield from super().introduce()
@@ -148,7 +150,7 @@ class LetsTheAgentCancelItsPrompt(ClientV2):
 # One capability is no sign of another.
 
 
-@ODD.judged("V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", fails="V1-LOAD-07 V1-CAP-09")
+@ODD.judged("V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", fails="V1-LOAD-07 V1-CAP-09 V1-CAP-01")
 class TakesLoadForASignOfResume(ClientV1):
     def step_resume(self) -> Work:
         if self.offers("sessionCapabilities", "resume") or self.offers("loadSession"):
@@ -157,7 +159,7 @@ class TakesLoadForASignOfResume(ClientV1):
         yield from self.step_prompt()
 
 
-@ODD.judged("V1-CLOSE-04", "V1-CAP-09", "V1-CAP-01", fails="V1-CLOSE-04 V1-CAP-09")
+@ODD.judged("V1-CLOSE-04", "V1-CAP-09", "V1-CAP-01", fails="V1-CLOSE-04 V1-CAP-09 V1-CAP-01")
 class TakesDeleteForASignOfList(ClientV1):
     def step_list(self) -> Work:
         if self.offers("sessionCapabilities", "delete"):
@@ -173,7 +175,7 @@ class LoadsWhatItCannotResume(ClientV1):
             yield from self.step_load()
 
 
-@ODD.judged("V1-PROMPT-02", fails="V1-PROMPT-02")
+@ODD.judged("V1-PROMPT-02", fails="V1-PROMPT-02 V1-CAP-01")
 class TakesAudioForASignOfImages(ClientV1):
     def step_image(self) -> Work:
         yield from self.open()
@@ -181,7 +183,7 @@ class TakesAudioForASignOfImages(ClientV1):
         yield from self.ask([*self.blocks(), *image])
 
 
-@ODD.judged("V1-SESS-09", fails="V1-SESS-09")
+@ODD.judged("V1-SESS-09", fails="V1-SESS-09 V1-CAP-01")
 class TakesListForASignOfRoots(ClientV1):
     def step_roots(self) -> Work:
         offered = self.offers("sessionCapabilities", "list")
@@ -244,3 +246,232 @@ class DismissesForms(ClientV2):
     def request_elicitation_create(self, params: Json) -> Json:
         super().request_elicitation_create(params)
         return {"action": "dismissed"}
+
+
+# Sessions that are opened with what was not offered, or before their time.
+
+
+@ODD.judged("V1-SESS-09", "V1-CAP-01", fails="V1-SESS-09 V1-CAP-01")
+class AlwaysSendsAListOfRoots(ClientV1):
+    """Even an empty list is one."""
+
+    def place(self) -> Json:
+        return {**super().place(), "additionalDirectories": []}
+
+
+@ODD.judged("V1-SESS-09", fails="V1-SESS-09 V1-GEN-06")
+class SendsRelativeRoots(ClientV1):
+    def step_roots(self) -> Work:
+        offered = self.offers("sessionCapabilities", "additionalDirectories")
+        yield from self.open(**({"additionalDirectories": ["lib"]} if offered else {}))
+
+
+@ODD.judged("V2-SESS-23", version="2", fails="V2-SESS-23")
+class AlwaysSendsAListOfRootsInV2(ClientV2):
+    def place(self) -> Json:
+        return {**super().place(), "additionalDirectories": []}
+
+
+@ODD.judged("V1-SESS-26", "V1-CAP-02", "V1-CAP-01")
+class SendsASystemPromptWhereItIsTaken(ClientV1):
+    mode = "append"
+
+    def place(self) -> Json:
+        if not self.offers("sessionCapabilities", "systemPrompt"):
+            return super().place()
+        content = [{"type": "text", "text": "Answer briefly."}]
+        return {**super().place(), "systemPrompt": {"mode": self.mode, "content": content}}
+
+
+@ODD.judged("V1-SESS-26", "V1-CAP-02", fails="V1-SESS-26 V1-CAP-01")
+class ReplacesTheSystemPromptWhereItCanBeAddedTo(SendsASystemPromptWhereItIsTaken):
+    mode = "override"
+
+
+class GoesOnWhenRefused(ClientV1):
+    def introduce(self) -> Work:
+        try:
+            yield from super().introduce()
+        except Refused:
+            self.agent = {"capabilities": {"session": {}}}
+
+
+@ODD.judged("V1-SESS-01", "V1-INIT-01", fails="V1-SESS-01")
+class OpensASessionWhenRefused(GoesOnWhenRefused):
+    pass
+
+
+@ODD.judged("V2-SESS-01", version="2", fails="V2-SESS-01")
+class OpensASessionWhenRefusedInV2(GoesOnWhenRefused, ClientV2):
+    pass
+
+
+@ODD.judged("V1-SESS-01")
+class IntroducesItselfAgainWhenRefused(ClientV1):
+    def introduce(self) -> Work:
+        try:
+            yield from super().introduce()
+        except Refused:
+            yield from super().introduce()
+
+
+@ODD.judged("V2-INIT-09", version="2", fails="V2-INIT-09")
+class TakesTrueForSessions(ClientV2):
+    def offers(self, *names: str) -> bool:
+        told = self.agent.get("capabilities", {}).get("session")
+        return (told is True and names == ("session",)) or super().offers(*names)
+
+
+@ODD.judged("V2-INIT-11", version="2", fails="V2-INIT-11")
+class ListsWhereThereAreNoSessions(ClientV2):
+    def step_list(self) -> Work:
+        yield Call("session/list", {})
+
+
+# Sessions that are resumed as they were listed, or not.
+
+
+@ODD.judged("V2-SESS-06", version="2")
+class ResumesAsListed(ClientV2):
+    def step_resume(self) -> Work:
+        if not self.offers("session"):
+            return
+        page = yield Call("session/list", {})
+        listed = page["sessions"][0] if page["sessions"] else {"sessionId": "kit-1"}
+        self.session_id = listed["sessionId"]
+        yield Call("session/resume", {**self.here(), **self.place(), **self.known(listed)})
+        yield from self.step_prompt()
+
+    def known(self, listed: Json) -> Json:
+        return {key: listed[key] for key in ("cwd", "additionalDirectories") if key in listed}
+
+
+@ODD.judged("V2-SESS-06", version="2", fails="V2-SESS-06")
+class ResumesInItsOwnFolder(ResumesAsListed):
+    def known(self, listed: Json) -> Json:
+        return {**super().known(listed), "cwd": os.getcwd()}
+
+
+@ODD.judged("V2-SESS-06", version="2", fails="V2-SESS-06")
+class ResumesWithoutTheRoots(ResumesAsListed):
+    def known(self, listed: Json) -> Json:
+        return {"cwd": listed.get("cwd", os.getcwd())}
+
+
+# Logins.
+
+
+@ODD.judged("V1-AUTH-12", "V1-AUTH-07", fails="V1-AUTH-07 V1-CAP-09 V1-CAP-01")
+class LogsOutAfterItsLogin(ClientV1):
+    def step_login(self) -> Work:
+        yield from self.step_prompt()
+        yield Call("logout", {})
+
+
+@ODD.judged("V1-AUTH-01", "V1-PERM-02", fails="V1-AUTH-01")
+class LogsInAtEveryStart(ClientV1):
+    def introduce(self) -> Work:
+        yield from super().introduce()
+        yield Call("authenticate", {"methodId": "default"})
+
+
+# Turns.
+
+
+@ODD.judged("V1-PERM-02", "V1-PERM-03", fails="V1-PERM-02")
+class WantsATitle(ClientV1):
+    def decide(self, params: Json) -> Work:
+        if "title" not in params["toolCall"]:
+            raise bad_params("title is missing")
+        yield from ()
+        return (yield from super().decide(params))
+
+
+@ODD.judged("V1-PERM-02", "V1-PERM-03", fails="V1-PERM-03")
+class AllowsWhereItCannot(ClientV1):
+    def decide(self, params: Json) -> Work:
+        kinds = {one["kind"]: one["optionId"] for one in params["options"]}
+        yield from ()
+        chosen = kinds.get("allow_once", "allow")
+        return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+
+@ODD.judged("V1-PERM-02", "V2-GEN-08", version="2", fails="V1-PERM-03 V2-GEN-08")
+class SaysAllowed(ClientV2):
+    def decide(self, params: Json) -> Work:
+        yield from ()
+        return {"outcome": {"outcome": "allowed", "optionId": params["options"][0]["optionId"]}}
+
+
+@ODD.judged("V2-GEN-07", version="2", fails="V2-GEN-07")
+class TakesCommandsWithoutOne(ClientV2):
+    def apply(self, subject: Any) -> None:
+        if not isinstance(subject, dict) or subject.get("type") != "command":
+            super().apply(subject)
+
+
+@ODD.judged("V1-SESS-23", "V1-CANCEL-03", fails="V1-SESS-23")
+class CancelsAnotherSession(ClientV1):
+    def notify(self, method: str, params: Json) -> None:
+        other = {"sessionId": "another"} if method == "session/cancel" else {}
+        super().notify(method, {**params, **other})
+
+
+@ODD.judged("V1-EXT-02", "V1-GEN-10", fails="V1-EXT-02")
+class WantsTextsInMetadata(ClientV1):
+    def request_fs_read_text_file(self, params: Json) -> Json:
+        if not all(isinstance(one, str) for one in params.get("_meta", {}).values()):
+            raise bad_params("_meta has texts only")
+        return super().request_fs_read_text_file(params)
+
+
+# Files and terminals.
+
+
+@ODD.judged("V1-FS-02", fails="V1-FS-02")
+class RefusesEmptyFiles(ClientV1):
+    def request_fs_write_text_file(self, params: Json) -> Json:
+        if not params["content"]:
+            raise bad_params("content is missing")
+        return super().request_fs_write_text_file(params)
+
+
+@ODD.judged("V1-FS-04", "V1-GEN-07", fails="V1-FS-04")
+class NeedsALineForTheLimit(ClientV1):
+    def request_fs_read_text_file(self, params: Json) -> Json:
+        limit = params.get("limit") if "line" in params else None
+        return super().request_fs_read_text_file({**params, "limit": limit})
+
+
+@ODD.judged("V1-SESS-24", "V1-SESS-18", fails="V1-SESS-24")
+class ComparesTheBeginningOfPaths(ClientV1):
+    def inside(self, path: Any) -> Path:
+        real = os.path.realpath(absolute(path, "path"))
+        if not real.startswith(os.path.realpath(os.getcwd())):
+            raise Refused(-32602, "outside of the session's folders")
+        return Path(real)
+
+
+@ODD.judged("V1-TERM-06", fails="V1-TERM-06")
+class LetsCommandsRunOn(ClientV1):
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: list[Terminal] = []
+
+    def request_terminal_release(self, params: Json) -> Json:
+        self.left.append(self.terminal(params))
+        del self.terminals[params["terminalId"]]
+        return {}
+
+    def end(self) -> None:
+        super().end()
+        for terminal in self.left:
+            terminal.kill()
+
+
+@ODD.judged("V1-TERM-06", fails="V1-TERM-06")
+class KillsWhatWasReleased(ClientV1):
+    def request_terminal_kill(self, params: Json) -> Json:
+        if params["terminalId"] in self.terminals:
+            super().request_terminal_kill(params)
+        return {}

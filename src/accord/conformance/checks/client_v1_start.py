@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.check import Check, Findings, check, monitor
-from accord.conformance.client.conversation import Conversation, Offer, modes
+from accord.conformance.checks.agent_v2_monitors import ABSOLUTE
+from accord.conformance.client.conversation import SESSION, Conversation, Offer, modes
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.wire import Frame, Message, Unanswered
 
@@ -22,7 +23,15 @@ ALL: Message = {
     "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
     "mcpCapabilities": {"http": True, "sse": True},
     "sessionCapabilities": {
-        name: {} for name in ("list", "resume", "close", "delete", "additionalDirectories")
+        name: {}
+        for name in (
+            "list",
+            "resume",
+            "close",
+            "delete",
+            "additionalDirectories",
+            "systemPrompt",
+        )
     },
     "auth": {"logout": {}},
 }
@@ -34,6 +43,11 @@ OFF: Message = {
     "sessionCapabilities": dict.fromkeys(ALL["sessionCapabilities"]),
     "auth": {"logout": None},
 }
+ROOTS = "sessionCapabilities.additionalDirectories"
+# The capability to add to the system prompt, and the one to replace it.
+SYSTEM_PROMPT = "sessionCapabilities.systemPrompt"
+OVERRIDE = f"{SYSTEM_PROMPT}.mode.override"
+OPENING = ("session/new", "session/load", "session/resume")
 # What is behind a capability that the kit never offers, and has no rule of its own.
 _GATED = frozenset({
     "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title",
@@ -78,18 +92,40 @@ def is_on(capabilities: Any, path: str) -> bool:
     return looking.at(capabilities, path) not in (None, False)
 
 
-@monitor("V1-CAP-09", *(rule for _, rule in GATES.values()), role="client")
+def is_omitted(capabilities: Any, path: str) -> bool:
+    """Whether a capability is not mentioned at all: neither it nor what it is part of."""
+    for name in path.split("."):
+        if not isinstance(capabilities, dict) or name not in capabilities:
+            return True
+        capabilities = capabilities[name]
+    return False
+
+
+def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, said: str) -> None:
+    """What takes a capability was used: a breach of its rule where it is off.
+
+    Where it is not even mentioned, it is one of V1-CAP-01 too.
+    """
+    judge.judge(rule, is_on(can, path), said, came=frame)
+    if is_omitted(can, path):
+        judge.failed("V1-CAP-01", said, came=frame)
+
+
+@monitor("V1-CAP-01", "V1-CAP-09", *(rule for _, rule in GATES.values()), role="client")
 def gates(frames: Sequence[Frame], judge: Findings) -> None:
     """What the kit did not offer is not called, whatever the client was started for."""
     can = offered(frames, "agentCapabilities")
     for frame in looking.received(frames):
         gate, rule = GATES.get(frame.method or "", ("", ""))
+        if frame.method in OPENING:
+            judge.passed("V1-CAP-01")
         if frame.method in _GATED or (gate and not is_on(can, gate)):
-            for broken in filter(None, ("V1-CAP-09", rule)):
+            omitted = ("V1-CAP-01",) if is_omitted(can, gate) else ()
+            for broken in filter(None, ("V1-CAP-09", rule, *omitted)):
                 judge.failed(broken, f"{frame.method} was not offered", came=frame)
 
 
-@monitor("V1-PROMPT-02", role="client")
+@monitor("V1-PROMPT-02", "V1-CAP-01", role="client")
 def blocks(frames: Sequence[Frame], judge: Findings) -> None:
     """Every prompt has only blocks that the agent takes."""
     can = offered(frames, "agentCapabilities")
@@ -98,6 +134,8 @@ def blocks(frames: Sequence[Frame], judge: Findings) -> None:
             wrong = unwanted_blocks(frame, partial(takes_block, can))
             said = f"the agent takes no blocks of {', '.join(wrong)}"
             judge.judge("V1-PROMPT-02", not wrong, said, came=frame)
+            if any(kind in BLOCKS and is_omitted(can, BLOCKS[kind]) for kind in wrong):
+                judge.failed("V1-CAP-01", said, came=frame)
 
 
 def takes_block(capabilities: Any, kind: str) -> bool:
@@ -117,21 +155,87 @@ def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
     )
 
 
-@monitor("V1-SESS-09", "V1-MCP-03", role="client")
+@monitor("V1-SESS-09", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
 def openings(frames: Sequence[Frame], judge: Findings) -> None:
-    """Sessions are opened with the folders and servers only that the agent takes."""
+    """Sessions are opened with the folders, servers and system prompts that the agent takes."""
     can = offered(frames, "agentCapabilities")
     for frame in looking.received(frames):
-        if frame.method not in ("session/new", "session/load", "session/resume"):
+        if frame.method not in (*OPENING, "session/fork"):
             continue
-        if not is_on(can, "sessionCapabilities.additionalDirectories"):
-            ok = not frame.params.get("additionalDirectories")
-            judge.judge("V1-SESS-09", ok, "additionalDirectories was not offered", came=frame)
+        roots = frame.params.get("additionalDirectories")
+        if roots is None:
+            judge.passed("V1-SESS-09")
+        else:
+            # Even an empty list is one.
+            said = "additionalDirectories was not offered"
+            judge_use(judge, "V1-SESS-09", can, ROOTS, frame, said)
+            wrong = relative_paths(roots)
+            judge.judge("V1-SESS-09", not wrong, f"{wrong} is not absolute", came=frame)
         servers = frame.params.get("mcpServers")
         for one in servers if isinstance(servers, list) else []:
             kind = str(one.get("type", "stdio")) if isinstance(one, dict) else "stdio"
-            ok = kind == "stdio" or is_on(can, f"mcpCapabilities.{kind}")
-            judge.judge("V1-MCP-03", ok, f"servers of {kind} were not offered", came=frame)
+            said = f"servers of {kind} were not offered"
+            if kind != "stdio":
+                judge_use(judge, "V1-MCP-03", can, f"mcpCapabilities.{kind}", frame, said)
+        _system_prompt(frame, can, judge)
+
+
+def relative_paths(roots: Any) -> list[Any]:
+    """The entries of a list of folders that are no absolute paths."""
+    entries = roots if isinstance(roots, list) else [roots]
+    return [one for one in entries if not (isinstance(one, str) and ABSOLUTE.match(one))]
+
+
+def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
+    """A system prompt is offered, and is text."""
+    prompt = frame.params.get("systemPrompt")
+    if prompt is None:
+        judge.passed("V1-SESS-26")
+        return
+    said = "a system prompt was not offered"
+    judge_use(judge, "V1-SESS-26", can, SYSTEM_PROMPT, frame, said)
+    if looking.at(prompt, "mode") == "override" and is_on(can, SYSTEM_PROMPT):
+        said = "to replace the system prompt was not offered"
+        judge_use(judge, "V1-SESS-26", can, OVERRIDE, frame, said)
+    content = looking.at(prompt, "content")
+    texts = [
+        one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None
+        for one in (content if isinstance(content, list) else [])
+    ]
+    ok = bool(texts) and all(isinstance(one, str) for one in texts)
+    ok = ok and bool("".join(map(str, texts)).strip())
+    judge.judge("V1-SESS-26", ok, "the system prompt is no text, or empty", came=frame)
+
+
+@monitor("V1-AUTH-01", "V1-AUTH-03", role="client")
+def logins(frames: Sequence[Frame], judge: Findings) -> None:
+    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
+    for frame, method in used_logins(frames, "authenticate", "id"):
+        name = frame.params.get("methodId")
+        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
+        by_terminal = (method or {}).get("type") == "terminal"
+        said = "authenticate was called with a login for terminals"
+        judge.judge("V1-AUTH-03", not by_terminal, said, came=frame)
+
+
+def used_logins(
+    frames: Sequence[Frame], call: str, key: str
+) -> Iterator[tuple[Frame, Message | None]]:
+    """Each login that the client tried, and the method of that name as the agent listed it."""
+    listed: list[Any] = []
+    for frame in frames:
+        if frame.sent and frame.is_response:
+            for path in ("result.authMethods", "error.data.authMethods"):
+                found = looking.at(frame.object, path)
+                listed += found if isinstance(found, list) else []
+        elif not frame.sent and frame.method == call:
+            name = frame.params.get("methodId")
+            yield (
+                frame,
+                next(
+                    (one for one in listed if isinstance(one, dict) and one.get(key) == name), None
+                ),
+            )
 
 
 @check("V1-INIT-02", "V1-INIT-03", "V1-INIT-10", "V1-CAP-03", role="client", basic=True)
@@ -250,15 +354,13 @@ async def sends_no_image_unasked(stage: ClientStage) -> None:
 @check("V1-SESS-09", role="client")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
     """`additionalDirectories` is sent only to an agent that takes it."""
-    for can in (OFF, without(ALL, "sessionCapabilities.additionalDirectories")):
+    # What is sent is judged by the monitor, that the roots are absolute where they are taken too.
+    for can in (OFF, without(ALL, ROOTS), ALL):
         talk = await stage.begin("roots", Offer(capabilities=can))
         try:
-            frame = await talk.session()
+            await talk.session()
         except Unanswered:
             stage.judge.passed("V1-SESS-09")
-            continue
-        ok = not frame.params.get("additionalDirectories")
-        stage.judge.judge("V1-SESS-09", ok, "additionalDirectories was not offered", came=frame)
 
 
 @check("V1-MCP-03", role="client")
@@ -280,13 +382,19 @@ async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
 async def logs_in_when_told(stage: ClientStage) -> None:
     """On -32000 the client uses an offered method, and tries again."""
     talk = await stage.begin("login", stage.offer(auth_methods=[KEY]), manual=("authenticate",))
-    frame = await _authenticating(talk)
+    try:
+        frame = await _authenticating(talk)
+    except Unanswered:
+        if stage.only_tries("login"):
+            stage.leave_open("the client does not log in when the agent demands it")
+        raise
     method = frame.params.get("methodId")
     stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
     await talk.reply(frame, {})
     again = await talk.request("session/new")
     stage.judge.passed("V1-AUTH-12")
-    await talk.reply(again, {"sessionId": "kit-1"})
+    await talk.reply(again, {"sessionId": SESSION} | modes(stage.version))
+    await talk.rest()
 
 
 async def _authenticating(talk: Conversation) -> Frame:
@@ -338,6 +446,8 @@ async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
     frame = await talk.reach("session/load")
     missing = [key for key in ("sessionId", "cwd", "mcpServers") if key not in frame.params]
     stage.judge.judge("V1-LOAD-02", not missing, f"{missing} is missing", came=frame)
+    await talk.reply(frame, modes(stage.version))
+    await talk.rest()
 
 
 async def next_page(stage: ClientStage, talk: Conversation) -> Frame:
@@ -378,6 +488,7 @@ async def sets_a_mode_that_exists(stage: ClientStage) -> None:
     mode = frame.params.get("modeId")
     ok = mode in ("ask", "code")
     stage.judge.judge("V1-MODE-02", ok, f"there is no mode {mode!r}", came=frame)
+    await talk.rest()
 
 
 @check("V1-CFG-02", role="client")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.conformance import looking
 from accord.conformance.check import check
-from accord.conformance.client.conversation import SESSION, error_code
+from accord.conformance.client.conversation import SESSION, Conversation, error_code
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.wire import Message, Unanswered
 
+# How a client may ask its user.
+MODES = ("form", "url")
 LONG_TITLE = "a long title " * 800
 # Backtracking engines need longer than the sun will shine for this one.
 EVIL_PATTERN = "^(([a-z])+.)+[A-Z]([a-z])+$"
@@ -20,19 +23,52 @@ def outcome(answer: Message) -> Any:
     return result.get("outcome") if isinstance(result, dict) else None
 
 
+def questions(talk: Conversation) -> list[Message]:
+    """Permission requests that every client takes, from the shortest to the longest."""
+    only_no = [{"optionId": "kit/ä no", "name": "No", "kind": "reject_once"}]
+    kinds = ("reject_always", "reject_once", "allow_always", "allow_once")
+    every = [{"optionId": f"{n}", "name": kind, "kind": kind} for n, kind in enumerate(kinds)]
+    plain = talk.permission()
+    if talk.version == "2":
+        command = {"type": "command", "command": "true", "cwd": "/"}
+        short = {"type": "tool_call", "toolCall": {"toolCallId": "call-2"}}
+        bare = {key: value for key, value in plain.items() if key != "subject"}
+        subjects = [bare, plain | {"subject": short}, plain | {"subject": command}]
+        return [plain, *subjects, plain | {"options": only_no}, plain | {"options": every}]
+    content = [
+        {"type": "content", "content": {"type": "text", "text": "so"}},
+        {"type": "diff", "path": "/tmp/a.txt", "oldText": None, "newText": "b"},
+    ]
+    long = plain["toolCall"] | {
+        "status": "pending",
+        "content": content,
+        "locations": [{"path": "/tmp/a.txt", "line": 1}],
+        "rawInput": {"path": ["/tmp/a.txt"]},
+    }
+    short = {"toolCallId": "call-2"}
+    return [
+        plain,
+        plain | {"toolCall": short, "options": only_no},
+        plain | {"toolCall": long, "options": every},
+    ]
+
+
 @check("V1-PERM-02", "V1-PERM-03", role="client")
 async def answers_permission_requests(stage: ClientStage) -> None:
     """A permission request is answered with an offered option, or as cancelled."""
     talk, prompt = await stage.to_prompt()
-    answer = await talk.call("session/request_permission", **talk.permission())
-    code = error_code(answer)
-    stage.judge.judge("V1-PERM-02", code is None, f"refused with {code}", came=answer)
-    got = outcome(answer)
-    if isinstance(got, dict) and got.get("outcome") == "selected":
-        ok = got.get("optionId") in ("kit-yes", "kit-no")
-    else:
-        ok = isinstance(got, dict) and got.get("outcome") == "cancelled"
-    stage.judge.judge("V1-PERM-03", ok or code is not None, "no offered option", came=answer)
+    for params in questions(talk):
+        answer = await talk.call("session/request_permission", **params)
+        code = error_code(answer)
+        said = f"refused with {code}"
+        stage.judge.judge("V1-PERM-02", code is None, said, sent=params, came=answer)
+        got = outcome(answer)
+        if isinstance(got, dict) and got.get("outcome") == "selected":
+            ok = got.get("optionId") in [one["optionId"] for one in params["options"]]
+        else:
+            ok = isinstance(got, dict) and got.get("outcome") == "cancelled"
+        ok = ok or code is not None
+        stage.judge.judge("V1-PERM-03", ok, "no offered option", sent=params, came=answer)
     await talk.end_turn(prompt)
 
 
@@ -80,7 +116,17 @@ async def takes_notices_as_such(stage: ClientStage) -> None:
     await talk.end_turn(prompt)
 
 
-@check("V1-ELIC-02", "V1-ELIC-17", role="client")
+def offers_nothing(talk: Conversation) -> list[str]:
+    """The modes of forms that the client mentions without an offer: as null, or in an empty one."""
+    key = "capabilities" if talk.version == "2" else "clientCapabilities"
+    offer = looking.at(talk.hello, f"{key}.elicitation")
+    if not isinstance(offer, dict):
+        return []
+    nulls = [mode for mode in MODES if mode in offer and offer[mode] is None]
+    return nulls if any(talk.can("elicitation", mode) for mode in MODES) else list(MODES)
+
+
+@check("V1-ELIC-02", "V1-ELIC-03", "V1-ELIC-17", role="client")
 async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
     """A form or URL that the client did not offer is -32602; unknown completions are ignored."""
     talk, prompt = await stage.to_prompt()
@@ -98,6 +144,11 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
         code = error_code(answer)
         ok = code in codes
         stage.judge.judge("V1-ELIC-02", ok, f"the mode {mode} got {code}", came=answer)
+        if mode in offers_nothing(talk):
+            said = f"the mode {mode} was not offered, and got {code}"
+            stage.judge.judge("V1-ELIC-03", code is not None, said, came=answer)
+    if "V1-ELIC-03" not in stage.judge.found:
+        stage.judge.skipped("V1-ELIC-03", "the client has no empty offer")
     start = len(talk.peer.frames)
     for _ in range(2):
         await talk.peer.notify("elicitation/complete", {"elicitationId": "nobody"})

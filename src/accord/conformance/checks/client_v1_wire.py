@@ -22,13 +22,19 @@ from accord.conformance.client.conversation import (
 )
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import Flaw, flaws, tables
-from accord.conformance.wire import ALIVE_METHOD, Frame, Unanswered, same
+from accord.conformance.wire import ALIVE_METHOD, Frame, Message, Unanswered, same
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
 OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 # How long a client is not answered, to see whether it goes on without.
 HASTE_SECONDS = 1.0
+# How long a client that was refused has to try again, or to leave.
+REFUSED_SECONDS = 3.0
+# How often it is refused.
+REFUSALS = 3
+# What names a session that is open.
+INSIDE = frozenset({"session/cancel", "session/set_mode", "session/set_config_option"})
 # Longer than the longest line that a peer has to take.
 HUGE_BYTES = 40 * 2**20
 
@@ -168,15 +174,26 @@ _WITHOUT_SESSION = frozenset({"session/new", "session/list"})
 async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     """Requests of any id are answered with that id; unknown methods are -32601."""
     talk, prompt = await stage.to_prompt()
-    for name in (7001, "7001", "abc"):
+    cases: list[tuple[str, Any, dict[str, Any] | None]] = [
+        *(("_accord.dev/unknown", name, {"n": 1}) for name in (7001, "7001", "abc", 0, -1, "")),
+        ("_accord.dev/unknown", 7002, None),
+        ("session/accord_unknown", 7003, {"sessionId": SESSION}),
+        ("accordUnknown", "7003", {}),
+    ]
+    for method, name, params in cases:
         since = len(talk.peer.frames)
-        await talk.peer.ask("_accord.dev/unknown", {"n": 1}, id=name)
+        await talk.peer.ask(method, params, id=name)
         frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
         ok = same(frame.object.get("id"), name)
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
         code = error_code(frame.object)
         stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=frame)
-    answer = await talk.peer.call("session/request_permission", {"nonsense": True})
+    # A method that it knows, with an id that is a text.
+    since = len(talk.peer.frames)
+    await talk.peer.ask("session/request_permission", {"nonsense": True}, id="7004")
+    frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
+    stage.judge.judge("V1-GEN-02", frame.object.get("id") == "7004", "another id", came=frame)
+    answer = frame.object
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
     clean = code == -32602 and "Traceback" not in error and "\\n    at " not in error
@@ -192,6 +209,7 @@ async def leaves_notifications_unanswered(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt()
     cases: list[tuple[str, str, dict[str, Any]]] = [
         ("V1-GEN-04", "session/update", {"sessionId": 5, "update": []}),
+        ("V1-GEN-04", "session/request_permission", {"sessionId": SESSION} | talk.permission()),
         ("V1-EXT-05", "_accord.dev/unknown", {"n": 1}),
         ("V1-CREQ-01", "$/accord", {"n": 1}),
     ]
@@ -230,8 +248,10 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
 @check("V1-GEN-10", "V1-EXT-02", role="client")
 async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     """Unknown updates, keys and metadata end nothing."""
-    offer = stage.offer(more={"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}})
-    talk, prompt = await stage.to_prompt("prompt", offer)
+    new: Message = {"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}}
+    talk, prompt = await stage.to_prompt(
+        "prompt", stage.offer(more=new), **modes(stage.version), **new
+    )
     await talk.update("accord_brand_new", anything=[1, 2])
     text = {"type": "text", "text": "hello", "brandNew": True}
     await talk.update("agent_message_chunk", content=text, extra={"a": 1})
@@ -239,7 +259,47 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
     stage.judge.judge("V1-EXT-02", await talk.alive(), "the client does not go on")
+    for method, params in _requests(stage, talk):
+        more = params | meta
+        if "toolCall" in params:
+            more |= {"toolCall": params["toolCall"] | meta}
+        if "options" in params:
+            more |= {"options": [one | meta for one in params["options"]]}
+        answer = await _answered(talk, method, more)
+        if error_code(answer) is not None:
+            plain = await _answered(talk, method, params)
+            ok = error_code(plain) is not None
+            said = f"{method} is refused with metadata, and not without"
+            stage.judge.judge("V1-EXT-02", ok, said, sent=more, came=answer)
     await talk.end_turn(prompt)
+
+
+def _requests(stage: ClientStage, talk: Conversation) -> list[tuple[str, Message]]:
+    """One request of each kind that this client takes."""
+    asked: list[tuple[str, Message]] = [("session/request_permission", talk.permission())]
+    path = {"path": str(stage.folder / "new.txt")}
+    if talk.can("fs", "writeTextFile"):
+        asked.append(("fs/write_text_file", path | {"content": "new\n"}))
+    if talk.can("fs", "readTextFile"):
+        (stage.folder / "new.txt").write_text("new\n")
+        asked.append(("fs/read_text_file", path))
+    if talk.can("terminal"):
+        asked.append(("terminal/create", {"command": "true", "cwd": str(stage.folder)}))
+    if talk.can("elicitation", "form"):
+        wanted = {"type": "object", "properties": {"name": {"type": "string"}}}
+        params = {"mode": "form", "message": "Who?", "requestedSchema": wanted}
+        asked.append(("elicitation/create", params))
+    return asked
+
+
+async def _answered(talk: Conversation, method: str, params: Message) -> Message:
+    """The answer; an empty one where the client lives and waits for somebody."""
+    try:
+        return await talk.call(method, **params)
+    except Unanswered:
+        if not await talk.alive():
+            raise
+        return {}
 
 
 IN_ARRAY = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
@@ -387,7 +447,24 @@ async def keeps_the_order_of_a_start(stage: ClientStage) -> None:
         await talk.reply(second, {"sessionId": SESSION} | modes(stage.version))
 
 
-@monitor("V1-PROMPT-01", role="client")
+@check("V1-SESS-01", role="client")
+async def opens_nothing_when_refused(stage: ClientStage) -> None:
+    """A client whose `initialize` is refused may try again, and opens no session."""
+    talk = await stage.start()
+    for _ in range(REFUSALS):
+        try:
+            frame = await talk.request(*MANUAL, timeout=REFUSED_SECONDS)
+        except Unanswered:
+            break
+        if frame.method != "initialize":
+            break
+        await talk.refuse(frame, -32603, "Internal error")
+    came = [one for one in talk.peer.received() if (one.method or "").startswith("session/")]
+    said = "a session after initialize was refused"
+    stage.judge.judge(stage.judge.rules[0], not came, said, came=came)
+
+
+@monitor("V1-PROMPT-01", "V1-SESS-23", role="client")
 def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
     asked: dict[str, Frame] = {}
@@ -405,3 +482,7 @@ def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> Non
             ok = str(name) in opened or (name is None and bool(opened))
             said = f"the session {name!r} is not open"
             judge.judge("V1-PROMPT-01", ok, said, came=frame)
+        elif not frame.sent and frame.method in INSIDE:
+            name = frame.params.get("sessionId")
+            said = f"{frame.method} names the session {name!r}, which is not open"
+            judge.judge("V1-SESS-23", name in opened, said, came=frame)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import anyio
+
 from accord.conformance import looking
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.checks import client_v1_wire as v1
@@ -16,11 +18,26 @@ from accord.conformance.checks.client_v1_start import (
     judge_leaving,
     next_page,
     offered,
+    relative_paths,
     unwanted_blocks,
+    used_logins,
     without,
 )
-from accord.conformance.checks.client_v1_turn import fills_in_forms_safely, outcome
-from accord.conformance.client.conversation import MANUAL, Offer, error_code, modes, responses
+from accord.conformance.checks.client_v1_turn import (
+    answers_permission_requests,
+    fills_in_forms_safely,
+    outcome,
+    refuses_modes_that_it_has_not,
+)
+from accord.conformance.client.conversation import (
+    MANUAL,
+    SESSION,
+    Conversation,
+    Offer,
+    error_code,
+    modes,
+    responses,
+)
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.shapes import flaws
 from accord.conformance.wire import Frame, Message, Unanswered
@@ -34,7 +51,21 @@ ALL: Message = {
         "additionalDirectories": {},
     }
 }
+SESSION_METHODS = (
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/list",
+    "session/delete",
+)
 KEY = {"type": "agent", "methodId": "key", "name": "Key"}
+# Subjects of a known type with a payload that is not theirs.
+BAD_SUBJECTS: tuple[Message, ...] = (
+    {"type": "tool_call", "toolCall": 5},
+    {"type": "tool_call"},
+    {"type": "tool_call", "toolCall": {"title": "no id"}},
+    {"type": "command", "cwd": "/"},
+)
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 
 # What is the same in both versions.
@@ -62,6 +93,13 @@ what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
 forms = check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client", version="2")(
     fills_in_forms_safely.run
 )
+modes_of_forms = check("V1-ELIC-02", "V1-ELIC-03", "V1-ELIC-17", role="client", version="2")(
+    refuses_modes_that_it_has_not.run
+)
+permissions = check("V1-PERM-02", "V1-PERM-03", role="client", version="2")(
+    answers_permission_requests.run
+)
+refused = check("V2-SESS-01", role="client", version="2")(v1.opens_nothing_when_refused.run)
 sent_arrays = monitor("TR-BATCH-07", role="client", version="2")(look_at_arrays)
 
 
@@ -122,12 +160,32 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
             wrong = unwanted_blocks(frame, takes)
             said = f"the agent takes no blocks of {', '.join(wrong)}"
             judge.judge("V2-PROMPT-01", not wrong, said, came=frame)
-        if frame.params.get("additionalDirectories") and not marked("additionalDirectories"):
-            judge.failed("V2-SESS-23", "additionalDirectories was not offered", came=frame)
+        roots = frame.params.get("additionalDirectories")
+        if roots is not None:
+            # Even an empty list is one.
+            ok = marked("additionalDirectories")
+            judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
+            wrong_ones = relative_paths(roots)
+            said = f"{wrong_ones} is not absolute"
+            judge.judge("V2-SESS-23", not wrong_ones, said, came=frame)
         if frame.method == "session/delete" and not marked("delete"):
             judge.failed("V2-SESS-21", "session/delete was not offered", came=frame)
         if frame.method in ("auth/login", "auth/logout") and not offered(frames, "authMethods"):
             judge.failed("V2-AUTH-02", f"{frame.method} without any login", came=frame)
+
+
+@monitor("V1-AUTH-01", "V2-AUTH-05", role="client", version="2")
+def logins(frames: Sequence[Frame], judge: Findings) -> None:
+    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
+    for frame, method in used_logins(frames, "auth/login", "methodId"):
+        if not offered(frames, "authMethods"):
+            # That there is no login at all is V2-AUTH-02's matter.
+            continue
+        name = frame.params.get("methodId")
+        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
+        by_terminal = (method or {}).get("type") == "terminal"
+        said = "auth/login was called with a login for terminals"
+        judge.judge("V2-AUTH-05", not by_terminal, said, came=frame)
 
 
 @check("V2-INIT-01", role="client", version="2", basic=True)
@@ -161,16 +219,28 @@ async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
 
 @check("V2-INIT-11", role="client", version="2")
 async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
-    """Without the capability `session` no method of sessions is called."""
-    talk = await stage.begin("prompt", Offer())
-    since = len(talk.peer.frames)
+    """Without the capability `session` no method of sessions is called, whatever it is for."""
+    for purpose in ("prompt", "list", "load", "resume", "close", "delete"):
+        if stage.scenario.get(purpose) is not None:
+            came = await _sessions_at(stage, purpose, Offer())
+            stage.judge.judge("V2-INIT-11", not came, "sessions were not offered", came=came)
+
+
+async def _sessions_at(stage: ClientStage, purpose: str, offer: Offer) -> list[Frame]:
+    """The methods of sessions that a client calls at an agent that has none."""
+    talk = await stage.begin(purpose, offer)
     try:
-        await talk.request("session/new", timeout=LEAVE_SECONDS)
+        await talk.request(*SESSION_METHODS, timeout=LEAVE_SECONDS)
     except Unanswered:
         pass
-    later = [frame for frame in talk.peer.frames[since:] if not frame.sent]
-    came = [frame for frame in later if (frame.method or "").startswith("session/")]
-    stage.judge.judge("V2-INIT-11", not came, "sessions were not offered", came=came)
+    return [one for one in talk.peer.received() if (one.method or "").startswith("session/")]
+
+
+@check("V2-INIT-09", role="client", version="2")
+async def opens_nothing_for_a_marker_that_is_none(stage: ClientStage) -> None:
+    """`session` is a marker as well: `true` is no support."""
+    came = await _sessions_at(stage, "prompt", Offer(capabilities={"session": True}))
+    stage.judge.judge("V2-INIT-09", not came, "`true` was taken for a marker", came=came)
 
 
 @check("V2-INIT-09", "V2-PROMPT-01", role="client", version="2")
@@ -264,24 +334,55 @@ async def never_logs_in_by_terminal(stage: ClientStage) -> None:
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
     """`additionalDirectories` is sent only to an agent that takes it."""
     all_else = Offer(capabilities=without(ALL, "session.additionalDirectories"))
-    for offer in (stage.offer(), all_else):
+    # What is sent is judged by the monitor.
+    for offer in (stage.offer(), all_else, Offer(capabilities=ALL)):
         talk = await stage.begin("roots", offer)
         try:
-            frame = await talk.session()
+            await talk.session()
         except Unanswered:
             stage.judge.passed("V2-SESS-23")
-            continue
-        ok = not frame.params.get("additionalDirectories")
-        stage.judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
 
 
 @check("V2-SESS-06", role="client", version="2")
 async def resumes_with_its_folder(stage: ClientStage) -> None:
-    """A session is resumed with its own folder."""
-    talk = await stage.begin("resume")
-    frame = await talk.reach("session/resume")
-    cwd = frame.params.get("cwd")
-    stage.judge.judge("V2-SESS-06", cwd == str(stage.folder), f"cwd is {cwd!r}", came=frame)
+    """A session is resumed with its folder, its roots and the servers of the client.
+
+    Which these are is told where the client lists sessions; the folder is its own where it does
+    not.
+    """
+    names = ("elsewhere", "root-1", "root-2")
+    elsewhere, *roots = [str(stage.folder.parent / name) for name in names]
+    for folder in (elsewhere, *roots):
+        await anyio.Path(folder).mkdir()
+    if stage.scenario.get("resume") is None:
+        stage.leave_open("no scenario says how to make the client do this: resume")
+    talk = await stage.begin("prompt", Offer(capabilities=ALL))
+    opened = await talk.request("session/new", "session/resume")
+    servers = opened.params.get("mcpServers") or []
+    for folder in (str(stage.folder), elsewhere):
+        talk = await stage.begin("resume", Offer(capabilities=ALL), manual=("session/list",))
+        frame, listed = await _resuming(talk, folder, roots)
+        known = listed.get("cwd", str(stage.folder))
+        cwd = frame.params.get("cwd")
+        stage.judge.judge("V2-SESS-06", cwd == known, f"cwd is {cwd!r}", sent=listed, came=frame)
+        given = frame.params.get("additionalDirectories") or []
+        ok = not listed or given == roots
+        stage.judge.judge("V2-SESS-06", ok, f"the roots are {given}", sent=listed, came=frame)
+        ok = (frame.params.get("mcpServers") or []) == servers
+        stage.judge.judge("V2-SESS-06", ok, "not the servers of a new session", came=frame)
+
+
+async def _resuming(talk: Conversation, folder: str, roots: list[str]) -> tuple[Frame, Message]:
+    """The request to resume the session, and how it was listed, if it was."""
+    listed: Message = {}
+    frame = await talk.reach("session/list", "session/resume")
+    while frame.method == "session/list":
+        # Asked for the sessions of one folder, the agent has it there.
+        known = frame.params.get("cwd") or folder
+        listed = {"sessionId": SESSION, "cwd": known, "additionalDirectories": roots}
+        await talk.reply(frame, {"sessions": [listed]})
+        frame = await talk.reach("session/list", "session/resume")
+    return frame, listed
 
 
 @check("V2-SESS-20", role="client", version="2")
@@ -315,19 +416,19 @@ async def refuses_odd_requests(stage: ClientStage) -> None:
         frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
         ok = error_code(frame.object) == -32600 and frame.object.get("id", 0) is None
         stage.judge.judge("V2-GEN-01", ok, "not -32600 with id null", sent=sent, came=frame)
-    bad = {"type": "tool_call", "toolCall": 5}
-    since = len(talk.peer.frames)
-    params = talk.permission() | {"subject": bad}
-    name = await talk.ask("session/request_permission", **params)
-    frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
-    known = frame.object.get("id") == name
-    stage.judge.judge("V2-GEN-03", known, "the answer has another id", came=frame)
-    code = error_code(frame.object)
-    ok = code is not None
-    stage.judge.judge("V2-GEN-07", ok, "a bad subject is not refused", sent=bad, came=frame)
-    if ok:
-        known = code == -32602
-        stage.judge.judge(CODES, known, f"refused with {code}, not -32602", sent=bad, came=frame)
+    for bad in BAD_SUBJECTS:
+        since = len(talk.peer.frames)
+        params = talk.permission() | {"subject": bad}
+        name = await talk.ask("session/request_permission", **params)
+        frame = await talk.peer.expect(lambda f: f.is_response, "an answer", since=since)
+        known = frame.object.get("id") == name
+        stage.judge.judge("V2-GEN-03", known, "the answer has another id", came=frame)
+        code = error_code(frame.object)
+        ok = code is not None
+        stage.judge.judge("V2-GEN-07", ok, "a bad subject is not refused", sent=bad, came=frame)
+        if ok:
+            said = f"refused with {code}, not -32602"
+            stage.judge.judge(CODES, code == -32602, said, sent=bad, came=frame)
     await talk.end_turn(prompt)
 
 
@@ -361,10 +462,12 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
         stage.judge.skipped("V2-CANCEL-10", said)
     else:
         stage.judge.judge("V2-CANCEL-10", kind == "cancelled", f"it is {kind}", came=answer)
-    await talk.peer.notify("$/cancel_request", {"requestId": name})
-    await talk.alive()
-    count = len(responses(talk.peer.frames, name))
-    stage.judge.judge("V2-CANCEL-15", count == 1, f"{count} answers")
+    for known in (name, "nobody", 999_999):
+        await talk.peer.notify("$/cancel_request", {"requestId": known})
+        await talk.alive()
+        count = len(responses(talk.peer.frames, known))
+        ok = count == (1 if known == name else 0)
+        stage.judge.judge("V2-CANCEL-15", ok, f"{count} answers to {known!r}")
     await talk.end_turn(prompt)
 
 

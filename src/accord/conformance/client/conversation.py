@@ -110,6 +110,13 @@ class Conversation:
             else:
                 await self.reply(frame, {"stopReason": "end_turn"})
 
+    async def rest(self) -> None:
+        """Let the client do what is left of its work; monitors look at it."""
+        try:
+            await self.reach(timeout=AFTER_TURN_SECONDS)
+        except NotReady:
+            pass
+
     async def notification(self, method: str, *, timeout: float | None = None) -> Frame:
         """The first notification of this method.
 

@@ -70,7 +70,8 @@ class ClientScenario:
 def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScenario:
     """The scenario of a file, with the given command for `prompt` and for what has only a signal.
 
-    Where nothing says how the client is made to cancel, it is interrupted as by Ctrl-C.
+    Where nothing says how the client is made to cancel, it is interrupted as by Ctrl-C; where
+    nothing says how it logs in, it may do so when the agent demands it.
 
     Raises:
         BadScenario: the file cannot be read, or names something unknown.
@@ -92,6 +93,7 @@ def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScen
     purposes = {
         "prompt": Purpose(tuple(command)),
         "cancel": Purpose(tuple(command), signal.SIGINT, tries=True),
+        "login": Purpose(tuple(command), tries=True),
     }
     for name, value in table.items():
         if name not in PURPOSES:

@@ -162,9 +162,14 @@ class ClientStage:
         try:
             return await talk.notification("session/cancel")
         except Unanswered:
-            if how is not None and how.tries:
+            if self.only_tries("cancel"):
                 self.leave_open("the client does not cancel its turn when interrupted (SIGINT)")
             raise
+
+    def only_tries(self, purpose: str) -> bool:
+        """Whether nobody promised that the client does this."""
+        how = self.scenario.get(purpose)
+        return how is not None and how.tries
 
     def _went_on(self, talk: Conversation) -> bool:
         return any(frame.method != "initialize" for frame in talk.peer.received())
