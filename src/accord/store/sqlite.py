@@ -145,7 +145,7 @@ class SqliteStore:
         """Keep a new session and open its log."""
 
         def work(db: sqlite3.Connection) -> int:
-            tables.sweep(db)
+            tables.sweep(db, self._owner)
             return tables.insert(db, record, self._owner)
 
         return self._opened(record.session_id, await self._writer.submit(work))

@@ -204,10 +204,10 @@ def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
     return cursor.lastrowid
 
 
-def sweep(db: sqlite3.Connection) -> None:
-    """Forget the sessions that were abandoned: a process that is killed deletes nothing."""
-    like = f"%{_UNUSED}%"
-    rows = db.execute(f"{_SELECT} WHERE owner_token IS NOT NULL AND rest LIKE ?", (like,))
+def sweep(db: sqlite3.Connection, owner: Owner) -> None:
+    """Forget the sessions that others abandoned: a process that is killed deletes nothing."""
+    others = f"{_SELECT} WHERE owner_token <> ? AND rest LIKE ?"
+    rows = db.execute(others, (owner.token, f"%{_UNUSED}%"))
     for values in rows.fetchall():
         try:
             row = read_row(values)
