@@ -19,7 +19,7 @@ LIMIT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["
 ]
 
 # Programs that run in other environments, and a clock that only the simulation has.
-OTHER = ("interop/official", "conformance_strangers", "simulation")
+OTHER = ("interop/official", "kit_accuracy", "simulation")
 # A shell line that runs on is ended there, which fails nothing.
 NO_FAILURE = ("client/shell/marker_sandbox.py",)
 CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time"})

@@ -195,6 +195,11 @@ def _demo(opened: Opened) -> None:
     assert ended.code == 0, ended
 
 
+def _login(opened: Opened) -> None:
+    ended = opened.accord("login", "--list")
+    assert ended.code in (0, 1), ended
+
+
 CASES: dict[str, Callable[[Opened], None]] = {
     "chat": _chat,
     "agent": _agent,
@@ -208,6 +213,7 @@ CASES: dict[str, Callable[[Opened], None]] = {
     "proxy": _proxy,
     "check": _check,
     "demo": _demo,
+    "login": _login,
 }
 
 
@@ -271,6 +277,7 @@ OFFLINE_PROMPTS = (
 RUNS_SOMETHING = {
     *("/test", "/test averages.py", "run the tests", "fix it", "/run pytest"),
     *("$ python averages.py", "$ npm test", "$ make test"),
+    *("lint", "check the types", "format the code"),
 }
 
 

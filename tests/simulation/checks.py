@@ -192,6 +192,7 @@ def shortened(value: object) -> str:
 def picture(transcript: Transcript, version: int) -> dict[str, Any]:
     """What a user sees, as far as both versions can tell it."""
     final = {"cancelled": "failed"} if version == 1 else {}
+    step = {"cancelled": "pending"} if version == 1 else {}
     return {
         "messages": [m.text for m in transcript.messages if m.role == "agent"],
         "thoughts": [m.text for m in transcript.thoughts],
@@ -200,7 +201,8 @@ def picture(transcript: Transcript, version: int) -> dict[str, Any]:
             for call in transcript.tool_calls
         ],
         "plans": [
-            [(entry.content, entry.status) for entry in plan.entries] for plan in transcript.plans
+            [(one.content, step.get(one.status, one.status)) for one in plan.entries]
+            for plan in transcript.plans
         ],
         "title": transcript.info.title,
     }

@@ -11,6 +11,8 @@ from accord.translate.draft_tables import (
 )
 from accord.translate.message import Json
 
+PRIORITIES = ("high", "medium", "low")
+
 
 def plan_from_draft(data: Json) -> Json:
     """The plan as an update of v1."""
@@ -26,6 +28,9 @@ def plan_from_draft(data: Json) -> Json:
 def _entry(step: Json) -> Json:
     made = {key: value for key, value in step.items() if key not in ("id", "description")}
     had = taken(made)
+    if made.get("priority") not in PRIORITIES:
+        # The draft has no such key, so it may be anything.
+        made.pop("priority", None)
     if had.pop("noId", False) is not True:
         had["id"] = step["id"]
     status = from_draft_plan_status(step["status"])
