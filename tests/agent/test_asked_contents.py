@@ -15,6 +15,7 @@ from accord.agent import Agent, Turn
 from accord.translate.diffs import diff_of
 from tests.agent.raw_client import raw_client
 from tests.agent.v2.play import chosen, insert
+from tests.hang_limit import HANG_SECONDS
 
 REASON = "The test wants another name"
 
@@ -133,7 +134,7 @@ async def test_our_client_finds_the_reason_in_every_version(
         command = [sys.executable, *translate, "--", *command]
     how: dict[str, Any] = {"dialects": OnlyDraft()} if to == "draft" else {"versions": (int(to),)}
     spawned = Client.spawn(*command, cwd=tmp_path, permissions=Permissions.ask(agree), **how)
-    with anyio.fail_after(30):
+    with anyio.fail_after(HANG_SECONDS):
         async with spawned as client:
             session = await client.new_session(tmp_path)
             await session.ask("go")

@@ -20,12 +20,13 @@ LIMIT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["
 
 # Programs that run in other environments, and a clock that only the simulation has.
 OTHER = ("interop/official", "conformance_strangers", "simulation")
-# A shell line that runs on is ended there, which fails nothing.
-NO_FAILURE = ("client/shell/marker_sandbox.py",)
+# What runs on is ended there, which fails no test: a shell line, and programs that measure the kit.
+NO_FAILURE = ("client/shell/marker_sandbox.py", "interop/kit_table.py", "kit_accuracy/__main__.py")
 CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time"})
 CLOCK_READERS = {
     "hang_limit.py": "the one limit",
     "idle_clock.py": "the clock of asynchronous tests",
+    "kit_accuracy/__main__.py": "writes how long each check took into a table",
     "cli/test_trace.py": "prints how long it took, and asserts nothing about it",
 }
 

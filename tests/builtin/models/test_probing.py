@@ -181,7 +181,7 @@ async def test_what_is_wrong_with_a_server_that_the_user_named_is_a_sentence(
     environ: dict[str, str], answer: tuple[int, bytes], told: list[str]
 ) -> None:
     """Issue 14: it says what is missing instead of being offline in silence."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         async with server(answering(*answer)) as address:
             asked = {"OPENAI_BASE_URL": address, **environ}
             said = problem_of(await probe_models(Config(), asked, loopback={}))
@@ -195,7 +195,7 @@ async def test_what_is_wrong_with_a_server_that_the_user_named_is_a_sentence(
 )
 async def test_a_base_url_without_a_key_is_told(variable: str, key: str) -> None:
     """Issue 14: for every provider."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_SECONDS):
         for status in (401, 404):
             async with server(answering(status)) as address:
                 said = problem_of(await probe_models(Config(), {variable: address}, loopback={}))

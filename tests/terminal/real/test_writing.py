@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from time import monotonic
 
+from tests.hang_limit import Patience
 from tests.terminal.real.chatting import AGENT, EMPTY, ChatScreen, agent
-from tests.terminal.tmux import SECONDS_MAX, needs_tmux
+from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux
 # What the line of status says before there is a session.
@@ -37,9 +37,9 @@ def test_a_prompt_that_was_sent_while_the_agent_started_does_not_come_back(tmp_p
         chat.wait_for(STARTING)
         chat.type("typed early")
         chat.wait_for("❯ typed early")
-        end = monotonic() + SECONDS_MAX
+        patience = Patience()
         while not (drafts.is_dir() and any(drafts.glob("[!.]*"))):
-            assert monotonic() < end, "the draft is not kept"
+            assert patience.left, "the draft is not kept"
         chat.press("Enter")
         gate.write_text("go\n")
         chat.wait_for("You said typed early.", EMPTY)
