@@ -44,6 +44,8 @@ async def test_the_end_of_the_input_denies(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run touch b.txt")
     assert not (tmp_path / "b.txt").exists()
     assert "(no answer)" in said.text
+    # Issue 14: "you said no" is said only when a person said no.
+    assert "denied: nothing allows it" in said.text
 
 
 async def test_the_exact_command_and_what_would_be_remembered_are_shown(tmp_path: Path) -> None:
