@@ -62,6 +62,10 @@ def test_messages_that_are_replaced_or_cleared_are_told_as_such(home: Home) -> N
     done = home.run("replace")
     assert done.out == "older\n\nCD\n\nlast\n"
     assert "The agent withdrew a message." in done.error
+    both = home.accord("run", "replace", "--", *AGENT, together=True).out
+    lines = [line for line in both.splitlines() if line]
+    replaced, withdrawn = "The agent replaced a message:", "The agent withdrew a message."
+    assert lines == ["older", replaced, "CD", withdrawn, "last"]
     events = home.run("replace", "--format", "json").events
     said = [(one["text"], one.get("replaces")) for one in events if one["type"] == "message"]
     assert said == [("older", None), ("CD", True), ("", True), ("last", None)]

@@ -65,7 +65,7 @@ def test_a_check_is_an_event_and_quiet_shows_what_fails(home: Home) -> None:
         "text": "red\n",
     }
     assert (end["exitCode"], end["stopReason"]) == (6, "end_turn")
-    assert end["error"] == f"the check failed: `{command}` ended with killed by SIGKILL"
+    assert end["error"] == f"the check failed: `{command}` was killed by SIGKILL"
     done = home.run("hello", "--format", "quiet", "--check", "echo red; false")
     assert (done.code, done.out) == (6, "echo: hello\n")
     assert done.error.startswith("red\naccord: the check failed")
@@ -114,6 +114,30 @@ def test_the_wait_is_bounded_and_can_be_switched_off(home: Home) -> None:
     assert done.code == 1
     assert done.error.count("next try") == 2
     assert "it was tried again for 1.5 s (see --retry)" in done.error
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--check", " "], "the command is empty"),
+        (["--check", "false", "--check", "true"], "it may be given once; join commands with &&"),
+        (["--retry", "-0.1"], "a number of seconds, not '-0.1'"),
+        (["--retry", "nan"], "a number of seconds, not 'nan'"),
+        (["--timeout", "0.0"], "a number of seconds, not '0.0'"),
+    ],
+)
+def test_a_check_or_a_time_that_cannot_be_meant_is_told(
+    home: Home, words: list[str], said: str
+) -> None:
+    """Issue 14: `--check "$UNSET"` passed, and of two checks only the last one was run."""
+    done = home.run("hello", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.error
+
+
+def test_any_zero_does_not_wait(home: Home) -> None:
+    """docs/reference/run.md: 0 does not wait."""
+    assert "next try" not in home.run("limit 1 0", "--retry", "0.0").error
 
 
 # ---- lines

@@ -53,6 +53,24 @@ def test_a_file_alone_is_the_prompt_and_must_be_there(folder: Path) -> None:
             read_prompt(words, folder)
 
 
+def test_a_sentence_may_begin_with_a_file(folder: Path) -> None:
+    """Issue 14: `@FILE explain this` was taken for a file with that whole name."""
+    prompt = read_prompt(["@a.py explain this"], folder)
+    assert prompt == Prompt("@a.py explain this", (folder / "a.py",))
+    assert read_prompt(["@no.py explain this"], folder).unmatched == ("no.py",)
+    (folder / "my prompt.md").write_text("hello")
+    assert read_prompt(["@my prompt.md"], folder) == Prompt("hello")
+
+
+def test_a_file_outside_comes_as_text_however_it_is_named(folder: Path) -> None:
+    """docs/reference/run.md: as text where the file is in none of the session's folders."""
+    inner = folder / "inner"
+    inner.mkdir()
+    prompt = read_prompt(["see @../b.md and @../inner/../a.py"], inner)
+    assert prompt.files == (folder / "b.md", folder / "a.py")
+    assert prompt.blocks(NOTHING, [str(inner)])[1] == f"{folder / 'b.md'}:\n\n# B\n"
+
+
 def test_stdin_is_read_only_where_it_was_asked_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,17 @@ async def test_a_cancellation_of_ours_passes() -> None:
     assert scope.cancelled_caught
 
 
+async def test_a_cancellation_of_the_task_passes() -> None:
+    """Issue 14: a screen that was closed over a login ended the chat with a traceback."""
+    task = asyncio.ensure_future(call(anyio.sleep_forever))
+    await anyio.wait_all_tasks_blocked()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(CallbackCancelled):
+        await call(cancelled_future)
+
+
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_permission_callback_that_is_cancelled_approves_nothing_and_ends_nothing(
     version: int,

@@ -77,8 +77,16 @@ class LoginQuestion:
         answers = Answers(descriptor, is_terminal=True)
         for _ in range(ATTEMPTS_MAX):
             complain("Which number? (Enter for none) ", end="")
-            said = (await answers.line() or "").strip()
-            ends_line()
+            line = None
+            try:
+                line = await answers.line()
+            finally:
+                # Ctrl-C and Ctrl-D end no line.
+                if line is None:
+                    complain("")
+                else:
+                    ends_line()
+            said = (line or "").strip()
             if not said:
                 return None
             if said.isdecimal() and 1 <= int(said) <= len(methods):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -96,7 +97,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     waits = f"wait so long, together, for rate limits (default: {RETRY_SECONDS:g}; 0: do not)"
     add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
     after = "run by the shell in the folder after the turn; if it fails, the exit code is 6"
-    add("--check", metavar="COMMAND", help=after)
+    add("--check", metavar="COMMAND", action=_Check, help=after)
 
 
 def run(arguments: Namespace) -> int:
@@ -194,15 +195,31 @@ def _audit_log(config: Config, job: Job) -> AuditLog | None:
     return AuditLog(audit_file(), bytes_max=config.permissions.audit_bytes_max, facts=facts)
 
 
+class _Check(Action):
+    """One command that is not blank: a check that is left out in silence would seem to pass."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, _option: object = None
+    ) -> None:
+        if not values.strip():
+            raise ArgumentError(self, "the command is empty")
+        if getattr(namespace, self.dest) is not None:
+            raise ArgumentError(self, "it may be given once; join commands with &&")
+        setattr(namespace, self.dest, values)
+
+
 def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
+    seconds = _wait(text)
+    if not seconds:
         raise ArgumentTypeError(f"a number of seconds, not {text!r}")
     return seconds
 
 
 def _wait(text: str) -> float:
-    return 0.0 if text.strip() == "0" else _seconds(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ArgumentTypeError(f"a number of seconds, not {text!r}")
+    return seconds

@@ -90,8 +90,9 @@ class Outcome:
         of_turn = self._sentence_of_turn()
         if self.code is not ExitCode.CHECK_FAILED or self.check is None:
             return of_turn
-        failed = f"the check failed: `{visible_line(self.check.command)}` ended with "
-        failed += f"{self.check.exit}"
+        ended = "was" if self.check.exit.signal else "ended with"
+        command = visible_line(self.check.command)
+        failed = f"the check failed: `{command}` {ended} {self.check.exit}"
         return failed if of_turn is None else f"{of_turn}\n{failed}"
 
     def _sentence_of_turn(self) -> str | None:
@@ -101,7 +102,7 @@ class Outcome:
         if code is ExitCode.AGENT_FAILED:
             return self.error
         return {
-            ExitCode.TIMEOUT: "the time was up, and the turn was cancelled",
+            ExitCode.TIMEOUT: "the time was up, and the run was cancelled",
             ExitCode.CANCELLED: "cancelled",
             ExitCode.REFUSED: "the agent refused",
             ExitCode.LIMIT: f"the agent stopped at a limit: {self.stop_reason}",

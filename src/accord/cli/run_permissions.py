@@ -248,8 +248,13 @@ class Asker:
             for _ in range(ATTEMPTS_MAX):
                 self._printer.ask(remark, question_words(choices))
                 await self._out.drain()
-                said = (await self._answers.line() or "").strip().lower()
-                self._out.answered()
+                line = await self._answers.line()
+                if line is None:
+                    # Ctrl-D ends no line.
+                    self._out.write("\n")
+                else:
+                    self._out.answered()
+                said = (line or "").strip().lower()
                 # No is always an answer, also where no option of the agent is one.
                 if not said or (said in ("n", "no") and said not in meant):
                     break

@@ -64,7 +64,7 @@ def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
         if sys.stdin is None or sys.stdin.isatty():  # type: ignore[redundant-expr,unused-ignore]
             raise PromptError('a prompt is missing: accord run "PROMPT"')
         words = ("-",)
-    if len(words) == 1 and words[0].startswith("@"):
+    if len(words) == 1 and _is_file_alone(words[0], folder):
         # A file alone is what is to be said.
         text = _text(_existing(words[0], folder))
         return _nonempty(Prompt(text.strip()))
@@ -95,6 +95,13 @@ def _nonempty(prompt: Prompt) -> Prompt:
     if not prompt.text and not prompt.files:
         raise PromptError("the prompt is empty")
     return prompt
+
+
+def _is_file_alone(word: str, folder: Path) -> bool:
+    """Whether a word is a file and nothing else; `@FILE explain this` is a sentence."""
+    if not word.startswith("@"):
+        return False
+    return not re.search(r"\s", word) or file_named(word[1:], folder) is not None
 
 
 def _existing(word: str, folder: Path) -> Path:

@@ -144,6 +144,8 @@ class TextReport:
         self._open = False
         # Whether messages that wait came before the activity that waits.
         self._messages_first = False
+        # What a message says after activity that waits, where messages wait before that.
+        self._held: list[str] = []
 
     def began(self, client: Client, session: Session) -> None:
         """Nothing: the agent's own words begin."""
@@ -161,9 +163,12 @@ class TextReport:
             self._ends = True
         if text:
             if self._speaker is not None and (self._ends or self._speaker is not message):
-                self._out.write("\n\n" if self._open else "\n")
+                text = f"\n\n{text}" if self._open else f"\n{text}"
             self._speaker, self._ends = message, False
-            self._out.write(text)
+            if self._messages_first and self._error.has_waiting:
+                self._held.append(text)
+            else:
+                self._out.write(text)
             self._open = not text.endswith("\n")
 
     def decided(self, decided: Decided) -> None:
@@ -208,7 +213,7 @@ class TextReport:
     @property
     def is_full(self) -> bool:
         """Whether either is, or both wait: in a log that has both, their order counts."""
-        if self._out.has_waiting and self._error.has_waiting:
+        if self._held or (self._out.has_waiting and self._error.has_waiting):
             return True
         return self._out.is_full or self._error.is_full
 
@@ -217,6 +222,10 @@ class TextReport:
         streams = (self._error, self._out)
         for stream in reversed(streams) if self._messages_first else streams:
             await stream.drain()
+        if self._held:
+            self._out.write("".join(self._held))
+            self._held.clear()
+            await self._out.drain()
 
 
 class QuietReport:

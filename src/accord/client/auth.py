@@ -43,7 +43,7 @@ def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
     for method in methods:
         if method.method_id == method_id:
             return method
-    known = [method.method_id for method in methods]
+    known = ", ".join(method.method_id for method in methods) or "none"
     raise LocalProtocolError(f"the agent has no login method {method_id!r}; it has {known}")
 
 

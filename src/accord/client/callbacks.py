@@ -1,8 +1,8 @@
 """The program's own functions, run so that a cancellation they raise harms nobody else.
 
 What always holds: a cancellation passes only where somebody cancelled, such as the turn, the
-request or the connection.  Any other is a mistake of the function, like awaiting a future that was
-cancelled, and is told as any mistake is.
+request, the connection or the caller's own task.  Any other is a mistake of the function, like
+awaiting a future that was cancelled, and is told as any mistake is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import anyio
 
 from accord.machine.logs import logger
+from accord.transport.readiness import is_task_cancelled
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ async def guarded(work: Awaitable[T]) -> T:
     try:
         return await work
     except anyio.get_cancelled_exc_class() as error:
-        if anyio.current_effective_deadline() == -math.inf:
+        if anyio.current_effective_deadline() == -math.inf or is_task_cancelled():
             raise
         raise CallbackCancelled("a callback was cancelled, but not by its client") from error
 

@@ -24,6 +24,18 @@ def _is_file(fd: int) -> bool:
     return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
 
 
+def is_task_cancelled() -> bool:
+    """Whether this task was cancelled by asyncio itself, as `asyncio.timeout` and Textual do.
+
+    Backends without such a cancellation use scopes, which anyio knows.
+    """
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is not None and task.cancelling() > 0
+
+
 def is_pipe(fd: int) -> bool:
     """Whether it is one end of a pipe."""
     return stat.S_ISFIFO(os.fstat(fd).st_mode)
@@ -188,4 +200,4 @@ def driver_for(tasks: TaskGroup) -> Driver:
     return LoopDriver(loop)
 
 
-__all__ = ["Driver", "driver_for", "is_pipe"]
+__all__ = ["Driver", "driver_for", "is_pipe", "is_task_cancelled"]

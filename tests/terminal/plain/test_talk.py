@@ -15,6 +15,7 @@ from tests.terminal.plain.talking import AGENT, spoken
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 V1 = (*AGENT, "v1")
+LOCKED = (sys.executable, str(Path(__file__).parent / "locked_agent.py"))
 HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
@@ -43,6 +44,8 @@ async def test_the_end_of_the_input_denies(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run touch b.txt")
     assert not (tmp_path / "b.txt").exists()
     assert "(no answer)" in said.text
+    # Issue 14: "you said no" is said only when a person said no.
+    assert "denied: nothing allows it" in said.text
 
 
 async def test_the_exact_command_and_what_would_be_remembered_are_shown(tmp_path: Path) -> None:
@@ -161,6 +164,17 @@ async def test_a_login_that_is_wanted_later_is_offered(tmp_path: Path) -> None:
     assert "The agent wants a login first: who are you?" in said.text
     assert "/login logs you in" in said.text
     assert "echo: hello" in said.text
+
+
+@pytest.mark.parametrize(("answer", "told"), [("1", "Model is set."), ("", "who are you?")])
+async def test_a_login_that_a_command_leads_to_can_be_answered(
+    tmp_path: Path, answer: str, told: str
+) -> None:
+    """Issue 14: the command waited for the login, and the login for the end of the command."""
+    said = await spoken(tmp_path, "/model large", answer, "/status", agent=LOCKED)
+    assert "Which number?" in said.text
+    assert told in said.text
+    assert "waits for you" in said.text
 
 
 async def test_unknown_things_are_shown(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
+from accord.client.answers import refusal
 from accord.client.asking import PermissionRequest
 from accord.client.elicitation import UrlRequest
 from accord.client.wire import AuthMethod
@@ -71,6 +72,9 @@ def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) ->
     remark = ""
     for _ in range(ATTEMPTS_MAX):
         said = yield Ask("key", words, keys={key: key_name(key) for key in choices}, remark=remark)
+        if said is None:
+            # The input has ended: nobody said no.
+            return refusal(request, "default")
         # No is always an answer, also where no option of the agent is one.
         if not said or (said == "n" and "n" not in choices):
             return closing(request)

@@ -9,6 +9,7 @@ What always holds
       open is then answered with neither yes nor no.
     * While a person writes, nothing is told; it is told when they are done, or write no more.
     * What is written while the agent works is said when it is done, and that is said.
+    * What the agent asks because of a command of ours is answered while that command waits.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class Talk:
         self._commands = Commands(desk, self, terminal.printer)
         self._tasks: TaskGroup | None = None
         self._changed = anyio.Event()
+        # The same for a command that waits for the agent.
+        self._stirred = anyio.Event()
         self._left = False
         # Ctrl-C was pressed and no prompt came since.
         self._wants_to_leave = False
@@ -224,6 +227,7 @@ class Talk:
 
     def _wake(self) -> None:
         self._changed.set()
+        self._stirred.set()
 
     async def _tell(self) -> None:
         while True:
@@ -304,6 +308,31 @@ class Talk:
                 await self._take(said)
             await self._screen.drain()
 
+    async def _done(self, text: str) -> Draft | None:
+        """Do a command; what the agent asks meanwhile is answered, or both would wait for ever."""
+        drafts: list[Draft | None] = []
+
+        async def do() -> None:
+            drafts.append(await self._commands.take(text))
+            self._wake()
+
+        assert self._tasks is not None
+        self._tasks.start_soon(do)
+        while not drafts:
+            self._stirred = anyio.Event()
+            # Not while an editor has the terminal.
+            is_free = self._listener.held_for is None
+            ask = self._wanted() if is_free and self._first_question() is not None else None
+            if ask is None or ask is not self._put:
+                await self._stirred.wait()
+                continue
+            said = await self._read(ask)
+            if said is not _STALE:
+                assert said is None or isinstance(said, str)
+                self._answer(said)
+                await self._screen.drain()
+        return drafts[0]
+
     def _wanted(self) -> Ask | None:
         """What to ask for now; None where nothing more can come of it."""
         if self._question is not None and self._question.is_answered:
@@ -378,7 +407,7 @@ class Talk:
             return
         if not self._listener.is_person and self._commands.is_ours(text):
             self._printer.prompt(text)
-        draft = await self._commands.take(text)
+        draft = await self._done(text)
         if draft is not None and not draft.is_empty:
             self.send(draft)
 

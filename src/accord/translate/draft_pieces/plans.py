@@ -28,9 +28,8 @@ def plan_from_draft(data: Json) -> Json:
 def _entry(step: Json) -> Json:
     made = {key: value for key, value in step.items() if key not in ("id", "description")}
     had = taken(made)
-    if made.get("priority") not in PRIORITIES:
-        # The draft has no such key, so it may be anything.
-        made.pop("priority", None)
+    if had.get("priority") not in PRIORITIES:
+        had.pop("priority", None)
     if had.pop("noId", False) is not True:
         had["id"] = step["id"]
     status = from_draft_plan_status(step["status"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 
 from accord.errors import LocalProtocolError
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.pickers import OptionsScreen
 from accord.terminal.screen.pickers.options import option_rows
+from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.stage import (
     CJK,
     HOSTILE,
@@ -189,6 +191,32 @@ async def test_what_goes_wrong_is_said() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.notes == ["the agent [bold]refused[/bold] it"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_setting_outlives_the_screen_that_it_was_chosen_on(fails: bool) -> None:
+    """Issue 14: an agent may want a login first, which can be answered when this is closed."""
+    answered, ended = anyio.Event(), anyio.Event()
+
+    class Slow(DeskDouble):
+        async def set_option(self, chat: Chat, option_id: str, value: str | bool) -> None:
+            await answered.wait()
+            ended.set()
+            if fails:
+                raise LocalProtocolError("not now")
+
+    chat = _options(WEB)
+    app = Stage()
+    async with app.run_test(size=WIDE) as pilot:
+        app.push_screen(OptionsScreen(chat, Slow(chat).desk))
+        await pilot.press("enter", "escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+        answered.set()
+        with anyio.fail_after(HANG_SECONDS):
+            await ended.wait()
+        await app.workers.wait_for_complete()
+        assert app.notes == (["not now"] if fails else [])
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])

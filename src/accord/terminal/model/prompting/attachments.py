@@ -139,7 +139,10 @@ def file_named(name: str, folder: Path) -> Path | None:
     """The file of this name; None where there is none, or where it is no name of a file at all."""
     try:
         path = folder / os.path.expanduser(name)
-        return path.absolute() if path.is_file() else None
+        if not path.is_file():
+            return None
+        # `..` goes up from where a link leads, and hides whether a file is in a folder.
+        return path.resolve() if ".." in path.parts else path.absolute()
     except (OSError, ValueError):
         return None
 

@@ -125,10 +125,12 @@ class OptionsScreen(Picker[None]):
                 await work()
             except AccordError as error:
                 self.tell_error(error)
-            self._shown_revision = -1
-            self.refresh_chat()
+            if self.is_attached:
+                self._shown_revision = -1
+                self.refresh_chat()
 
-        self.run_worker(safely(), group="set")
+        # Of the app: what the agent asks meanwhile is answered when this screen is closed.
+        self.app.run_worker(safely(), group="set")
 
 
 class ChoicesScreen(NamePicker):
