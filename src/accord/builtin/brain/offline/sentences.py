@@ -90,6 +90,8 @@ def _run(match: Match[str]) -> Intent | None:
     """What is quoted, or a command by itself; “run” alone makes no command of a sentence."""
     said = match["command"]
     quoted = quoted_command(said.rstrip(".!? "))
+    if quoted is not None and "\n" in quoted:
+        return Intent("several_lines", {"command": quoted})
     if quoted is not None:
         spoken = parse_sentence(f"run {quoted}")
         return spoken if spoken.name == "test" else Intent("run", {"command": quoted})
