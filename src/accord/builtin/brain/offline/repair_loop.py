@@ -354,10 +354,7 @@ async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) 
 def _taken_back(search: Search) -> str:
     if not search.taken_back:
         return ""
-    lines = [
-        f"`{one.place}`: {one.repair.why} But {_effect(one)}."
-        for one in search.taken_back
-    ]
+    lines = [f"`{one.place}`: {one.repair.why} But {_effect(one)}." for one in search.taken_back]
     return f"Tried and taken back:\n\n{bullets(lines)}"
 
 
