@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import anyio
@@ -166,3 +167,14 @@ async def test_plans_of_text_have_nothing_to_settle() -> None:
         await client.answer(client.start_prompt(session_id))
         await idle(client, session_id)
         assert len(client.updates("plan_update")) == 1
+
+
+async def test_v1_tells_a_plan_again_only_if_it_reads_differently() -> None:
+    """Issue 14: a plan was shown twice; what is dropped stays pending in v1."""
+    async with raw_client(made(), version=1) as client:
+        session_id = await client.new_session()
+        await end(client, session_id, "drop")
+        await end(client, session_id, "drop")
+        told = [one["entries"] for one in client.updates("plan")]
+    assert len(told) == 10
+    assert all(one != following for one, following in pairwise(told))

@@ -42,6 +42,7 @@ class V1Wire:
         self._calls = V1Calls()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
+        self._told_plans: dict[str, bytes] = {}
         self._head_of: str | None = None
         self._head = b""
 
@@ -107,6 +108,7 @@ class V1Wire:
     def forget(self, session_id: str) -> None:
         """A replay tells everything from the start."""
         self._plans.forget(session_id)
+        self._told_plans.pop(session_id, None)
         self._calls.forget(session_id)
 
     # ---- messages
@@ -141,7 +143,14 @@ class V1Wire:
             return self._chunk(v1.AgentMessageChunk)(session_id, update)
         if update is None:
             return ()
-        return (v1.Plan(entries=_entries(update.plan.entries)),)
+        plan = v1.Plan(entries=_entries(update.plan.entries))
+        told = encode(plan)
+        dropped = any(one.status in _ENTRY_STATUSES for one in update.plan.entries)
+        if dropped and told == self._told_plans.get(session_id):
+            # What was pending and is dropped reads the same; some editors show each plan anew.
+            return ()
+        self._told_plans[session_id] = told
+        return (plan,)
 
     def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
         """One of several plans, for clients that said `plan`."""

@@ -358,8 +358,7 @@ async def test_every_plan_update_has_all_entries(capabilities: dict[str, Any]) -
         [("one", "pending"), ("two", "pending")],
         [("one", "in_progress"), ("two", "pending")],
         [("one", "completed"), ("two", "pending")],
-        # v1 has no word for an entry that will not be done.
-        [("one", "completed"), ("two", "pending")],
+        # v1 has no word for an entry that will not be done, so that there is nothing to tell.
         [("three", "pending")],
     ]
     assert client.updates()[0]["entries"][1]["priority"] == "high"

@@ -80,6 +80,7 @@ python 2.7 is too old for this
 python main.py crashes with a KeyError
 python, not ruby
 git is confusing
+git merge conflicts
 git status shows nothing
 git push fails with permission denied
 git log does not show my commit, why?
@@ -298,6 +299,10 @@ pytest -k total tests => pytest -k total tests
 python -m pytest => python -m pytest
 python3 main.py --fast => python3 main.py --fast
 run report.py 1 2 6 => report.py 1 2 6
+run the file report.py => report.py
+execute the script deploy.sh => deploy.sh
+run my python file report.py 1 2 => report.py 1 2
+run file report.py => file report.py
 run sleep 60 => sleep 60
 run: sleep 60 => sleep 60
 Run the command pwd => pwd

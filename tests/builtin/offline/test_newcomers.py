@@ -211,3 +211,10 @@ async def test_a_package_named_lib_is_a_package(tmp_path: Path) -> None:
         answer = await talk.say("fix it")
         assert "there is no module `helpers`; `lib.helpers` is where it is" in answer
         assert "**Green**: the one test passes." in answer
+
+
+def test_quotes_within_an_error_of_tap_stay() -> None:
+    """The last quote of `null == '1.3.0'` was taken for one of those around it."""
+    block = """  ---\n  error: "null == '1.3.0'"\n  name: 'AssertionError'\n  ..."""
+    (failure,) = tap_failures(f"TAP version 13\nnot ok 1 - x\n{block}")
+    assert (failure.error, failure.message) == ("AssertionError", "null == '1.3.0'")

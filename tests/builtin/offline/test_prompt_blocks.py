@@ -43,6 +43,13 @@ ASKED: dict[str, tuple[list[Any], str]] = {
         ),
         "run the tests",
     ),
+    "avante, in one block": (
+        text(
+            "<previous_user_message>run the tests</previous_user_message>\n"
+            "<previous_user_message>$ sleep 60</previous_user_message>\n"
+        ),
+        "run the tests",
+    ),
     # avante, with a session that it recovers: in their order, with the answers.
     "avante, recovering": (
         text(

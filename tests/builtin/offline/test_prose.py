@@ -36,6 +36,12 @@ def test_only_a_command_is_run(typed: str, meant: str) -> None:
         assert commands_in(typed) == ([meant] if meant else [])
 
 
+@pytest.mark.parametrize("mark", ["`", '"', "'"])
+def test_quotes_hold_one_line(mark: str) -> None:
+    """Issue 14: a command is one line unless it is fenced."""
+    assert parse(f"run {mark}echo a\necho b{mark}").name == "several_lines"
+
+
 def test_the_sentences_are_many() -> None:
     """Issue 14: at least 150 that are none."""
     assert len([typed for typed, meant in ROWS if not meant or meant.startswith("[")]) >= 150

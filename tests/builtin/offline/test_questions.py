@@ -84,6 +84,17 @@ async def test_what_is_in_a_file_is_shown(tmp_path: Path, typed: str) -> None:
         assert "no file nope.json" in (await talk.say("what's in nope.json?")).lower()
 
 
+@pytest.mark.parametrize("typed", ["deploy.sh", "./deploy.sh does not work", "deploy.sh crashes"])
+async def test_a_file_that_a_sentence_names_is_found(tmp_path: Path, typed: str) -> None:
+    """The file was searched for in texts, “found nothing”, and named as being near to itself."""
+    write(tmp_path, {"bin/deploy.sh": "echo deployed\n", "a.py": "x = 1\n"})
+    async with talking(tmp_path) as talk:
+        answer = await talk.say(typed)
+        assert "`bin/deploy.sh`" in answer
+        assert "found nothing" not in answer
+        assert "Near to it" not in answer
+
+
 # ---- what came with the prompt
 
 

@@ -209,6 +209,17 @@ SCRIPTS = {
 }
 
 
+async def test_the_place_that_is_told_is_the_one_that_was_changed(tmp_path: Path) -> None:
+    """The line where the error was seen was told, though the import is at the top."""
+    files = {
+        "box.py": "import os\n\n\ndef size(text):\n    return len(re.findall('a', text))\n",
+        "test_box.py": "from box import size\n\n\ndef test_it():\n    assert size('aa') == 2\n",
+    }
+    answer = await fixed(tmp_path, files)
+    line = (tmp_path / "box.py").read_text().split("\n").index("import re") + 1
+    assert f"Repaired `box.py:{line}`" in answer
+
+
 @needs_node
 @pytest.mark.parametrize("case", SCRIPTS)
 async def test_javascript_is_repaired(case: str, tmp_path: Path) -> None:

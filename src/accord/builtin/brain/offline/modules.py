@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from accord.builtin.brain.offline.references import is_test
+
 # Folders that projects put their packages in.
 SOURCE_FOLDERS = ("", "src", "lib", "python")
 
@@ -44,20 +46,26 @@ def _parts(path: str) -> list[str]:
     return stem.split("/") if path.endswith(".py") else []
 
 
-def module_name(path: str, paths: Collection[str] = ()) -> str:
+def module_name(path: str, paths: Collection[str] = (), beside: str = "") -> str:
     """How a file is imported from the project's root, or from its folder of sources.
 
-    A folder that is a package itself, as the other paths show, is no folder of sources.
+    A folder that is a package itself, as the other paths show, is no folder of sources.  A test
+    imports what lies beside it, outside of packages, by the last name alone: pytest puts the
+    folder on the path, and only `python -m pytest` the root as well.
     """
     parts = _parts(path)
+    folder = path.rpartition("/")[0]
+    is_beside = folder == beside.rpartition("/")[0] and is_test(beside)
+    if is_beside and f"{folder}/__init__.py" not in paths:
+        return parts[-1] if parts else ""
     if len(parts) > 1 and parts[0] in SOURCE_FOLDERS and f"{parts[0]}/__init__.py" not in paths:
         parts = parts[1:]
     return ".".join(parts)
 
 
-def module_names(paths: Collection[str]) -> Iterator[tuple[str, str]]:
+def module_names(paths: Collection[str], beside: str = "") -> Iterator[tuple[str, str]]:
     """The dotted name and the path of every module, and of every folder of modules."""
     for path in paths:
-        name = module_name(path, paths)
+        name = module_name(path, paths, beside)
         if name:
             yield name, path

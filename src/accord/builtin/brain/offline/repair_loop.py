@@ -15,7 +15,7 @@ from accord.agent.plan import PlanHandle
 from accord.builtin.brain.offline.intent import Intent
 from accord.builtin.brain.offline.progress import HELPFUL, Verdict, verdict_of
 from accord.builtin.brain.offline.repairs.finding import FINDERS, find_repairs, within
-from accord.builtin.brain.offline.repairs.repair import Repair
+from accord.builtin.brain.offline.repairs.repair import Repair, changed_line
 from accord.builtin.brain.offline.repairs.script.node_check import find_node, script_repairs
 from accord.builtin.brain.offline.repairs.script.text import is_script
 from accord.builtin.brain.offline.runs import TestRun
@@ -60,6 +60,11 @@ class Attempt:
     # The file and the run before it.
     text_before: str | None
     run_before: TestRun
+
+    @property
+    def place(self) -> str:
+        """The file and the line that was changed, which need not be where the error was seen."""
+        return f"{self.repair.path}:{changed_line(self.text_before, self.repair.text)}"
 
 
 @dataclass
@@ -213,7 +218,9 @@ async def _try(
     text = before = await work.tools.text(path)
     best: tuple[Attempt, TestRun] | None = None
     for repair in repairs:
-        if search.is_over or not await _apply(work, plan, repair, search, quiet=best is not None):
+        if search.is_over or not await _apply(
+            work, plan, repair, before, search, quiet=best is not None
+        ):
             if best is None:
                 return None
             break
@@ -294,13 +301,12 @@ async def _restore(work: Work, search: Search, path: str, text: str | None) -> b
 
 
 async def _apply(
-    work: Work, plan: PlanHandle, repair: Repair, search: Search, *, quiet: bool
+    work: Work, plan: PlanHandle, repair: Repair, before: str | None, search: Search, *, quiet: bool
 ) -> bool:
     """Make the change if it is allowed; what was refused is said, unless another one was made."""
     await plan.start(1)
-    result = await work.tools.edit_many(
-        {repair.path: repair.text}, repair.why, f"Fix {repair.path}:{repair.line}"
-    )
+    title = f"Fix {repair.path}:{changed_line(before, repair.text)}"
+    result = await work.tools.edit_many({repair.path: repair.text}, repair.why, title)
     if result.ok:
         await plan.complete(1)
         return True
@@ -321,11 +327,10 @@ async def _apply(
 
 
 def _changed(search: Search, word: str = "Repaired") -> str:
-    done = [one.repair for one in search.kept]
+    done = [f"`{one.place}`: {one.repair.why}" for one in search.kept]
     if len(done) == 1:
-        return f"{word} `{done[0].path}:{done[0].line}`: {done[0].why}"
-    lines = bullets(f"`{one.path}:{one.line}`: {one.why}" for one in done)
-    return f"{word} {counted(len(done), 'place')}:\n\n{lines}"
+        return f"{word} {done[0]}"
+    return f"{word} {counted(len(done), 'place')}:\n\n{bullets(done)}"
 
 
 async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) -> None:
@@ -349,10 +354,7 @@ async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) 
 def _taken_back(search: Search) -> str:
     if not search.taken_back:
         return ""
-    lines = [
-        f"`{one.repair.path}:{one.repair.line}`: {one.repair.why} But {_effect(one)}."
-        for one in search.taken_back
-    ]
+    lines = [f"`{one.place}`: {one.repair.why} But {_effect(one)}." for one in search.taken_back]
     return f"Tried and taken back:\n\n{bullets(lines)}"
 
 

@@ -90,6 +90,8 @@ def _run(match: Match[str]) -> Intent | None:
     """What is quoted, or a command by itself; “run” alone makes no command of a sentence."""
     said = match["command"]
     quoted = quoted_command(said.rstrip(".!? "))
+    if quoted is not None and "\n" in quoted:
+        return Intent("several_lines", {"command": quoted})
     if quoted is not None:
         spoken = parse_sentence(f"run {quoted}")
         return spoken if spoken.name == "test" else Intent("run", {"command": quoted})
@@ -126,6 +128,11 @@ def command_pattern(text: str) -> Pattern[str]:
 
 ASK = r"(?:(?:please|can you|could you|would you|will you|now|ok|okay|and|then|just)[,\s]+)*"
 THE = r"(?:the |a |an |this |that |my |our |all |all the )?"
+# Behind an article “file” is what a script is, and not the program of that name.
+_THE_SCRIPT = (
+    r"(?:the|a|this|that|my|our) (?:(?:python|node|ruby|perl|bash|shell|js|javascript) )?"
+    r"(?:file|script|program) "
+)
 KIND = r"(?:(?:function|method|class|symbol|name|variable|constant|module|file|word|text|string) )?"
 PROJECT = r"(?:project|repo|repository|code ?base|package|code|program|folder|directory|library)"
 QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’"""
@@ -353,7 +360,12 @@ TABLE: tuple[tuple[Pattern[str], Make], ...] = (
         with_arguments("find", text=_searched),
     ),
     # ---- commands and tools
-    (command_pattern(rf"{ASK}(?:run|execute):? {THE}(?:command )?(?P<command>\S.*)"), _run),
+    (
+        command_pattern(
+            rf"{ASK}(?:run|execute):? (?:{_THE_SCRIPT}|{THE}(?:command )?)(?P<command>\S.*)"
+        ),
+        _run,
+    ),
     (
         pattern(
             rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"

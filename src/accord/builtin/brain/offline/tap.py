@@ -64,10 +64,18 @@ def _block(lines: list[str]) -> tuple[dict[str, str], list[str]]:
             value = match["value"].strip()
             open_field = match["name"] if value in ("|-", "|") else ""
             if not open_field:
-                fields.setdefault(match["name"], value.strip("'\""))
+                fields.setdefault(match["name"], _unquoted(value))
         elif open_field and line.strip():
             fields.setdefault(open_field, line.strip())
     return fields, stack
+
+
+def _unquoted(value: str) -> str:
+    """A value without the quotes around it; those within it stay."""
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "'\"":
+        return value
+    escaped = "''" if value[0] == "'" else '\\"'
+    return value[1:-1].replace(escaped, value[0])
 
 
 def _frame(text: str) -> Frame | None:

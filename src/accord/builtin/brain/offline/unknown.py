@@ -76,6 +76,10 @@ async def search_words(work: Work, words: str, head: str) -> None:
             f"`{one.place}` `{one.symbol.signature}`" for one in defined[:FILES_SHOWN_MAX]
         )
         found = f"Defined here:\n\n{lines}"
+    named = list(dict.fromkeys(path for word in every for path in project.find(word)))
+    if named:
+        lines = bullets((f"`{path}`" for path in named), FILES_SHOWN_MAX)
+        found = f"{found}\n\nFiles of that name:\n\n{lines}".strip()
     files = _by_file(project, matches, every)
     listing = ""
     if files:
@@ -84,7 +88,7 @@ async def search_words(work: Work, words: str, head: str) -> None:
         number = f"{least}{counted(len(files), 'file')} {'has' if len(files) == 1 else 'have'}"
         what = "it" if len(every) == 1 else "at least one of them"
         listing = f"I searched for {quoted}; {number} {what}:\n\n{bullets(files, FILES_SHOWN_MAX)}"
-    elif not defined:
+    elif not found:
         near = await near_to(work, project, every[0]) if len(every) == 1 else ""
         listing = f"I searched for {quoted} and found nothing. {near}".strip()
     await work.say(head, found, listing, *_what_else(work))

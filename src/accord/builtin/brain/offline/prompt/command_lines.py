@@ -24,9 +24,9 @@ PROSE = frozenset(
     another any anybody anymore anyone anything anyway anywhere are aren't around as ask
     asks at away back bad badly be because been before begin begins being better between
     boss both break breaks bring broke broken but by call called calls came can can't
-    cannot change changes come comes complain complained complains could couldn't crash
-    crashed crashes crashing cry customer customers dear dependencies did didn't die died
-    dies differ different do does doesn't doing don't done dont down during each easier
+    cannot change changes come comes complain complained complains conflict conflicts could
+    couldn't crash crashed crashes crashing cry customer customers dear dependencies did didn't
+    die died dies differ different do does doesn't doing don't done dont down during each easier
     easy either else enough error erroring errors even ever every everyone everything
     everywhere exist exists exit exits explain fail failed failing fails failure failures
     fast faster feel few files find finds finish finished first fix fixed fixes for

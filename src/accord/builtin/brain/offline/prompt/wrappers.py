@@ -37,6 +37,7 @@ _OPENING = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _CLOSING = {tag: re.compile(rf"</{tag}>[ \t]*$", re.MULTILINE | re.IGNORECASE) for tag in TAGS}
+_MESSAGES = ("asked", "earlier", "reply")
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _FENCED = re.compile(
     r"\A.*?^(?P<fence>```+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.DOTALL | re.MULTILINE
@@ -57,9 +58,10 @@ class Piece:
 def pieces_of(text: str) -> Iterator[Piece]:
     """The pieces of one text block, in order."""
     whole = re.fullmatch(r"\s*<(?P<tag>[\w-]+)>(?P<body>.*)</(?P=tag)>\s*", text, re.DOTALL)
-    if whole is not None and TAGS.get(whole["tag"].lower()) in ("asked", "earlier", "reply"):
+    kind = None if whole is None else TAGS.get(whole["tag"].lower())
+    if whole is not None and kind in _MESSAGES and not _is_several(whole["body"], whole["tag"]):
         # The message inside may have such elements of its own; nothing of it is ours to take apart.
-        yield Piece(TAGS[whole["tag"].lower()], whole["body"].strip())
+        yield Piece(kind, whole["body"].strip())
         return
     place = 0
     unclosed: set[str] = set()
@@ -78,6 +80,11 @@ def pieces_of(text: str) -> Iterator[Piece]:
         place = closing.end()
     if text[place:].strip():
         yield Piece("said", text[place:])
+
+
+def _is_several(body: str, tag: str) -> bool:
+    """Whether it is what stands between the first and the last tag of several elements."""
+    return re.search(rf"</{tag}>\s*\n\s*<{tag}>", body) is not None
 
 
 def _element(tag: str, given: str, body: str) -> Piece:

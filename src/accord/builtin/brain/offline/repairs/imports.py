@@ -47,7 +47,7 @@ def _wrong_name(
         if one.symbol.depth == 0 and one.path.endswith(".py") and one.path != frame.path
     }
     if len(homes) == 1:
-        source = module_name(homes.pop(), files)
+        source = module_name(homes.pop(), files, "" if "." in module else frame.path)
         changed = _with_source(text, frame.line, wrong, source)
         if changed is not None and source != module:
             why = f"`{wrong}` is not in `{module}`; `{source}` has it."
@@ -106,7 +106,8 @@ def _below(files: Mapping[str, str], path: str) -> frozenset[str]:
 
 def _wrong_module(files: Mapping[str, str], frame: Frame, wrong: str) -> Iterator[Repair]:
     text = files[frame.path]
-    known = dict(module_names(files))
+    # A name with dots shows that the file imports from the root.
+    known = dict(module_names(files, "" if "." in wrong else frame.path))
     last = wrong.rpartition(".")[2]
     same_end = sorted(name for name in known if name.rpartition(".")[2] == last and name != wrong)
     same_end = [name for name in same_end if known[name] != frame.path]

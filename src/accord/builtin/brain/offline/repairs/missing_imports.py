@@ -87,7 +87,9 @@ def _lines(
     homes = {home for home in homes if not is_test(home)} or homes
     if len(homes) == 1:
         home = homes.pop()
-        module = module_name(home, files)
+        folder = path.rpartition("/")[0].replace("/", ".")
+        from_root = re.search(rf"^(?:from|import) {re.escape(folder)}[. ]", text, re.MULTILINE)
+        module = module_name(home, files, "" if from_root else path)
         yield (
             f"from {_as_written(text, path, home) or module} import {wrong}",
             f"{module} of this project has it",

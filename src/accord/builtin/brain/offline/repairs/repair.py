@@ -38,6 +38,14 @@ class Repair:
     score: float = 0.8
 
 
+def changed_line(before: str | None, after: str) -> int:
+    """The first line, as it is afterwards, that is not as it was before."""
+    old, new = lines_of(before or ""), lines_of(after)
+    pairs = enumerate(zip(old, new, strict=False), start=1)
+    shorter = min(len(old), len(new))
+    return next((line for line, (one, other) in pairs if one != other), shorter + 1)
+
+
 def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
     """The name that was meant: the most alike one, of the innermost circle where two are equal.
 
