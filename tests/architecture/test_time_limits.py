@@ -26,7 +26,6 @@ CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time"})
 CLOCK_READERS = {
     "hang_limit.py": "the one limit",
     "idle_clock.py": "the clock of asynchronous tests",
-    "kit_accuracy/__main__.py": "writes how long each check took into a table",
     "cli/test_trace.py": "prints how long it took, and asserts nothing about it",
 }
 

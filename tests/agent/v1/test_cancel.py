@@ -74,6 +74,10 @@ async def in_a_run(turn: Turn) -> None:
     await turn.run("sleep", "60")
 
 
+async def in_an_own_process(turn: Turn) -> None:
+    await turn.run("sh", "-c", "echo begun; exec sleep 60")
+
+
 async def in_a_form(turn: Turn) -> None:
     await turn.ask("Which?", name=FormField())
 
@@ -116,7 +120,7 @@ async def at_once(client: RawClient) -> None:
 
 
 async def process(client: RawClient) -> None:
-    """The command runs: its tool call is in progress and shows a terminal."""
+    """The command runs: its tool call shows what it printed."""
     await client.take(lambda m: "content" in m.get("params", {}).get("update", {}))
 
 
@@ -131,7 +135,7 @@ STEPS: dict[str, tuple[Handler, dict[str, Any], Reached]] = {
     "in a write": (in_a_write, ALL, call("fs/write_text_file")),
     "in terminal/create": (in_a_run, ALL, call("terminal/create")),
     "in terminal/wait_for_exit": (in_a_run, ALL, call("terminal/wait_for_exit")),
-    "in an own process": (in_a_run, OWN, process),
+    "in an own process": (in_an_own_process, OWN, process),
     "in a form": (in_a_form, ALL, call("elicitation/create")),
     "in a page": (in_a_page, ALL, call("elicitation/create")),
     "in a compaction": (in_a_compaction, ALL, update("compaction_summary_chunk")),
