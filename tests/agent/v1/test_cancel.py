@@ -75,7 +75,8 @@ async def in_a_run(turn: Turn) -> None:
 
 
 async def in_an_own_process(turn: Turn) -> None:
-    await turn.run("sh", "-c", "echo begun; exec sleep 60")
+    # So much that the client is told of it while the command runs.
+    await turn.run("sh", "-c", "head -c 9000 /dev/zero | tr '\\0' x; exec sleep 60")
 
 
 async def in_a_form(turn: Turn) -> None:
