@@ -49,6 +49,7 @@ async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[N
         if text:
             await show(text)
 
+    checked = Checked(command, Exit(), "")
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(tasks)
         try:
@@ -61,12 +62,13 @@ async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[N
             )
             ended = await terminal.wait()
             output = terminal.output()
+            checked = Checked(command, ended, output.text, output.truncated)
         except SpawnFailed as error:
-            return Checked(command, Exit(), str(error))
+            checked = Checked(command, Exit(), str(error))
         finally:
             with anyio.CancelScope(shield=True):
                 await terminals.close_all()
-    return Checked(command, ended, output.text, output.truncated)
+    return checked
 
 
 __all__ = ["Checked", "run_check"]

@@ -131,7 +131,11 @@ def counted(count: int, noun: str) -> str:
 
 
 def _denial(by: str | None) -> Denial:
-    return next((one for one in REFUSALS if one == by), "unknown")
+    found: Denial = "unknown"
+    for one in REFUSALS:
+        if one == by:
+            found = one
+    return found
 
 
 async def permit(

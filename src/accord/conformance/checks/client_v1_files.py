@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,7 +189,7 @@ class Lifeline:
 
 
 @contextmanager
-def lifeline(stage: ClientStage) -> Iterator[tuple[Lifeline, str]]:
+def lifeline(stage: ClientStage) -> Generator[tuple[Lifeline, str]]:
     """A lifeline, and a line of shell that runs on it.
 
     It outlasts the kit's patience: an answer before its end shows that nobody waited for it.

@@ -62,7 +62,7 @@ class Permissions:
             tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
         if "reason" in params:
             # v1's clients show what a question says of a call instead of what they knew of it.
-            shown = copied(session.shown.get(call_id, []))
+            shown = copied(session.shown.get(call_id or "", []))
             tool_call["content"] = asked_contents(shown, text_content(params.pop("reason")))
         keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
         had = taken(params)
