@@ -245,6 +245,7 @@ class AsksFor(AgentV1):
     """A form with one field."""
 
     field: tuple[str, Json] = ("name", {"type": "string"})
+    message = "Say"
 
     def do_elicit(self, session: Json, _rest: str) -> Work:
         if not self.can("elicitation", "form"):
@@ -252,7 +253,7 @@ class AsksFor(AgentV1):
             return
         name, kind = self.field
         wanted = {"type": "object", "properties": {name: kind}}
-        params = {"sessionId": session["id"], "mode": "form", "message": "Say"}
+        params = {"sessionId": session["id"], "mode": "form", "message": self.message}
         try:
             yield Call("elicitation/create", {**params, "requestedSchema": wanted})
         except Refused:
@@ -273,6 +274,23 @@ class AsksForSomethingOfItsOwn(AsksFor):
 @ODD.judged("V1-ELIC-10", fails="V1-ELIC-10 V1-ELIC-11")
 class AsksForAToken(AsksFor):
     field = ("github", {"type": "string", "title": "GitHub token"})
+
+
+@ODD.judged("V1-ELIC-10", fails="V1-ELIC-10 V1-ELIC-11")
+class AsksForAPasswordAndWhoseItIs(AsksFor):
+    field = ("login", {"type": "string", "title": "Password for example.org"})
+
+
+@ODD.judged("V1-ELIC-10", fails="V1-ELIC-10 V1-ELIC-11")
+class AsksForAPasswordInItsMessage(AsksFor):
+    field = ("value", {"type": "string"})
+    message = "Please enter your account password to go on."
+
+
+@ODD.judged("V1-ELIC-10")
+class AsksAboutSecrets(AsksFor):
+    field = ("maxTokens", {"type": "string", "title": "Token limit"})
+    message = "What is the name of the API key, and the password policy? Enter the API key name."
 
 
 # Version 2.

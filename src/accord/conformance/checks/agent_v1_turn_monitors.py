@@ -21,7 +21,15 @@ FINAL = frozenset({"completed", "failed"})
 # What a field asks for stands at the end of its name: a limit of tokens is no token.
 STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 SECRETS = re.compile(
-    r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access) ?key)$",
+    r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access|secret|ssh) ?keys?|"
+    r"pin (code|number)|cvv|cvc|card number|otp|one[ -]time code)( (for|again|at)\b.*| ?\(.*)?$",
+    re.IGNORECASE,
+)
+# A message that asks for one.
+ASKING_A_SECRET = re.compile(
+    r"\b(enter|paste|type|provide|what is|i need|give me)( in)? (your|the|an?) (\S+ ){0,2}?"
+    r"(password|passphrase|(api|private|access|secret)[ -]key|access token)\b"
+    r"(?! (name|policy|length|manager|file|format|type))",
     re.IGNORECASE,
 )
 FIELD_TYPES = frozenset({"string", "number", "integer", "boolean", "array"})
@@ -278,7 +286,7 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = isinstance(schema, dict) and schema.get("type") == "object"
             ok = ok and isinstance(looking.at(schema, "properties"), dict)
             judge.judge("V1-ELIC-20", ok, "a schema without type and properties", came=frame)
-            secrets = _secrets(schema)
+            secrets = _secrets(schema) or _asked_in_words(frame.params.get("message"), schema)
             judge.judge("V1-ELIC-10", not secrets, "a form asks a secret", came=frame)
             if secrets:
                 judge.failed("V1-ELIC-11", "a secret is asked for by a form", came=frame)
@@ -311,6 +319,15 @@ def _secrets(schema: Any) -> list[str]:
         if looking.at(field, "format") == "password" or any(SECRETS.search(one) for one in plain):
             found.append(str(name))
     return found
+
+
+def _asked_in_words(message: Any, schema: Any) -> bool:
+    """Whether the message of a form with one free text asks for a secret by its name."""
+    fields = looking.at(schema, "properties")
+    only = list(fields.values()) if isinstance(fields, dict) else []
+    free = len(only) == 1 and looking.at(only[0], "type") == "string"
+    chosen = free and any(key in only[0] for key in ("enum", "oneOf"))
+    return free and not chosen and bool(ASKING_A_SECRET.search(str(message)))
 
 
 def _url(frame: Frame, judge: Findings) -> None:
