@@ -186,6 +186,16 @@ class AnnouncesItsModeTwice(AgentV1):
             super().update(session, what, **fields)
 
 
+@ODD.judged("V1-MODE-03")
+class BeginsInItsFirstMode(AgentV1):
+    """Also in a session that is taken up."""
+
+    def reopened(self, params: Json, *, required: bool) -> Json:
+        session = super().reopened(params, required=required)
+        session["config"]["mode"] = "ask"
+        return session
+
+
 class HasAFlag(AgentV1):
     """A switch, which is shown to clients that can show it."""
 

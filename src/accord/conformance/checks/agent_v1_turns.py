@@ -419,7 +419,8 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
         if talk.can(path) and now in (None, before):
             answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
             now = looking.at(answer, "result.modes.currentModeId") or now
-    if now not in (None, announced):
+    # One that takes up its sessions in the mode of the start may do so.
+    if now not in (None, before, announced):
         said = f"the mode is {now!r} now, and {announced!r} by what was announced"
         stage.judge.failed("V1-MODE-03", said, came=told)
     elif announced == before:
