@@ -369,6 +369,16 @@ class HasOptionsThatBringOthersInV2(AgentV2):
         return [*super().options(session), *more]
 
 
+@ODD.judged("V2-CFG-04", version="2")
+class HasOptionsThatTakeOthersInV2(AgentV2):
+    """While it is asked to use the large model, nothing else can be chosen."""
+
+    def request_session_set_config_option(self, params: Json) -> Json:
+        result = super().request_session_set_config_option(params)
+        alone = [one for one in result["configOptions"] if one["configId"] == params["configId"]]
+        return {"configOptions": alone} if params["value"] == "large" else result
+
+
 @ODD.judged("V2-CFG-08", version="2", fails="V2-CFG-08 V2-GEN-04")
 class NamesPlansAsTheFirstDrafts(AgentV2):
     def plan(self, entries: list[Json]) -> Json:

@@ -392,7 +392,6 @@ async def _set_options(stage: AgentStage, session: str, options: list[Message]) 
             {one.get("configId") for one in result["configOptions"]} for result in (changed, back)
         ]
         full = found[1] == names and option["configId"] in found[0]
-        full = full and (len(names) == 1 or len(found[0]) > 1)
         stage.judge.judge("V2-CFG-04", full, "not the full list", sent=kind, came=[changed, back])
     for purpose in ("mode", "config"):
         prompt = stage.scenario.prompt(purpose)
