@@ -301,33 +301,6 @@ def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, F
                 yield place, at, frame
 
 
-def unanswered_prompts(frames: Sequence[Frame]) -> Iterator[Frame]:
-    """The prompts whose turns had to end by themselves and did not.
-
-    What becomes of a turn that is cancelled or closed is another matter, and so is what a
-    notification right before it leads to.
-    """
-    for at, frame in enumerate(frames):
-        session = frame.params.get("sessionId")
-        stopped = any(
-            one.sent
-            and one.method in ("session/cancel", "session/close")
-            and one.params.get("sessionId") == session
-            for one in frames[at:]
-        )
-        stopped = stopped or (at > 0 and frames[at - 1].sent and frames[at - 1].is_notification)
-        if frame.unanswered and frame.method == "session/prompt" and not stopped:
-            yield frame
-
-
-def hello(frames: Sequence[Frame]) -> Message:
-    """The params of the last `initialize` that was answered with a result."""
-    last: Message = {}
-    for asked, _, _, _ in answers(frames, "initialize"):
-        last = frames[asked].params
-    return last
-
-
 def is_alone(frames: Sequence[Frame], asked: int, answered: int) -> bool:
     """Whether no other prompt of its session was open while this one was, by their positions."""
     session = frames[asked].params.get("sessionId")
@@ -356,7 +329,6 @@ def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
                 left += [inner for key, inner in one.items() if key not in FOREIGN]
 
 
-<<<<<<< HEAD
 def _waited_for(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """The requests of the kit that were waited for in vain, and what number they are."""
     for at, frame in enumerate(frames):
@@ -435,8 +407,6 @@ def hello(frames: Sequence[Frame]) -> Message:
     return last
 
 
-=======
->>>>>>> conformance: let sessions be taken up in the mode of the start
 def quoted(text: str, words: str) -> str:
     """What stands in quotes right behind these words; nothing where they are not there."""
     found = re.search(rf"{words} '([^']*)'", text)
