@@ -166,7 +166,7 @@ async def test_a_login_that_is_wanted_later_is_offered(tmp_path: Path) -> None:
     assert "echo: hello" in said.text
 
 
-@pytest.mark.parametrize(("answer", "told"), [("1", "Model is set."), ("", "who are you?")])
+@pytest.mark.parametrize(("answer", "told"), [("1", "Model is Large."), ("", "who are you?")])
 async def test_a_login_that_a_command_leads_to_can_be_answered(
     tmp_path: Path, answer: str, told: str
 ) -> None:

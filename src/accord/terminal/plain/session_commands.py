@@ -80,6 +80,7 @@ class SessionCommands:
             return
         pairs = [(one.mode_id, one.name) for one in modes.available]
         await self._desk.set_mode(self._chat, meant_value(given, pairs))
+        self._say(f"The mode is {one_line(mode_name(self._chat.transcript))}.")
 
     async def model(self, given: str) -> None:
         """Show or set the model."""
@@ -117,7 +118,11 @@ class SessionCommands:
         elif option.choices:
             value = meant_value(given, [(one.value, one.name) for one in option.choices])
         await self._desk.set_option(self._chat, option.option_id, value)
-        self._say(f"{name} is set.")
+        # What the agent made of it, which may be something else.
+        options = {one.option_id: one for one in self._chat.transcript.config_options}
+        now = options.get(option.option_id)
+        if now is not None:
+            self._say(f"{name} is {one_line(value_name(now))}.")
 
     async def sessions(self, given: str) -> None:
         """List the agent's sessions."""
