@@ -157,7 +157,9 @@ class Agent:
     def read(self, session: Json, name: str) -> str:
         folder = Path(session["folder"]).resolve()
         path = (folder / name).resolve()
-        return path.read_text() if path.is_relative_to(folder) else "that is outside"
+        if not path.is_relative_to(folder):
+            return "that is outside"
+        return path.read_text() if path.exists() else "there is no such file"
 
     def mcp(self, session: Json) -> str:
         for server in session["servers"]:

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Any
 
-from tests.defects import odd_agents_later, odd_agents_stuck
+from tests.defects import odd_agents_later, odd_agents_stuck, odd_agents_ways
 from tests.defects.agent_v1 import AgentV1
 from tests.defects.agent_v1_extras import AgentV1Extras
 from tests.defects.agent_v2 import AgentV2
@@ -14,7 +14,7 @@ from tests.defects.batches import ProcessesBatches
 from tests.defects.odd import OddPeers
 from tests.defects.wire import Json, Refused, Task, Work, bad_params
 
-ODD = OddPeers(odd_agents_stuck.ODD | odd_agents_later.ODD)
+ODD = OddPeers(odd_agents_stuck.ODD | odd_agents_later.ODD | odd_agents_ways.ODD)
 CANCELS = ("V1-CANCEL-04", "V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
 
 

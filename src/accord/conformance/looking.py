@@ -18,6 +18,8 @@ Complaint = tuple[Frame, str]
 OPAQUE = frozenset(
     {"_meta", "rawInput", "rawOutput", "data", "properties", "env", "headers", "content_schema"}
 )
+# What tools take and give, and what is nobody's but its sender's.
+FOREIGN = frozenset({"_meta", "rawInput", "rawOutput", "input", "output", "value", "credentials"})
 _CAMEL = re.compile(r"^(_meta|jsonrpc|[a-z][a-zA-Z0-9]*)$")
 _SNAKE = re.compile(r"^(_?[a-z][a-z0-9_]*|_.*)$")
 _BEGINNING = re.compile(rb'\s*\{.*"jsonrpc"')
@@ -299,6 +301,34 @@ def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, F
                 yield place, at, frame
 
 
+def is_alone(frames: Sequence[Frame], asked: int, answered: int) -> bool:
+    """Whether no other prompt of its session was open while this one was, by their positions."""
+    session = frames[asked].params.get("sessionId")
+    open_ids: set[str] = set()
+    for at, frame in enumerate(frames[:answered]):
+        key = json.dumps(frame.object.get("id"))
+        if frame.sent and frame.is_request and frame.method == "session/prompt":
+            if frame.params.get("sessionId") == session and at != asked:
+                open_ids.add(key)
+        elif not frame.sent and frame.is_response and at < asked:
+            open_ids.discard(key)
+    return not open_ids
+
+
+def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Messages with a `_meta` that is no object, wherever it stands."""
+    for frame in received(frames):
+        left: list[Any] = [frame.object]
+        while left:
+            one = left.pop()
+            if isinstance(one, list):
+                left += one
+            elif isinstance(one, dict):
+                if not isinstance(one.get("_meta", {}), dict):
+                    yield frame, f"_meta is {one['_meta']!r}"
+                left += [inner for key, inner in one.items() if key not in FOREIGN]
+
+
 def _waited_for(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """The requests of the kit that were waited for in vain, and what number they are."""
     for at, frame in enumerate(frames):
@@ -375,6 +405,12 @@ def hello(frames: Sequence[Frame]) -> Message:
     for asked, _, _, _ in answers(frames, "initialize"):
         last = frames[asked].params
     return last
+
+
+def quoted(text: str, words: str) -> str:
+    """What stands in quotes right behind these words; nothing where they are not there."""
+    found = re.search(rf"{words} '([^']*)'", text)
+    return found[1] if found else ""
 
 
 def at(value: Any, path: str) -> Any:

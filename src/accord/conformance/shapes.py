@@ -29,6 +29,11 @@ class Flaw:
     where: str
     why: str
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is only a variant that is marked as somebody's own."""
+        return self.why.startswith("unknown variant '_")
+
     def __str__(self) -> str:
         return f"{self.part} of {self.method}, {self.where}: {self.why}"
 

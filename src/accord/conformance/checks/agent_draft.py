@@ -9,6 +9,7 @@ from accord.conformance import looking
 from accord.conformance.agent_stage import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent_turn import begun, calls_of
 from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_turns import answered
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS, alive
 from accord.conformance.host import choosing
 from accord.conformance.wire import same
@@ -109,6 +110,11 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     await talk.prompt(session, stage.scenario.prompt("say") or "")
     ok = bool(talk.peer.received("session/update"))
     stage.judge.judge("D26-13", ok, "a turn without any update")
+    # The monitor sees whether what fails in a turn is an error of its prompt.
+    for purpose in ("fail", "crash"):
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is not None:
+            await answered(talk, session, prompt)
 
 
 @check("D26-08", "D26-15", needs="long_command", version="draft")
@@ -219,10 +225,29 @@ async def what_is_foreign_does_no_harm(stage: AgentStage) -> None:
         good = isinstance(meta, dict)
         ok = "result" in answer if good else ("result" in answer or "error" in answer)
         stage.judge.judge("D26-19", ok, "_meta is not ignored", sent=params, came=answer)
+    await _judge_metadata(stage)
     error = await talk.error_of("_accord_check/none", {})
     ok = error.get("code") == NO_METHOD
     stage.judge.judge("D26-20", ok, "an unknown method is not -32601", came=error)
     stage.judge.judge("D26-19", await alive(talk), "nothing is answered afterwards")
+
+
+async def _judge_metadata(stage: AgentStage) -> None:
+    """A session is prompted and loaded with metadata as without."""
+    talk = stage.talk
+    session = str((await talk.new_session())["sessionId"])
+    text = stage.scenario.prompt("say") or ""
+    await talk.say(session, text)
+    block = {"type": "text", "text": text, "_meta": {"x.y": [1]}}
+    cases: list[tuple[str, dict[str, Any]]] = [("session/prompt", {"content": [block]})]
+    if talk.can("loadSession"):
+        await talk.prepare("session/load", {"sessionId": session})
+        cases.append(("session/load", {}))
+    for method, more in cases:
+        params = {"sessionId": session, **more, "_meta": {"x.y": {"z": None}}}
+        answer = await talk.peer.call(method, params, timeout=talk.seconds)
+        ok = "result" in answer
+        stage.judge.judge("D26-19", ok, "_meta is not ignored", sent=params, came=answer)
 
 
 @check("D26-18", version="draft")
@@ -292,10 +317,22 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
     await talk.initialize(capabilities={})
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
-    prompt = stage.scenario.prompt("link") or ""
-    for text in (prompt, prompt.replace("link.txt", "../secret.txt")):
-        await talk.say(session, text)
+    prompt, secret = stage.scenario.prompt("link") or "", stage.root / "secret.txt"
+    # Its name begins as that of the working folder does.
+    beside = stage.root / f"{talk.folder.name}-secret.txt"
+    beside.write_text(secret.read_text("utf-8"), "utf-8")
+    up = f"../{secret.name}"
+    for name in ("link.txt", up, str(secret), f"{talk.folder}/{up}", str(beside)):
+        await answered(talk, session, prompt.replace("link.txt", name))
     ok = "what-is-outside" not in talk.came()
+    outside = stage.scenario.prompt("outside")
+    if outside is not None:
+        for name in ("../outside.txt", str(stage.root / "outside.txt")):
+            await answered(talk, session, outside.replace("../outside.txt", name))
+        written = (stage.root / "outside.txt").exists()
+        said = "a file outside was written without permission"
+        if written:
+            stage.judge.failed("D26-24", said, sent=outside)
     if ok and stage.scenario.tries and not calls_of(talk, 0):
         stage.judge.close("the prompts made no tool call", failing=False)
         return

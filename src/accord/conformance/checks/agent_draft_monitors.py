@@ -16,6 +16,8 @@ TYPES = frozenset(
     }
 )  # fmt: skip
 STOPS = frozenset({"end_turn", "cancelled", "max_tokens", "error"})
+# The updates of a turn; the others may come at any time.
+OF_TURNS = TYPES - {"available_commands", "current_mode_update", "config_option_update"}
 # Status -> what may follow it; a status that nothing follows is final.
 STEPS: dict[str, frozenset[str]] = {
     "": frozenset({"pending"}),
@@ -42,6 +44,7 @@ draft_asked = watching("V1-GEN-02", "draft", not_asked, needs=responses)
 draft_responses = watching("V1-GEN-03", "draft", looking.bad_responses, needs=responses)
 draft_lines = watching("TR-STDIO-02", "draft", looking.broken_lines)
 draft_noise = watching("TR-STDIO-03", "draft", looking.noise)
+draft_meta = watching("D26-19", "draft", looking.odd_meta)
 
 
 @monitor("D26-14", version="draft")
@@ -84,6 +87,20 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
             status[name] = now
         if now in ("completed", "failed") and name in asked:
             judge.passed("D26-34")
+
+
+@monitor("D26-08", version="draft")
+def failures(frames: Sequence[Frame], judge: Findings) -> None:
+    """What fails after the first update of its turn is a result and not an error."""
+    for asked, answered, frame in looking.refusals(frames, "session/prompt"):
+        session = frames[asked].params.get("sessionId")
+        begun = any(
+            one.params.get("type") in OF_TURNS and one.params.get("sessionId") == session
+            for one in looking.received(frames[asked:answered])
+            if one.method == "session/update"
+        )
+        if begun and looking.is_alone(frames, asked, answered):
+            judge.failed("D26-08", "an error after the turn began", came=frame)
 
 
 @monitor("D26-08", "D26-17", "D26-22", "D26-33", version="draft")

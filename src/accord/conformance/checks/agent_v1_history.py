@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from accord.conformance.agent_stage import AgentStage, Talk, went_well
 from accord.conformance.agent_turn import (
     OVER,
     at_work,
+    call_of,
     end_by_cancel,
     ended_by_cancel,
     is_over,
@@ -17,11 +19,14 @@ from accord.conformance.agent_turn import (
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent_v1_wire import INVALID_PARAMS
-from accord.conformance.wire import NotReady, Unanswered
+from accord.conformance.host import choosing
+from accord.conformance.wire import Message, NotReady, Unanswered
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
 FILTER = "sessionCapabilities."
+# How old sessions are taken up, and the capability for it.
+TAKING_UP = (("session/load", "loadSession"), ("session/resume", "sessionCapabilities.resume"))
 
 
 def said_in(
@@ -38,15 +43,26 @@ def said_in(
     return "".join(texts)
 
 
-async def two_turns(stage: AgentStage) -> tuple[str, list[str]]:
-    """A session with two turns; its id and what both sides said, in their order."""
+async def two_turns(stage: AgentStage, *more: str) -> tuple[str, list[str]]:
+    """A session with two turns; its id and what both sides said, in their order.
+
+    Turns for `more` purposes follow, as far as they work.
+    """
     talk = stage.talk
     session = await talk.session()
     said: list[str] = []
-    for _ in range(2):
+    for purpose in ("say", "say", *more):
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is None:
+            continue
         since = len(talk.peer.frames)
-        await talk.say(session, stage.scenario.prompt("say"))
-        said += [stage.scenario.prompt("say") or "", said_in(talk, since, by=("agent",))]
+        try:
+            await talk.say(session, prompt)
+        except NotReady:
+            if purpose in more:
+                break
+            raise
+        said += [prompt, said_in(talk, since, by=("agent",))]
     return session, said
 
 
@@ -76,7 +92,8 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     if not talk.can("loadSession"):
         stage.judge.skip_open("the agent has no loadSession")
         return
-    session, said = await two_turns(stage)
+    session, said = await two_turns(stage, "tool", "plan")
+    lived = talk.updates()
     try:
         talk = await taken_up(stage, session, "session/load")
     except NeverTakenUp as error:
@@ -105,6 +122,30 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
     )
     stage.judge.judge("V1-LOAD-04", not again, "history came after the result", came=late)
+    replay, later = talk.updates(since=since, until=until), talk.updates(since=until)
+    old_ones = [one for one in later if is_history(one, lived, replay)]
+    stage.judge.judge("V1-LOAD-04", not old_ones, "history came after the result", came=old_ones)
+    lost = any(map(call_of, lived)) and not any(map(call_of, replay))
+    stage.judge.judge("V1-LOAD-03", not lost, "the replay has no tool calls", came=replay)
+
+
+def is_history(update: Message, lived: Sequence[Message], replay: Sequence[Message]) -> bool:
+    """Whether an update behind a replay tells once more of a call, a thought or a plan.
+
+    A plan that was replayed may be told again: it is what the session is at.
+    """
+    kind = update.get("sessionUpdate")
+    before = [*lived, *replay]
+    if call_of(update) is not None:
+        titles = [one["title"] for one in before if one.get("title")]
+        return call_of(update) in map(call_of, before) or update.get("title") in titles
+    if kind == "plan":
+        same = [one for one in lived if one.get("entries") == update.get("entries")]
+        return bool(same) and not any(one.get("sessionUpdate") == kind for one in replay)
+    if kind == "agent_thought_chunk":
+        contents = [one.get("content") for one in before if one.get("sessionUpdate") == kind]
+        return update.get("content") in contents
+    return False
 
 
 class NeverTakenUp(NotReady):
@@ -216,20 +257,45 @@ async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
 async def old_roots_are_not_restored(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
-    can_load = talk.can("loadSession") and talk.can("sessionCapabilities.list")
-    if not (talk.can(ROOTS) and can_load):
-        stage.judge.skip_open("the agent has no additional directories, load or list")
+    methods = [method for method, path in TAKING_UP if talk.can(path)]
+    if not (talk.can(ROOTS) and methods and talk.can("sessionCapabilities.list")):
+        said = "the agent has no additional directories, or no list, or takes up no old sessions"
+        stage.judge.skip_open(said)
         return
-    other = stage.root / "other"
+    other, secret = stage.root / "other", stage.root / "secret.txt"
     other.mkdir()
-    made = await talk.new_session(additionalDirectories=[str(other)])
-    session = str(made["sessionId"])
-    await talk.say(session, stage.scenario.prompt("say"))
-    talk = await taken_up(stage, session, "session/load")
-    await talk.prepare("session/load", old(stage, session))
-    entry = [one for one in await listed(talk) if one.get("sessionId") == session]
-    roots = entry[0].get("additionalDirectories") if entry else None
-    stage.judge.judge("V1-LOAD-06", not roots, "roots came back by themselves", came=entry)
+    kept = other / "notes.txt"
+    kept.write_text("of a former root\n", "utf-8")
+    for number, method in enumerate(methods):
+        session = str((await talk.new_session(additionalDirectories=[str(other)]))["sessionId"])
+        await talk.say(session, stage.scenario.prompt("say"))
+        if number == 0:
+            talk = await taken_up(stage, session, method)
+        elif talk.can("sessionCapabilities.close"):
+            await talk.peer.call("session/close", {"sessionId": session})
+        await talk.prepare(method, old(stage, session))
+        entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+        roots = entry[0].get("additionalDirectories") if entry else None
+        said = f"roots came back by themselves at {method}"
+        stage.judge.judge("V1-LOAD-06", not roots, said, came=entry)
+        still = await _reads(stage, session, kept, "of a former root")
+        if still and not await _reads(stage, session, secret, "what-is-outside"):
+            said = f"after {method} a file under a root of before is read, and no other outside"
+            stage.judge.failed("V1-LOAD-06", said, sent=str(kept))
+
+
+async def _reads(stage: AgentStage, session: str, path: Path, text: str) -> bool:
+    """Whether the agent reads this file with this text, or asks the client to, unpermitted."""
+    talk = stage.talk
+    prompt = stage.scenario.prompt("read")
+    if prompt is None:
+        return False
+    talk.host.permission = choosing("reject")
+    since = len(talk.peer.frames)
+    await talk.say(session, prompt.replace("notes.txt", str(path)))
+    asked = [one for one in talk.peer.frames[since:] if one.method == "fs/read_text_file"]
+    by_client = any(one.params.get("path") == str(path) for one in asked)
+    return by_client or text in talk.came(since=since)
 
 
 @check("V1-LOAD-10")

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from accord.conformance import looking
 from accord.conformance.agent_stage import LOGIN_NEEDED, AgentStage, Refused, Talk, went_well
 from accord.conformance.agent_turn import calls_of
 from accord.conformance.check import check
+from accord.conformance.checks.agent_v1_history import TAKING_UP
+from accord.conformance.checks.agent_v1_turns import values_of
 from accord.conformance.checks.agent_v1_wire import (
     CODES,
     INVALID_PARAMS,
     INVALID_REQUEST,
     judge_refusal,
 )
-from accord.conformance.wire import Message, NotReady
+from accord.conformance.scenario import Scenario
+from accord.conformance.wire import Message, NotReady, Unanswered
 
 # The prompts that make an agent use what a client offers.
 QUESTIONS = frozenset({"elicitation", "url"})
+FORKING = ("session/fork", "sessionCapabilities.fork")
 TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
 
 
@@ -95,6 +101,8 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
     await talk.initialize(clientCapabilities=None)
     session = str((await talk.new_session())["sessionId"])
     stage.judge.passed("V1-CFG-07")
+    with suppress(Unanswered):
+        await _tell_options(talk, stage.scenario)
     done: set[str] = set()
     for purpose in TOOL_PURPOSES:
         prompt = stage.scenario.prompt(purpose)
@@ -124,12 +132,33 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
     stage.judge.passed("V1-CAP-01", "V1-CAP-08")
 
 
+async def _tell_options(talk: Talk, scenario: Scenario) -> None:
+    """Make the agent tell the options of a session in every way there is; a monitor looks."""
+    made = await talk.new_session()
+    session, options = str(made["sessionId"]), made.get("configOptions")
+    selects = [one for one in options or [] if one.get("type") == "select"]
+    for option in selects:
+        now = option.get("currentValue")
+        others = [one for one in values_of(option) if one != now]
+        for value in (*others[:1], now):
+            params = {"sessionId": session, "configId": option["id"], "value": value}
+            await talk.peer.call("session/set_config_option", params, timeout=talk.seconds)
+    for purpose in ("mode", "config") if selects else ():
+        prompt = scenario.prompt(purpose)
+        if prompt is not None:
+            await talk.say(session, prompt)
+    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
+    for method, path in (*TAKING_UP, FORKING) if selects else ():
+        if talk.can(path):
+            await talk.peer.call(method, params, timeout=talk.seconds)
+
+
 @check("V1-CAP-02", needs="tool")
 async def every_set_of_capabilities_works(stage: AgentStage) -> None:
     sets: list[dict[str, object]] = [
         {"fs": {"readTextFile": True, "writeTextFile": False}, "terminal": False},
         {"fs": {"readTextFile": False, "writeTextFile": True}, "terminal": False},
-        {"terminal": True},
+        {"terminal": True, "session": {"configOptions": {}}},
         {"fs": None, "terminal": None, "session": 5, "elicitation": []},
     ]
     for number, offered in enumerate(sets):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accord.conformance import looking
@@ -38,7 +38,7 @@ def rule_of(flaw: Flaw) -> str:
     if flaw.where.endswith("stopReason"):
         return "V1-PROMPT-08"
     if flaw.where.startswith("$.requestedSchema"):
-        return "V1-ELIC-20"
+        return "V1-ELIC-27" if "unknown variant" in flaw.why else "V1-ELIC-20"
     if ".cost" in flaw.where:
         return "V1-USAGE-04"
     return "V1-INIT-09"
@@ -46,7 +46,7 @@ def rule_of(flaw: Flaw) -> str:
 
 SHAPED = (
     "V1-GEN-09", "V1-TOOL-10", "V1-GEN-06", "V1-SESS-02", "V1-SESS-23", "V1-INIT-04",
-    "V1-PROMPT-08", "V1-USAGE-04", "V1-ELIC-20", "V1-INIT-09",
+    "V1-PROMPT-08", "V1-USAGE-04", "V1-ELIC-20", "V1-ELIC-27", "V1-INIT-09",
 )  # fmt: skip
 
 
@@ -55,6 +55,8 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "1", of_agent=True):
         if flaw.where.endswith(".category"):
             # Decoration: a category that nobody knows is nobody's trouble.
+            continue
+        if flaw.is_own and flaw.method == "elicitation/create":
             continue
         judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
     if any(looking.answers(frames, "initialize")):
@@ -130,21 +132,30 @@ OPTION_RESULTS = ("session/new", "session/load", "session/resume", "session/set_
 
 @monitor("V1-CFG-06")
 def whole_options(frames: Sequence[Frame], judge: Findings) -> None:
-    """An update has the options of a result, or more: one option may bring and take others."""
-    lists = _whole_lists(frames)
+    look_at_updates_of_options(frames, judge, "V1-CFG-06", "id")
+
+
+def look_at_updates_of_options(
+    frames: Sequence[Frame], judge: Findings, rule: str, key: str
+) -> None:
+    """An update has the options of a result, or more: one option may bring and take others.
+
+    `key` is what the id of an option is called.
+    """
+    lists = _whole_lists(frames, key)
     for _, frame, session, update in looking.updates(frames, "config_option_update"):
-        names = _option_names(update)
+        names = _option_names(update, key)
         known = lists.get(session, [])
         full = names is not None and (not known or any(one <= names for one in known))
-        judge.judge("V1-CFG-06", full, "an update has not all options", came=frame)
+        judge.judge(rule, full, "an update has not all options", came=frame)
 
 
-def _whole_lists(frames: Sequence[Frame]) -> dict[str, list[set[str]]]:
+def _whole_lists(frames: Sequence[Frame], key: str) -> dict[str, list[set[str]]]:
     """The ids of the options in each result, by session."""
     found: dict[str, list[set[str]]] = {}
     for method in OPTION_RESULTS:
         for asked, _, _, result in looking.answers(frames, method):
-            params, names = frames[asked].params, _option_names(result)
+            params, names = frames[asked].params, _option_names(result, key)
             # A result with the changed option alone is judged by another rule.
             if names and names != {str(params.get("configId"))}:
                 session = str(params.get("sessionId", result.get("sessionId")))
@@ -152,11 +163,11 @@ def _whole_lists(frames: Sequence[Frame]) -> dict[str, list[set[str]]]:
     return found
 
 
-def _option_names(holder: dict[str, Any]) -> set[str] | None:
+def _option_names(holder: dict[str, Any], key: str) -> set[str] | None:
     options = holder.get("configOptions")
     if not isinstance(options, list):
         return None
-    return {str(looking.at(one, "id")) for one in options}
+    return {str(looking.at(one, key)) for one in options}
 
 
 @monitor("V1-INIT-05", "V1-CAP-04", "V1-CAP-07", "V1-AUTH-02", "V1-MCP-02")
@@ -195,15 +206,25 @@ def login_errors(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-PLAN-02")
 def plans(frames: Sequence[Frame], judge: Findings) -> None:
+    look_at_plans(frames, judge, "V1-PLAN-02", looking.updates(frames, "plan"))
+
+
+def look_at_plans(
+    frames: Sequence[Frame],
+    judge: Findings,
+    rule: str,
+    told: Iterable[tuple[int, Frame, str, dict[str, Any]]],
+) -> None:
+    """Each plan has all of its entries: position, frame, whose plan, and the plan."""
     dropped: dict[str, set[str]] = {}
     before: dict[str, set[str]] = {}
     prompts = [at for at, frame in enumerate(frames) if frame.method == "session/prompt"]
-    for at, frame, session, update in looking.updates(frames, "plan"):
+    for at, frame, session, update in told:
         entries = update.get("entries")
         whole = isinstance(entries, list) and all(
             isinstance(one, dict) and one.get("status") for one in entries
         )
-        judge.judge("V1-PLAN-02", whole, "a plan has an entry without status", came=frame)
+        judge.judge(rule, whole, "a plan has an entry without status", came=frame)
         if not isinstance(entries, list):
             continue
         # Another turn may have another plan of the same steps.
@@ -212,7 +233,7 @@ def plans(frames: Sequence[Frame], judge: Findings) -> None:
         # Entries may be dropped; what comes back was only left out.
         back = now & dropped.get(session, set())
         said = f"an earlier plan left out {sorted(back)}"
-        judge.judge("V1-PLAN-02", not back, said, came=frame)
+        judge.judge(rule, not back, said, came=frame)
         dropped[session] = (dropped.get(session, set()) | before.get(session, set())) - now
         before[session] = now
 

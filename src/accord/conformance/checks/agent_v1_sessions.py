@@ -285,8 +285,12 @@ async def nothing_is_written_outside_unasked(stage: AgentStage) -> None:
     await talk.initialize(clientCapabilities={})
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
-    await talk.say(session, stage.scenario.prompt("outside"))
-    ok = not (stage.root / "outside.txt").exists()
+    prompt, outside = stage.scenario.prompt("outside") or "", stage.root / "outside.txt"
+    # The name of the second begins as that of the folder does.
+    beside = stage.root / f"{talk.folder.name}-outside.txt"
+    for name in ("../outside.txt", str(outside), str(beside)):
+        await talk.say(session, prompt.replace("../outside.txt", name))
+    ok = not outside.exists() and not beside.exists()
     if ok and stage.scenario.tries and not calls_of(talk, 0):
         stage.judge.close("the prompt made no tool call", failing=False)
         return

@@ -19,10 +19,20 @@ WORK = frozenset(
 )  # fmt: skip
 FINAL = frozenset({"completed", "failed"})
 # What a field asks for stands at the end of its name: a limit of tokens is no token.
+STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 SECRETS = re.compile(
-    r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access) ?key)$",
+    r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access|secret|ssh) ?keys?|"
+    r"pin (code|number)|cvv|cvc|card number|otp|one[ -]time code)( (for|again|at)\b.*| ?\(.*)?$",
     re.IGNORECASE,
 )
+# A message that asks for one.
+ASKING_A_SECRET = re.compile(
+    r"\b(enter|paste|type|provide|what is|i need|give me)( in)? (your|the|an?) (\S+ ){0,2}?"
+    r"(password|passphrase|(api|private|access|secret)[ -]key|access token)\b"
+    r"(?! (name|policy|length|manager|file|format|type))",
+    re.IGNORECASE,
+)
+FIELD_TYPES = frozenset({"string", "number", "integer", "boolean", "array"})
 IN_URL = re.compile(
     r"[?&#;][\w-]*(token|password|secret|signature|sig|api_?key)=|\?.*[\w.]+(%40|@)[\w-]+\.|//[^/]*@",
     re.IGNORECASE,
@@ -243,7 +253,10 @@ def _shown(frame: Frame) -> list[str]:
     ]
 
 
-@monitor("V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-20", "V1-ELIC-24", "V1-ELIC-27")
+@monitor(
+    "V1-ELIC-10", "V1-ELIC-11", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-20", "V1-ELIC-24",
+    "V1-ELIC-27",
+)  # fmt: skip
 def questions(frames: Sequence[Frame], judge: Findings) -> None:
     look_at_questions(frames, judge)
 
@@ -273,7 +286,12 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = isinstance(schema, dict) and schema.get("type") == "object"
             ok = ok and isinstance(looking.at(schema, "properties"), dict)
             judge.judge("V1-ELIC-20", ok, "a schema without type and properties", came=frame)
-            judge.judge("V1-ELIC-10", not _secrets(schema), "a form asks a secret", came=frame)
+            secrets = _secrets(schema) or _asked_in_words(frame.params.get("message"), schema)
+            judge.judge("V1-ELIC-10", not secrets, "a form asks a secret", came=frame)
+            if secrets:
+                judge.failed("V1-ELIC-11", "a secret is asked for by a form", came=frame)
+            for kind in _own_types(schema):
+                judge.failed("V1-ELIC-27", f"the type {kind!r} has no underscore", came=frame)
         elif mode == "url":
             name = str(frame.params.get("elicitationId"))
             judge.judge("V1-ELIC-16", name not in open_ids, f"{name} is open", came=frame)
@@ -281,6 +299,14 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             known.add(name)
             asked[repr(frame.object.get("id"))] = name
             _url(frame, judge)
+
+
+def _own_types(schema: Any) -> list[str]:
+    """The types of fields that are neither the protocol's nor marked as somebody's own."""
+    fields = looking.at(schema, "properties")
+    kinds = [looking.at(one, "type") for one in fields.values()] if isinstance(fields, dict) else []
+    odd = [one for one in kinds if isinstance(one, str) and one not in FIELD_TYPES]
+    return [one for one in odd if not one.startswith("_")]
 
 
 def _secrets(schema: Any) -> list[str]:
@@ -293,6 +319,15 @@ def _secrets(schema: Any) -> list[str]:
         if looking.at(field, "format") == "password" or any(SECRETS.search(one) for one in plain):
             found.append(str(name))
     return found
+
+
+def _asked_in_words(message: Any, schema: Any) -> bool:
+    """Whether the message of a form with one free text asks for a secret by its name."""
+    fields = looking.at(schema, "properties")
+    only = list(fields.values()) if isinstance(fields, dict) else []
+    free = len(only) == 1 and looking.at(only[0], "type") == "string"
+    chosen = free and any(key in only[0] for key in ("enum", "oneOf"))
+    return free and not chosen and bool(ASKING_A_SECRET.search(str(message)))
 
 
 def _url(frame: Frame, judge: Findings) -> None:
@@ -308,7 +343,11 @@ def _url(frame: Frame, judge: Findings) -> None:
 
 @monitor("V1-PROMPT-06", "V1-CANCEL-05")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every prompt is answered, whatever it asks for and whether it is cancelled."""
+    """Every prompt is answered, whatever it asks for and whether it is cancelled, with a reason."""
+    for _, _, frame, result in looking.answers(frames, "session/prompt"):
+        reason = result.get("stopReason")
+        said = f"the turn ends with the reason {reason!r}"
+        judge.judge("V1-PROMPT-06", reason in STOP_REASONS, said, came=frame)
     for frame in looking.unended_turns(frames):
         judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)
     for frame in looking.unanswered_cancels(frames):

@@ -24,17 +24,22 @@ from accord.conformance.agent_turn import (
 from accord.conformance.check import check
 from accord.conformance.checks.agent_v1_rare import NOBODYS
 from accord.conformance.checks.agent_v1_sessions import comes_true
+from accord.conformance.checks.agent_v1_turn_monitors import STOP_REASONS
 from accord.conformance.checks.agent_v1_wire import CODES, judge_refusal
 from accord.conformance.host import always, choosing, filling
 from accord.conformance.wire import Gone, Message, NotAsked, NotReady, Reply, Unanswered
 
-STOP_REASONS = {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
 CANCEL_SECONDS = 5.0
 CANCEL_SECONDS_MAX = 10.0
 # On a busy machine everything takes longer: so many times what an answer takes is added.
 SLOWNESS = 20
+CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-CAP-05")
+# A turn that goes on for so long as if nothing was, was not cancelled at all.
+UNHEARD_SECONDS = 3.0
 # How long nothing of a turn may follow its result.
 LATE_SECONDS = 2.0
+# A command that nobody has.
+NO_COMMAND = "/accord-check-none"
 # A text of so many characters is long enough to be streamed.
 LONG_CHARACTERS = 200
 
@@ -160,6 +165,7 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
     except Unanswered as error:
         stage.judge.failed("V1-CANCEL-04", f"not over {limit:g} s after the cancel")
         stage.judge.failed("V1-CANCEL-05", f"the cancelled prompt has no result: {error}")
+        stage.judge.failed("V1-CAP-05", "a cancel does nothing")
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
     reason = looking.at(answer, "result.stopReason")
@@ -171,6 +177,8 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
         stage.judge.judge(rule, "error" not in answer, "the cancel is an error", came=answer)
     said = "the result is an error" if "error" in answer else f"the stop reason is {reason!r}"
     stage.judge.judge("V1-CANCEL-05", reason == "cancelled", said, came=answer)
+    heard = "error" in answer or reason == "cancelled" or took <= UNHEARD_SECONDS
+    stage.judge.judge("V1-CAP-05", heard, "a cancel does nothing", came=answer)
     await talk.peer.settled()
 
 
@@ -182,7 +190,7 @@ async def patience_for_cancels(talk: Talk) -> float:
     return min(CANCEL_SECONDS + slower, CANCEL_SECONDS_MAX)
 
 
-@check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="long")
+@check(*CANCELS, needs="long")
 async def a_cancelled_turn_ends_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
@@ -195,7 +203,7 @@ async def a_cancelled_turn_ends_cancelled(stage: AgentStage) -> None:
     stage.judge.judge("V1-CANCEL-05", ok, "the turn after it is cancelled too", came=result)
 
 
-@check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="long_command")
+@check(*CANCELS, needs="long_command")
 async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
@@ -210,7 +218,7 @@ async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
     await cancelled(talk, stage, sent, limit)
 
 
-@check("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", needs="edit")
+@check(*CANCELS, needs="edit")
 async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     talk = stage.talk
     talk.host.permission = always(None)
@@ -403,19 +411,22 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
     talk = stage.talk
     since = len(talk.peer.frames)
     await talk.say(session, prompt)
-    if talk.updates(since=since, kind="current_mode_update"):
-        stage.judge.passed("V1-MODE-03")
-        return
-    now = before
+    told = talk.updates(since=since, kind="current_mode_update")
+    announced = told[-1].get("currentModeId") if told else before
+    now = None
     params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
     for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
-        if talk.can(path) and now == before:
+        if talk.can(path) and now in (None, before):
             answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
-            now = looking.at(answer, "result.modes.currentModeId") or before
-    if now != before:
-        stage.judge.failed("V1-MODE-03", f"the mode is {now!r} now, which was not announced")
-    else:
+            now = looking.at(answer, "result.modes.currentModeId") or now
+    # One that takes up its sessions in the mode of the start may do so.
+    if now not in (None, before, announced):
+        said = f"the mode is {now!r} now, and {announced!r} by what was announced"
+        stage.judge.failed("V1-MODE-03", said, came=told)
+    elif announced == before:
         stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")
+    else:
+        stage.judge.passed("V1-MODE-03")
 
 
 @check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11", CODES)
@@ -497,6 +508,34 @@ async def commands_are_run(stage: AgentStage) -> None:
         return
     ok = "result" in answer and went_well(answer["result"] or {})
     stage.judge.judge("V1-CMD-03", ok, "the command was not run", sent=params, came=answer)
+    await _judge_company(stage, session, prompt, link)
+
+
+async def _judge_company(stage: AgentStage, session: str, prompt: str, link: Message) -> None:
+    """A command is run with other blocks around it as alone, and is not read as plain text.
+
+    What is read as plain text is answered as a command that does not exist, name for name.
+    """
+
+    async def reply(name: str, *more: str, ahead: bool = False, behind: bool = False) -> str:
+        text = {"type": "text", "text": " ".join([name, *rest, *more])}
+        blocks = [link] * ahead + [text] + [link] * behind
+        since = len(stage.talk.peer.frames)
+        params = {"sessionId": session, "prompt": blocks}
+        try:
+            await stage.talk.peer.call("session/prompt", params, timeout=stage.talk.seconds)
+        except Unanswered as error:
+            raise NotReady(f"a command does not work: {error}") from None
+        return stage.talk.said(since=since).replace(name, "/name")
+
+    own, *rest = prompt.split()
+    if await reply(own) == await reply(NO_COMMAND):
+        return
+    for words, places in ((), {"behind": True}), ((), {"ahead": True}), (("notes.txt",), {}):
+        plain = await reply(NO_COMMAND, *words, **places)
+        ok = not plain or await reply(own, *words, **places) != plain
+        said = "with something beside it the command is read as plain text"
+        stage.judge.judge("V1-CMD-03", ok, said, sent=prompt, came=plain)
 
 
 @check("V1-ELIC-18", "V1-ELIC-20", needs="elicitation")

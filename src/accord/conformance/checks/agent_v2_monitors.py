@@ -9,10 +9,12 @@ from typing import Any
 
 from accord.conformance import looking
 from accord.conformance.check import Findings, monitor
+from accord.conformance.checks.agent_v1_monitors import look_at_plans, look_at_updates_of_options
 from accord.conformance.checks.agent_v1_turn_monitors import look_at_questions
 from accord.conformance.shapes import Flaw, flaws
 from accord.conformance.wire import Frame
 
+ECHOES = ("user_message", "user_message_chunk")
 FINAL = frozenset({"completed", "failed", "cancelled"})
 ABSOLUTE = re.compile(r"^(/|[A-Za-z]:[\\/]|\\\\)")
 # The names of files as git has them unless it is told otherwise.
@@ -24,9 +26,20 @@ MESSAGES = (
 )  # fmt: skip
 
 
+# Keys that a rule of their own is about.
+PARTICULAR = {
+    "planId": "V2-CFG-08",
+    "entries": "V2-CFG-08",
+    "oldPath": "V2-UPS-21",
+    "line": "V2-UPS-22",
+    "currentValue": "V2-CFG-04",
+}
+
+
 def rule_of(flaw: Flaw) -> str:
     """The rule that a wrong shape breaks: the most particular one."""
-    last = flaw.where.rpartition(".")[2]
+    # A word of the first drafts stands for the one that took its place.
+    last = looking.quoted(flaw.why, "read as") or flaw.where.rpartition(".")[2]
     if "unknown variant" in flaw.why or "unknown value" in flaw.why:
         return "V2-UPS-11" if last in ("kind", "status", "stopReason") else "V2-GEN-08"
     if flaw.method == "initialize":
@@ -36,8 +49,8 @@ def rule_of(flaw: Flaw) -> str:
         return "V2-PERM-02"
     if last == "messageId":
         return "V2-UPS-01" if flaw.part == "params" else "V2-PROMPT-04"
-    if last in ("planId", "oldPath", "line"):
-        return {"planId": "V2-CFG-08", "oldPath": "V2-UPS-21", "line": "V2-UPS-22"}[last]
+    if last in PARTICULAR:
+        return PARTICULAR[last]
     if flaw.where.startswith("$.requestedSchema"):
         return "V2-ELIC-03"
     if last == "changes":
@@ -47,12 +60,16 @@ def rule_of(flaw: Flaw) -> str:
 
 @monitor(
     "V2-GEN-04", "V1-GEN-09", "V2-GEN-08", "V2-UPS-11", "V2-INIT-01", "V2-AUTH-03", "V2-PERM-02",
-    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18", "V2-ELIC-03",
-    version="2",
+    "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18",
+    "V2-ELIC-03", version="2",
 )  # fmt: skip
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "2", of_agent=True):
+        if flaw.is_own:
+            continue
         judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
+        if looking.quoted(flaw.why, "read as"):
+            judge.failed("V2-GEN-04", str(flaw), came=flaw.frame)
     for _, _, _, result in looking.answers(frames, "initialize"):
         judge.passed("V2-GEN-04", "V1-GEN-09")
         if result.get("protocolVersion") == 2:
@@ -240,6 +257,32 @@ def options_and_commands(frames: Sequence[Frame], judge: Findings) -> None:
                     judge.judge("V2-CFG-06", not said, said, came=frame)
 
 
+@monitor("V2-CFG-04", version="2")
+def whole_options(frames: Sequence[Frame], judge: Findings) -> None:
+    look_at_updates_of_options(frames, judge, "V2-CFG-04", "configId")
+
+
+@monitor("V2-CFG-08", version="2")
+def plans(frames: Sequence[Frame], judge: Findings) -> None:
+    told = [
+        (at, frame, f"{session} {looking.at(update, 'plan.planId')}", update["plan"])
+        for at, frame, session, update in looking.updates(frames, "plan_update")
+        if looking.at(update, "plan.type") == "items"
+    ]
+    look_at_plans(frames, judge, "V2-CFG-08", told)
+
+
+@monitor("V2-PROMPT-06", version="2")
+def taken_prompts(frames: Sequence[Frame], judge: Findings) -> None:
+    """A prompt that was echoed is not answered with an error."""
+    for asked, answered, frame in looking.refusals(frames, "session/prompt"):
+        session = frames[asked].params.get("sessionId")
+        told = looking.updates(frames[asked:answered], *ECHOES)
+        echoes = [update for _, _, of, update in told if of == session]
+        if echoes and looking.is_alone(frames, asked, answered):
+            judge.failed("V2-PROMPT-06", "an error after the echo", sent=echoes[0], came=frame)
+
+
 def _flaws_of_commands(commands: list[dict[str, Any]]) -> list[str]:
     """What is wrong with a list of commands."""
     names = [str(one.get("name")) for one in commands]
@@ -275,8 +318,8 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 @monitor(
-    "V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-20", "V1-ELIC-24", "V1-ELIC-27",
-    "V2-ELIC-01", "V2-ELIC-02", "V2-ELIC-03", "V1-ELIC-01", version="2",
+    "V1-ELIC-10", "V1-ELIC-11", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-20", "V1-ELIC-24",
+    "V1-ELIC-27", "V2-ELIC-01", "V2-ELIC-02", "V2-ELIC-03", "V1-ELIC-01", version="2",
 )  # fmt: skip
 def questions(frames: Sequence[Frame], judge: Findings) -> None:
     look_at_questions(frames, judge)

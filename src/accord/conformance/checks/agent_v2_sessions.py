@@ -22,6 +22,7 @@ from accord.conformance.checks.agent_v1_sessions import (
     prompted_for_servers,
     wait_for_server,
 )
+from accord.conformance.checks.agent_v1_turns import values_of
 from accord.conformance.checks.agent_v1_wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.messages import Texts, fold
 from accord.conformance.wire import Message, NotReady, Unanswered
@@ -364,5 +365,35 @@ async def options_change(stage: AgentStage) -> None:
     full = set(found) == {one["configId"] for one in options}
     full = full and all("currentValue" in one for one in found.values())
     stage.judge.judge("V2-CFG-04", full, "not the full list", came=result)
+    await _set_options(stage, session, options)
     ok = found.get(name, {}).get("currentValue") == now
     stage.judge.judge("V2-CFG-02", ok, "a refused value was taken", came=result)
+
+
+async def _set_options(stage: AgentStage, session: str, options: list[Message]) -> None:
+    """Change each option and change it back, and let the agent change one by itself.
+
+    One option may bring and take others, so the lists are compared when all is as it was.  A
+    monitor looks at what is told of it.
+    """
+    talk = stage.talk
+    names = {one["configId"] for one in options}
+    for option in options:
+        now, flag = option.get("currentValue"), option.get("type") == "boolean"
+        values = values_of(option) if option.get("type") == "select" else [not now] * flag
+        other = next((one for one in values if one != now), None)
+        if other is None:
+            continue
+        kind = {"sessionId": session, "configId": option["configId"]}
+        kind["type"] = "boolean" if flag else "id"
+        changed = await talk.prepare("session/set_config_option", kind | {"value": other})
+        back = await talk.prepare("session/set_config_option", kind | {"value": now})
+        found = [
+            {one.get("configId") for one in result["configOptions"]} for result in (changed, back)
+        ]
+        full = found[1] == names and option["configId"] in found[0]
+        stage.judge.judge("V2-CFG-04", full, "not the full list", sent=kind, came=[changed, back])
+    for purpose in ("mode", "config"):
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is not None:
+            await talk.say(session, prompt)

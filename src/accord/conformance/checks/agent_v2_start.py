@@ -225,6 +225,26 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         for broken in {rule, "V1-GEN-04"} if came else {rule}:
             stage.judge.judge(broken, not came, "it was answered", sent=message, came=came)
     await judge_late_answers(stage)
+    await _judge_withdrawals(stage, session)
+
+
+async def _judge_withdrawals(stage: AgentStage, session: str) -> None:
+    """Withdraw every request that was answered, a prompt and a refused one among them."""
+    talk = stage.talk
+    await talk.peer.call(KNOWN_METHOD, {})
+    await talk.say(session, stage.scenario.prompt("say"))
+    ids = [one.object["id"] for one in talk.peer.frames if one.sent and one.is_request]
+    since = len(talk.peer.frames)
+    for request_id in ids:
+        await talk.peer.notify("$/cancel_request", {"requestId": request_id})
+    await talk.peer.settled()
+    came = [
+        one
+        for one in talk.peer.frames[since:]
+        if not one.sent and one.is_response and any(same(one.object["id"], of) for of in ids)
+    ]
+    said = "a request is answered again when it is withdrawn"
+    stage.judge.judge("V2-CANCEL-15", not came, said, sent=ids, came=came)
 
 
 @check("V2-GEN-07", "V2-PROMPT-02", "V2-PROMPT-07", "V2-GEN-11", CODES, version="2")

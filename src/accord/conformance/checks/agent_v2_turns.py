@@ -218,7 +218,15 @@ def allowing(params: Message) -> Any:
 async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    await at_work(stage, session)
+    since = len(talk.peer.frames)
+    going_on = await at_work(stage, session)
+    if "result" in await talk.peer.answer_to(going_on, timeout=talk.seconds):
+        # It was answered when it was taken in, and what it led to is no request.
+        await talk.peer.notify("$/cancel_request", {"requestId": going_on})
+        await talk.peer.settled()
+        ended = [one for one in talk.updates(since=since) if one.get("stopReason") == "cancelled"]
+        said = "a prompt that was answered is withdrawn, and its turn is cancelled"
+        stage.judge.judge("V2-CANCEL-15", not ended, said, came=ended)
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.settled()
     for _ in range(2):
@@ -504,6 +512,27 @@ async def failures_after_insertion_end_idle(stage: AgentStage) -> None:
     if reason == "error":
         ok = isinstance(state.get("error"), dict)
         stage.judge.judge("V2-PROMPT-18", ok, "the failure is not told", came=state)
+
+
+@check("V2-PROMPT-06", needs="fail", version="2")
+async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
+    """A tool that fails, and a link to a file that is not there; the monitor sees errors."""
+    talk = stage.talk
+    session = await talk.session()
+    fail, say = stage.scenario.prompt("fail"), stage.scenario.prompt("say")
+    nowhere = {"type": "resource_link", "uri": (talk.folder / "gone").as_uri(), "name": "gone"}
+    for text, more in ((fail, []), (say, [nowhere])):
+        since = len(talk.peer.frames)
+        params = {"sessionId": session, "prompt": [{"type": "text", "text": text}, *more]}
+        try:
+            answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+            if "result" in answer:
+                await talk.idle(session, since=since)
+        except Unanswered as error:
+            raise NotReady(f"the prompt {text!r} does not work: {error}") from None
+        if "result" in answer and any(one.get("status") == "failed" for one in talk.updates()):
+            stage.judge.passed("V2-PROMPT-06")
+    stage.judge.close("no tool call failed", failing=False)
 
 
 @check("V2-CANCEL-21", needs="elicitation", version="2")
