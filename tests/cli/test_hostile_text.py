@@ -71,6 +71,9 @@ def test_run(home: Home, prompt: str, more: Sequence[str]) -> None:
     """Issue 12: what is said, what fails, and how it ended."""
     words = ("run", prompt, *more, "--deny", "all", "--", *AGENT)
     with in_terminal(*words, env=home.env, cwd=home.project) as terminal:
+        if prompt == "fail":
+            terminal.wait_for("Which number?")
+            terminal.press("\n")
         terminal.exit_code()
         assert SEEN in terminal.text
         assert_clean(terminal.written)

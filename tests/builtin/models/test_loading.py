@@ -40,6 +40,7 @@ def test_the_command_fits_the_way_of_the_installation(
     """Issue 14: one command that mends it."""
     monkeypatch.setattr(packages, "__file__", str(tmp_path / "a/b/c/d/packages.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(packages, "find_spec", lambda name: object())
     if mark is not None:
         (tmp_path / mark).touch()
     assert packages.install_command() == command
