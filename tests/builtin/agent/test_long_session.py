@@ -25,7 +25,7 @@ ROUND = (
 ROUNDS = {1: 15, 2: 40}
 WARM_UP_ROUNDS = 8
 
-BLOCKS_PER_PROMPT_MAX = 15
+BLOCKS_PER_PROMPT_MAX = 17
 """What may stay behind of a prompt: its place in lists of ids, not its text."""
 
 
