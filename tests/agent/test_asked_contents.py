@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from accord import Client, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
 from accord.translate.diffs import diff_of
+from tests.agent.only_draft import OnlyDraft
 from tests.agent.raw_client import raw_client
 from tests.agent.v2.play import chosen, insert
 from tests.hang_limit import HANG_SECONDS
@@ -98,19 +98,6 @@ def items(call: dict[str, Any]) -> list[str]:
         one["content"]["text"] if one["type"] == "content" else one["type"]
         for one in call["content"]
     ]
-
-
-class OnlyDraft:
-    """A memory that says that every agent spoke the draft."""
-
-    def recall(self, agent: Sequence[str]) -> tuple[str, str] | None:
-        return "draft", "1.0.0"
-
-    def remember(self, agent: Sequence[str], dialect: str, version: str) -> None:
-        assert dialect == "draft"
-
-    def forget(self, agent: Sequence[str]) -> None:
-        raise AssertionError("it speaks the draft")
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
 from accord import Client, PermissionRequest, Permissions
+from tests.agent.only_draft import OnlyDraft
 from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = """
@@ -32,19 +32,6 @@ async def work(turn):
 
 agent.run()
 """
-
-
-class OnlyDraft:
-    """A memory that says that every agent spoke the draft."""
-
-    def recall(self, agent: Sequence[str]) -> tuple[str, str] | None:
-        return "draft", "1.0.0"
-
-    def remember(self, agent: Sequence[str], dialect: str, version: str) -> None:
-        assert dialect == "draft"
-
-    def forget(self, agent: Sequence[str]) -> None:
-        raise AssertionError("it speaks the draft")
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

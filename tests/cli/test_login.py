@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Home
-from tests.cli.terminal import CTRL_C, in_terminal
+from tests.cli.terminal import CTRL_C, TerminalProgram, in_terminal
 
 AGENT = Path(__file__).parent / "login_agent.py"
 QUESTION = "Which number? (Enter for none) "
@@ -18,6 +18,14 @@ WAYS = pytest.mark.parametrize("wanted_by", ["session", "prompt", "prompt v1"])
 def agent(home: Home, wanted_by: str = "session") -> list[str]:
     """How to start the agent."""
     return [sys.executable, str(AGENT), str(home.project), *wanted_by.split()]
+
+
+def log_in_by_word(program: TerminalProgram, word: str) -> None:
+    """Choose the login in the terminal and type the word."""
+    program.wait_for(QUESTION)
+    program.press("2\n")
+    program.wait_for("The word? ")
+    program.press(f"{word}\n")
 
 
 @WAYS
@@ -40,10 +48,7 @@ def test_a_login_in_the_terminal_starts_the_agent_again(home: Home, wanted_by: s
     """Issue 14: also where the prompt itself was refused, whose session ends with the agent."""
     words = ["run", "hi", "--cwd", str(home.project), "--", *agent(home, wanted_by)]
     with in_terminal(*words, env=home.env) as program:
-        program.wait_for(QUESTION)
-        program.press("2\n")
-        program.wait_for("The word? ")
-        program.press("sesame\n")
+        log_in_by_word(program, "sesame")
         assert program.exit_code() == 0
         assert "hello by sesame" in program.text
 
@@ -57,10 +62,7 @@ def test_a_login_that_is_not_wanted_or_fails_is_told(home: Home) -> None:
         assert program.exit_code() == 1
         assert "accord: the agent wants a login first: " in program.text
     with in_terminal(*words, env=home.env) as program:
-        program.wait_for(QUESTION)
-        program.press("2\n")
-        program.wait_for("The word? ")
-        program.press("wrong\n")
+        log_in_by_word(program, "wrong")
         assert program.exit_code() == 1
         assert "the login 'By a word' failed: it ended with 3" in program.text
     (home.project / "logged-in").unlink()
@@ -95,10 +97,7 @@ def test_login_asks_which_way_where_there_are_several(home: Home) -> None:
     """Issue 14: `accord login AGENT`."""
     words = ["login", "--", *agent(home)]
     with in_terminal(*words, env=home.env) as program:
-        program.wait_for(QUESTION)
-        program.press("2\n")
-        program.wait_for("The word? ")
-        program.press("sesame\n")
+        log_in_by_word(program, "sesame")
         assert program.exit_code() == 0
         assert "You are logged in to guarded." in program.text
     assert (home.project / "logged-in").read_text() == "sesame"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accord.cli.own_agent import with_model
+from accord.cli.named_agent import with_model
 from accord.machine.own_program import own_command
 from tests.cli.running import Home
 from tests.fake_llm import FakeLLM, serve

@@ -106,7 +106,8 @@ class Conversation:
 
     async def answer(self, turn: Turn) -> str | None:
         """Answer a prompt; the result is the stop reason."""
-        asked = read_message(turn.prompt).text
+        message = read_message(turn.prompt)
+        asked = message.text
         if self.session.title is None:
             await turn.set_title(title_of(asked))
         servers: McpServers | None = self.workspace.mcp
@@ -122,7 +123,7 @@ class Conversation:
         await self._tell_problems(turn)
         if chosen == OFFLINE:
             tools = Toolbox(turn, self.workspace)
-            return await OfflineBrain().turn(turn, tools, self.workspace)
+            return await OfflineBrain().turn(turn, message, tools, self.workspace)
         return await self._ask_model(turn, chosen)
 
     async def _chosen_model(self, turn: Turn) -> OptionValue:

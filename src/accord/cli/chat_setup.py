@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.draft_agents import remembering
-from accord.cli.named_agent import BUILT_IN
-from accord.cli.own_agent import with_model
+from accord.cli.named_agent import BUILT_IN, with_model
 from accord.cli.run_job import UsageError
 from accord.cli.run_permissions import Wishes, deciding
 from accord.cli.run_servers import servers_of

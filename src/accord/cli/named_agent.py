@@ -33,4 +33,14 @@ def named_agent(name: str | None, after: Sequence[str] | None, config: Config) -
     return AgentEntry(command=own_command("agent"))
 
 
-__all__ = ["BUILT_IN", "named_agent"]
+def with_model(command: tuple[str, ...], model: str | None) -> tuple[str, ...]:
+    """Tell the built-in agent which model is meant: it offers one that it does not list too.
+
+    Any other agent's command is returned as it is.
+    """
+    if model is None or command != own_command("agent"):
+        return command
+    return (*command, "--model", model)
+
+
+__all__ = ["BUILT_IN", "named_agent", "with_model"]

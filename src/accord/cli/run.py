@@ -13,8 +13,7 @@ import anyio
 
 from accord.cli.agent_login import login_command
 from accord.cli.console import complain
-from accord.cli.named_agent import named_agent
-from accord.cli.own_agent import with_model
+from accord.cli.named_agent import named_agent, with_model
 from accord.cli.run_job import Job, UsageError
 from accord.cli.run_outcome import ExitCode, Outcome
 from accord.cli.run_permissions import (

@@ -17,6 +17,7 @@ from accord import Client, Elicitations, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
 from accord.agent.session import AgentSession
 from accord.builtin.brain.offline.brain import COMMANDS, OfflineBrain
+from accord.builtin.brain.offline.prompt.message import read_message
 from accord.builtin.policy import MODES
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.workspace import Workspace, open_workspace
@@ -78,7 +79,9 @@ class Talk:
 
     async def serve(self, turn: Turn) -> str | None:
         workspace = await self.workspace(turn.session)
-        return await OfflineBrain().turn(turn, Toolbox(turn, workspace), workspace)
+        return await OfflineBrain().turn(
+            turn, read_message(turn.prompt), Toolbox(turn, workspace), workspace
+        )
 
     async def workspace(self, session: AgentSession) -> Workspace:
         if session.id not in self.workspaces:

@@ -27,6 +27,7 @@ from accord.builtin.tools.listing import project_files
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
+    from accord.builtin.brain.offline.prompt.message import Message
     from accord.builtin.tools.toolbox import Toolbox
     from accord.builtin.workspace import Workspace
 
@@ -105,10 +106,12 @@ _AGAIN = re.compile(
 class OfflineBrain:
     """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
 
-    async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
+    async def turn(
+        self, turn: Turn, message: Message, tools: Toolbox, workspace: Workspace
+    ) -> str | None:
         """Answer one prompt; None is a turn that came to its end."""
-        work = Work(turn, tools, workspace)
-        said = work.message.text
+        work = Work(turn, message, tools, workspace)
+        said = message.text
         intent = await self._meant(work)
         if workspace.last_intent is not None and _AGAIN.fullmatch(said):
             intent = workspace.last_intent

@@ -15,7 +15,7 @@ from anyio import to_thread
 from accord.agent.elicitation import FormField
 from accord.agent.paths import relative
 from accord.builtin.brain.offline.project import Project, read_project
-from accord.builtin.brain.offline.prompt.message import Attached, Message, read_message
+from accord.builtin.brain.offline.prompt.message import Attached, Message
 from accord.builtin.brain.offline.runners import (
     TestCommand,
     find_command,
@@ -47,11 +47,11 @@ Place = tuple[str, int]
 class Work:
     """One turn at work."""
 
-    def __init__(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> None:
+    def __init__(self, turn: Turn, message: Message, tools: Toolbox, workspace: Workspace) -> None:
         self.turn = turn
         self.tools = tools
         self.workspace = workspace
-        self.message: Message = read_message(turn.prompt)
+        self.message = message
         # Whether the last command or test run of this turn ended well; None before there was one.
         self.went_well: bool | None = None
         self._is_run_put_aside = False
