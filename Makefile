@@ -8,6 +8,8 @@
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
 #   make soak      many simulated worlds, every broken peer against every rule, many shell lines
+#   make accuracy  the conformance kit against programs that each break one rule
+#   make verdicts  the kit's verdicts on our programs, the SDKs' and real agents, as tables
 #   make fuzz      the fuzz targets with atheris
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
@@ -31,7 +33,7 @@ PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
 .PHONY: test tests quick quick-tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
-  soak fuzz rules bench format picture snapshots lock setup python
+  soak accuracy verdicts fuzz rules bench format picture snapshots lock setup python
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
 # fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
@@ -117,6 +119,13 @@ soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --planted
 	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell
+
+accuracy: setup
+	$(PYTHON) -m tests.kit_accuracy --jobs 2
+
+verdicts: peers-setup
+	$(PYTHON) scripts/install_agents.py
+	$(PYTHON) -m tests.interop.kit_table
 
 # Seconds for each target: `make fuzz SECONDS=600`.
 SECONDS ?= 30
